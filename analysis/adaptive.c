@@ -5,7 +5,7 @@
  * not the number of its paths. Loads are summed in one fixed order and then rounded to whole parts,
  * so that the figures are the same everywhere.
  */
-#include "adaptive.h"
+#include "counting.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/analysis/broken.h>
+#include <heddle/analysis/congestion.h>
 
 #include "paths.h"
 
@@ -16,7 +16,7 @@ struct search {
 	atomic_uint_fast64_t (
 	    *routes)[HD_BROKEN_KINDS]; /* [switch_count] broken routes from the switch */
 	struct hd_columns columns;
-	struct path_columns *workers;
+	struct paths_columns *workers;
 	struct hd_broken_route *list;
 	uint32_t room, listed;
 };
@@ -46,18 +46,18 @@ static uint32_t senders_to(const struct search *search, uint32_t sw, uint32_t ho
 /* ---- counting, destination by destination ---- */
 
 /* To the LID in hand, from all switches with ranks. */
-static void count_column(struct search *search, struct path_columns *columns, uint32_t host)
+static void count_column(struct search *search, struct paths_columns *columns, uint32_t host)
 {
 	for (uint32_t row = 0; row < search->paths.rows; row++) {
 		uint32_t sw = search->paths.row_switch[row], senders = senders_to(search, sw, host);
-		int hops = senders ? path_columns_walk(columns, sw, NULL, 0) : 0;
+		int hops = senders ? paths_columns_walk(columns, sw, NULL, 0) : 0;
 		if (hops < 0)
 			atomic_fetch_add_explicit(&search->routes[sw][kind_of(hops)], senders,
 						  memory_order_relaxed);
 	}
 }
 
-static void count_block(struct search *search, struct path_columns *columns, uint32_t first)
+static void count_block(struct search *search, struct paths_columns *columns, uint32_t first)
 {
 	const struct hd_fabric *fabric = search->paths.fabric;
 	uint32_t end = first + hd_column_block_lids(&search->columns, first);
@@ -66,7 +66,7 @@ static void count_block(struct search *search, struct path_columns *columns, uin
 	for (uint32_t lid = first; lid < end; lid++) {
 		uint32_t port = fabric->lid_owner[lid];
 		uint32_t host = port == HD_NONE ? HD_NONE : hd_fabric_find_host(fabric, port);
-		if (host != HD_NONE && search->receives[host] && path_columns_take(columns, lid))
+		if (host != HD_NONE && search->receives[host] && paths_columns_take(columns, lid))
 			count_column(search, columns, host);
 	}
 }
@@ -119,7 +119,7 @@ static int init_workers(struct search *search, unsigned threads, struct hd_arena
 	    hd_columns_init(&search->columns, search->paths.fabric, search->paths.routes, arena))
 		return -ENOMEM;
 	for (unsigned i = 0; i < count; i++)
-		if (path_columns_init(&search->workers[i], &search->columns, arena))
+		if (paths_columns_init(&search->workers[i], &search->columns, arena))
 			return -ENOMEM;
 	return 0;
 }

@@ -5,10 +5,8 @@
  * depends only on the pattern. So a run that stops at a precision stops at the same pattern
  * everywhere.
  */
-#include "adaptive.h"
 #include "counting.h"
 #include "pattern_internal.h"
-#include "shares.h"
 #include "tally.h"
 
 #include <errno.h>

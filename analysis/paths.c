@@ -1,10 +1,81 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "paths.h"
 
-#include <heddle/base/parallel.h>
-
 #include <errno.h>
+#include <heddle/base/parallel.h>
 #include <sys/mman.h>
+
+/* ---- columns ---- */
+
+/* In place of an entry that leads into a loop: the column is this thread's own. A cable of a switch
+ * to itself is a dead end here. */
+#define STEP_LOOP HD_STEP_SELF
+
+int paths_columns_init(struct paths_columns *paths, const struct hd_columns *columns,
+		       struct hd_arena *arena)
+{
+	*paths = (struct paths_columns){.columns = columns};
+	paths->next = hd_arena_alloc(arena, columns->fabric->switch_count, sizeof(*paths->next));
+	return hd_column_block_init(&paths->block, columns, arena);
+}
+
+bool paths_columns_take(struct paths_columns *paths, uint32_t lid)
+{
+	const struct hd_fabric *fabric = paths->columns->fabric;
+	struct hd_column column;
+
+	if (!hd_column_take(&paths->block, paths->columns, lid, &column))
+		return false;
+	paths->step = column.step;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		if (hd_step_is_link(column.step[sw]))
+			paths->next[sw] = fabric->isl_to[column.step[sw]];
+		else if (column.step[sw] == HD_STEP_SELF)
+			column.step[sw] = HD_STEP_DEAD_END;
+	}
+	return true;
+}
+
+static int path_end(uint32_t step, uint32_t hops)
+{
+	switch (step) {
+	case HD_STEP_ARRIVED:
+		return (int)hops;
+	case HD_STEP_NO_ROUTE:
+		return PATH_NO_ROUTE;
+	case STEP_LOOP:
+		return PATH_LOOP;
+	default:
+		return PATH_DEAD_END;
+	}
+}
+
+/* Walks that come upon this path later end at once. */
+static void mark_loop(struct paths_columns *paths, uint32_t sw)
+{
+	while (hd_step_is_link(paths->step[sw])) {
+		paths->step[sw] = STEP_LOOP;
+		sw = paths->next[sw];
+	}
+}
+
+int paths_columns_walk(struct paths_columns *paths, uint32_t sw, uint32_t *links, uint32_t room)
+{
+	uint32_t switches = paths->columns->fabric->switch_count, at = sw;
+
+	for (uint32_t hops = 0; hops < switches; hops++) {
+		uint32_t step = paths->step[at];
+		if (!hd_step_is_link(step))
+			return path_end(step, hops);
+		if (hops < room)
+			links[hops] = step;
+		at = paths->next[at];
+	}
+	mark_loop(paths, sw);
+	return PATH_LOOP;
+}
+
+/* ---- paths ---- */
 
 #define HUGE_PAGE ((size_t)2 << 20)
 #define BLOCKS_ASKED 8u
@@ -124,7 +195,7 @@ static int init_numbers(struct paths *paths, struct hd_arena *arena)
 /* ---- following all paths, destination by destination ---- */
 
 struct pass_worker {
-	struct path_columns columns;
+	struct paths_columns columns;
 	uint32_t *links; /* [stride] of one path */
 	uint32_t longest;
 	bool broken;
@@ -148,7 +219,7 @@ static int pass_init(struct pass *pass, struct paths *paths, unsigned threads,
 	    hd_columns_init(&pass->columns, paths->fabric, paths->routes, arena))
 		return -ENOMEM;
 	for (unsigned i = 0; i < pass->worker_count; i++)
-		if (path_columns_init(&pass->workers[i].columns, &pass->columns, arena))
+		if (paths_columns_init(&pass->workers[i].columns, &pass->columns, arena))
 			return -ENOMEM;
 	return 0;
 }
@@ -187,8 +258,8 @@ static void follow_column(const struct pass *pass, struct pass_worker *worker, u
 	uint32_t room = pass->fill ? paths->stride : 0;
 
 	for (uint32_t row = 0; row < paths->rows; row++, entry += paths->stride) {
-		int hops = path_columns_walk(&worker->columns, paths->row_switch[row],
-					     worker->links, room);
+		int hops = paths_columns_walk(&worker->columns, paths->row_switch[row],
+					      worker->links, room);
 		if (hops < 0)
 			worker->broken = true;
 		else if ((uint32_t)hops > worker->longest)
@@ -217,7 +288,7 @@ static void follow_block(const struct pass *pass, struct pass_worker *worker, ui
 	hd_column_block_load(&worker->columns.block, &pass->columns, first);
 	for (uint32_t lid = first; lid < end; lid++) {
 		uint32_t column = column_of_lid(pass->paths, lid);
-		if (column != HD_NONE && path_columns_take(&worker->columns, lid))
+		if (column != HD_NONE && paths_columns_take(&worker->columns, lid))
 			follow_column(pass, worker, column);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/analysis/ranks.h>
+#include <heddle/analysis/pattern.h>
 
 #include <errno.h>
-#include <heddle/base/words.h>
+#include <heddle/base/text.h>
 #include <heddle/fabric/aside.h>
 #include <heddle/fabric/resolve.h>
 #include <inttypes.h>

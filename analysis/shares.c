@@ -6,7 +6,7 @@
  * next. So a round costs O(flows * hops * log links). All sums are made in one fixed order, so the
  * figures are the same everywhere.
  */
-#include "shares.h"
+#include "counting.h"
 #include "tally.h"
 
 #include <errno.h>

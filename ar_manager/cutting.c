@@ -181,23 +181,24 @@ void cutting_release(struct cutting *cutting)
 
 /* ---- what is kept ---- */
 
-static struct hd_dependencies *graph_of(struct cutting *cutting, const struct circling_pair *pair)
+static struct hd_dependencies *graph_of(struct cutting *cutting,
+					const struct hd_ar_circling_pair *pair)
 {
 	return &cutting->known.graphs.workers[0].graphs[pair->lane];
 }
 
-static bool keep(struct cutting *cutting, const struct circling_pair *pair)
+static bool keep(struct cutting *cutting, const struct hd_ar_circling_pair *pair)
 {
 	return hd_dependencies_add(graph_of(cutting, pair), pair->link, pair->next);
 }
 
 /* Keeps pairs one by one, and takes them from the list. `of_hosts`: only such as hosts have. */
-static void keep_each(struct cutting *cutting, struct circling *circling, bool of_hosts)
+static void keep_each(struct cutting *cutting, struct hd_ar_circling *circling, bool of_hosts)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < circling->count; i++) {
-		const struct circling_pair *pair = &circling->pairs[i];
+		const struct hd_ar_circling_pair *pair = &circling->pairs[i];
 		bool wanted =
 		    !of_hosts || hd_dependencies_has(&cutting->hosts, pair->link, pair->next);
 		if (!wanted || !keep(cutting, pair))
@@ -207,7 +208,8 @@ static void keep_each(struct cutting *cutting, struct circling *circling, bool o
 }
 
 /* All or none. */
-static bool keep_pairs(struct cutting *cutting, const struct circling_pair *pairs, size_t count)
+static bool keep_pairs(struct cutting *cutting, const struct hd_ar_circling_pair *pairs,
+		       size_t count)
 {
 	struct hd_dependencies *graph = graph_of(cutting, pairs);
 	bool fits = true;
@@ -222,9 +224,9 @@ static bool keep_pairs(struct cutting *cutting, const struct circling_pair *pair
 	return fits;
 }
 
-static size_t pairs_of_link(const struct circling *circling, size_t begin)
+static size_t pairs_of_link(const struct hd_ar_circling *circling, size_t begin)
 {
-	const struct circling_pair *first = &circling->pairs[begin];
+	const struct hd_ar_circling_pair *first = &circling->pairs[begin];
 	size_t end = begin;
 
 	while (end < circling->count && circling->pairs[end].link == first->link &&
@@ -234,12 +236,12 @@ static size_t pairs_of_link(const struct circling *circling, size_t begin)
 }
 
 /* Keeps links with all their pairs, and takes these from the list. */
-static void keep_links(struct cutting *cutting, struct circling *circling, bool turns)
+static void keep_links(struct cutting *cutting, struct hd_ar_circling *circling, bool turns)
 {
 	size_t left = 0;
 
 	for (size_t begin = 0, count; begin < circling->count; begin += count) {
-		struct circling_pair *pairs = &circling->pairs[begin];
+		struct hd_ar_circling_pair *pairs = &circling->pairs[begin];
 		count = pairs_of_link(circling, begin);
 		if (cutting->turns[pairs->link] == turns && keep_pairs(cutting, pairs, count))
 			continue;
@@ -255,7 +257,7 @@ static void keep_links(struct cutting *cutting, struct circling *circling, bool 
 struct finding {
 	struct cutting *cutting;
 	struct proving all;
-	struct circling circling;
+	struct hd_ar_circling circling;
 	bool columns;
 	bool *seen; /* [switch_count] */
 	uint32_t *queue; /* [switch_count] */
@@ -322,7 +324,7 @@ static void cut_choices(struct finding *finding, uint32_t first, uint32_t lid)
 }
 
 /* Where both are static, packets come to the first switch only by a choice before. */
-static void cut_pair(struct finding *finding, const struct circling_pair *pair, uint32_t lid)
+static void cut_pair(struct finding *finding, const struct hd_ar_circling_pair *pair, uint32_t lid)
 {
 	uint32_t destination = finding->all.lids.destination[lid];
 
@@ -344,7 +346,7 @@ static void look_at_lid(struct finding *finding, uint32_t lid)
 
 	proof_graphs_follow(&finding->all.graphs, lid);
 	for (size_t i = 0; i < finding->circling.count; i++) {
-		const struct circling_pair *pair = &finding->circling.pairs[i];
+		const struct hd_ar_circling_pair *pair = &finding->circling.pairs[i];
 		uint32_t passing = worker->passing[hd_isl_from(fabric, pair->link)];
 		if (passing >> pair->lane & 1 && has(finding, pair->link) &&
 		    has(finding, pair->next))
@@ -391,7 +393,7 @@ int cutting_find(struct cutting *cutting, const struct hd_ar_plan *plan, bool co
 		rc = look_at_lids(&finding);
 	if (!rc)
 		*count = finding.count;
-	circling_release(&finding.circling);
+	hd_ar_circling_release(&finding.circling);
 	proving_release(&finding.all);
 	return rc;
 }

@@ -11,7 +11,7 @@
 #include "proving.h"
 
 #include <heddle/ar_manager/plan.h>
-#include <heddle/fabric/dependencies_order.h>
+#include <heddle/fabric/dependencies.h>
 
 struct cutting {
 	const struct hd_ar_request *request;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <heddle/ar_manager/plan_check.h>
+#include <heddle/ar_manager/plan.h>
 #include <inttypes.h>
 
 struct checking {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "plan_copy.h"
+#include <heddle/ar_manager/plan_copy.h>
 
 #include <errno.h>
-#include <heddle/ar_manager/plan_held.h>
+#include <heddle/ar_manager/plan.h>
 
 /* A stuck switch while its entries are united. */
 struct uniting {
@@ -51,16 +51,14 @@ static const struct hd_ar_switch *switch_of(const struct hd_ar_plan *plan, uint6
 	return index == HD_NONE ? NULL : &plan->switches[index];
 }
 
-static int unite_switch(struct plan_copy *copy, uint32_t sw, struct uniting *uniting)
+static int unite_switch(struct hd_ar_plan_copy *copy, uint32_t sw, struct uniting *uniting)
 {
-	struct planner_holder *holder = (struct planner_holder *)copy->plan;
-	uint16_t *groups = plan_copy_groups(copy, sw, 0);
+	uint16_t *groups = hd_ar_plan_copy_groups(copy, sw, 0);
 
-	uniting->groups =
-	    hd_arena_alloc(&holder->arena, copy->plan->lid_count, sizeof(*uniting->groups));
+	uniting->groups = hd_ar_plan_copy_new_groups(copy, copy->plan->lid_count);
 	if (!uniting->groups)
 		return -ENOMEM;
-	plan_copy_switch_off(copy, sw);
+	hd_ar_plan_copy_switch_off(copy, sw);
 	for (uint32_t lid = 1; lid < copy->plan->lid_count; lid++) {
 		struct hd_port_set ports = ports_of(uniting, lid);
 		if (!hd_port_set_is_empty(&ports)) {
@@ -75,7 +73,7 @@ static int unite_switch(struct plan_copy *copy, uint32_t sw, struct uniting *uni
 	return 0;
 }
 
-static int unite(struct plan_copy *copy, const struct hd_ar_plan *plan,
+static int unite(struct hd_ar_plan_copy *copy, const struct hd_ar_plan *plan,
 		 const struct hd_ar_plan *held, const struct hd_fabric *fabric, const bool *stuck)
 {
 	int rc = 0;
@@ -88,7 +86,7 @@ static int unite(struct plan_copy *copy, const struct hd_ar_plan *plan,
 		if (stuck[sw] && uniting.plans[0])
 			rc = unite_switch(copy, sw, &uniting);
 		else if (!plan)
-			plan_copy_switch_off(copy, sw);
+			hd_ar_plan_copy_switch_off(copy, sw);
 	}
 	return rc;
 }
@@ -107,11 +105,11 @@ static bool any(const bool *stuck, uint32_t count)
 }
 
 /* AR was to be off, and only these switches have it still. */
-static void keep_stuck(struct plan_copy *copy, const bool *stuck)
+static void keep_stuck(struct hd_ar_plan_copy *copy, const bool *stuck)
 {
 	for (uint32_t sw = 0; sw < copy->plan->switch_count; sw++)
 		if (!stuck[sw])
-			plan_copy_switch_off(copy, sw);
+			hd_ar_plan_copy_switch_off(copy, sw);
 }
 
 int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held,
@@ -123,8 +121,8 @@ int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held
 	bool keep =
 	    !plan || (is_private(held) && !is_private(plan) && any(stuck, fabric->switch_count));
 	const struct hd_ar_plan *base = keep ? held : plan;
-	struct plan_copy copy;
-	int rc = plan_copy_new(base, fabric, NULL, &copy);
+	struct hd_ar_plan_copy copy;
+	int rc = hd_ar_plan_copy_new(base, fabric, NULL, &copy);
 
 	if (rc)
 		return rc;
@@ -138,12 +136,4 @@ int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held
 	}
 	*out = copy.plan;
 	return 0;
-}
-
-bool hd_ar_plan_has_groups(const struct hd_ar_plan *plan)
-{
-	for (uint32_t sw = 0; sw < plan->switch_count; sw++)
-		if (plan->switches[sw].used)
-			return true;
-	return false;
 }

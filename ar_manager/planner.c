@@ -219,23 +219,6 @@ static void groups_choose(struct groups_chooser *chooser, struct groups_wish *wi
 
 /* ---- the planner ---- */
 
-const struct hd_ar_capability hd_ar_capability_full = {.form = HD_AR_FORM_REV1,
-						       .group_cap = HD_AR_GROUPS_MAX,
-						       .sub_groups = HD_AR_SUB_GROUPS,
-						       .private_tables = true};
-
-void hd_ar_plan_free(struct hd_ar_plan *plan)
-{
-	struct planner_holder *holder = (struct planner_holder *)plan;
-
-	if (!holder)
-		return;
-	for (unsigned i = 0; i < holder->worker_count; i++)
-		hd_arena_release(&holder->worker_arenas[i]);
-	hd_arena_release(&holder->arena);
-	free(holder);
-}
-
 static const struct hd_ar_capability *capability(const struct planner *planner, uint32_t sw)
 {
 	return planner->request->capabilities ? &planner->request->capabilities[sw]
@@ -351,7 +334,7 @@ static void plan_switches(void *context, uint32_t begin, uint32_t end, unsigned 
 static int init_holder(struct run *run)
 {
 	struct planner *planner = &run->planner;
-	struct planner_holder *holder = planner->holder = calloc(1, sizeof(*planner->holder));
+	struct plan_holder *holder = planner->holder = calloc(1, sizeof(*planner->holder));
 
 	if (!holder)
 		return -ENOMEM;
@@ -377,7 +360,7 @@ static int init_holder(struct run *run)
 
 static int init_workers(struct planner *planner)
 {
-	struct planner_holder *holder = planner->holder;
+	struct plan_holder *holder = planner->holder;
 
 	for (unsigned i = 0; i < holder->worker_count; i++) {
 		struct planner_worker *worker = &planner->workers[i];

@@ -9,9 +9,7 @@
 #include "cuts.h"
 #include "host_lids.h"
 #include "link_sets.h"
-
-#include <heddle/ar_manager/plan.h>
-#include <heddle/base/arena.h>
+#include "plan_holder.h"
 
 /* A group that entries of a switch want; all wishes of a switch differ. */
 struct groups_wish {
@@ -31,14 +29,6 @@ struct groups_chooser {
 	uint32_t room; /* most wishes of a switch */
 	uint16_t *slots; /* numbers of the previous plan + 1, by hash */
 	uint8_t *taken; /* [HD_AR_GROUPS_MAX] by number: in use in the new plan */
-};
-
-/* A plan and its memory. */
-struct planner_holder {
-	struct hd_ar_plan plan; /* first: a plan's address is its holder's */
-	struct hd_arena arena;
-	struct hd_arena *worker_arenas; /* [worker_count] groups of switches */
-	unsigned worker_count;
 };
 
 /* Entries of the switches that one thread has done. */
@@ -71,7 +61,7 @@ struct planner {
 	uint32_t wish_room; /* most wishes of a switch */
 	void *context; /* of the algorithm, in the arena */
 	struct planner_worker *workers;
-	struct planner_holder *holder;
+	struct plan_holder *holder;
 	struct hd_ar_switch *switches; /* of the holder's plan */
 	uint16_t *lid_group; /* [tables * switch_count * lid_count] of the plan */
 	uint8_t *lid_port; /* the same */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/base/condition.h>
+#include <heddle/base/parallel.h>
 
 #include <time.h>
 

@@ -2,7 +2,6 @@
 #include <heddle/base/lookup.h>
 
 #include <errno.h>
-#include <heddle/base/index.h>
 #include <stdlib.h>
 
 static void place(struct hd_lookup_slot *slots, uint32_t size, uint64_t hash, uint32_t index)

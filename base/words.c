@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/base/words.h>
+#include <heddle/base/text.h>
 
 #include <string.h>
 

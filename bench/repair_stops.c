@@ -11,10 +11,10 @@
 #include "tree_fabric.h"
 
 #include <heddle/ar_manager.h>
-#include <heddle/ar_manager/plan_check.h>
-#include <heddle/ar_manager/steps.h>
+#include <heddle/ar_manager/plan.h>
+#include <heddle/change/repair.h>
+#include <heddle/change/steps.h>
 #include <heddle/engines.h>
-#include <heddle/fabric/repair.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -86,7 +86,7 @@ static void lose_switch(struct change *change)
 	while (hd_has_adapters(change->was, loss.index))
 		loss.index--;
 	begin();
-	int rc = hd_repair_fabric(change->was, &loss, 1, HD_NONE, &change->is, &err);
+	int rc = hd_fabric_without(change->was, &loss, 1, HD_NONE, &change->is, &err);
 	end("what is left", rc, &err);
 	begin();
 	rc = hd_routes_rebase(change->was, change->in_place, change->is, &change->before, &err);

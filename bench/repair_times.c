@@ -12,8 +12,8 @@
 #include "tree_fabric.h"
 
 #include <heddle/base/random.h>
+#include <heddle/change/repair.h>
 #include <heddle/engines.h>
-#include <heddle/fabric/repair.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static struct hd_repair_plan *repair(const struct bench *bench, struct hd_fabric
 	struct hd_repair_plan *plan;
 	double begin = stopwatch_now();
 
-	if (hd_repair_fabric(bench->fabric, &loss, 1, HD_NONE, &damaged, &err))
+	if (hd_fabric_without(bench->fabric, &loss, 1, HD_NONE, &damaged, &err))
 		tree_fabric_stop(&err);
 	times[FABRIC] = stopwatch_now() - begin;
 	if (damaged->node_count < bench->fabric->node_count &&

@@ -3,7 +3,6 @@
 #include "catalogue.h"
 #include "commands.h"
 #include "json_value.h"
-#include "known_engines.h"
 #include "shared_arguments.h"
 
 #include <jansson.h>
@@ -47,7 +46,7 @@ static json_t *engine_facts_add(json_t *list)
 	for (size_t i = 0; list && i < json_array_size(list); i++) {
 		json_t *object = json_array_get(list, i);
 		const char *name = json_string_value(json_object_get(object, "name"));
-		json_t *more = facts(known_engines_find(name));
+		json_t *more = facts(catalogue_find_engine(name));
 		if (!more || json_object_update(object, more)) {
 			json_decref(list);
 			list = NULL;

@@ -2,7 +2,6 @@
 /* heddle: generates fabrics, computes forwarding tables, checks and measures them, all offline. */
 #include "commands.h"
 #include "message.h"
-#include "status.h"
 
 #include <ctype.h>
 #include <errno.h>

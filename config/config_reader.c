@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <heddle/base/grow.h>
 #include <heddle/base/suggest.h>
-#include <heddle/config/sections.h>
-#include <heddle/config/values.h>
+#include <heddle/config.h>
 #include <ini.h>
 #include <inttypes.h>
 #include <stdbool.h>

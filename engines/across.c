@@ -9,7 +9,7 @@
  */
 #include "all_engines.h"
 #include "delegate.h"
-#include "lane_options.h"
+#include "engine_options.h"
 
 #include <errno.h>
 

@@ -16,7 +16,7 @@
 #include "all_engines.h"
 #include "bisections.h"
 #include "delegate.h"
-#include "lane_options.h"
+#include "engine_options.h"
 #include "resolved_policy.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include <heddle/base/error.h>
 #include <heddle/engines.h>
 #include <heddle/fabric/aside.h>
-#include <heddle/fabric/regular_tree.h>
+#include <heddle/fabric/tree.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "delegate.h"
-#include "lane_options.h"
+#include "engine_options.h"
 #include "route.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
  */
 #include "all_engines.h"
 #include "balance.h"
-#include "lane_options.h"
+#include "engine_options.h"
 
 #include <errno.h>
 #include <heddle/fabric/dragonfly_plus.h>

@@ -6,7 +6,7 @@
  */
 #include "all_engines.h"
 #include "delegate.h"
-#include "dmodk_options.h"
+#include "dmodk_steps.h"
 
 static const struct hd_option options[] = {DMODK_OPTIONS};
 

@@ -3,7 +3,7 @@
 #include "route.h"
 #include "aside.h"
 #include "dag.h"
-#include "lane_options.h"
+#include "engine_options.h"
 #include "load_estimate.h"
 #include "module_tables.h"
 #include "ranking.h"
@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <heddle/engines.h>
 #include <heddle/fabric/tree.h>
-#include <heddle/fabric/tree_labels.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,7 +327,7 @@ static int assign_lanes(const struct hd_engine *engine, const struct hd_route_re
 {
 	struct hd_lanes_request wanted = {
 	    .fabric = request->fabric,
-	    .available = lane_options_available(request) - reserved,
+	    .available = engine_options_lanes(request) - reserved,
 	    .spread = (enum hd_lanes_spread)hd_options_get(request->options, "spread")->number,
 	    .one_is_enough = engine->one_lane,
 	    .share = true,
@@ -399,7 +398,7 @@ static int route_aside(const struct hd_engine *engine, const struct hd_route_req
 		       const struct late *late, struct hd_routes *routes, struct hd_error *err)
 {
 	bool guarded = is_guarded(request);
-	unsigned lanes = guarded && !late->raised ? lane_options_available(request) : 1;
+	unsigned lanes = guarded && !late->raised ? engine_options_lanes(request) : 1;
 	const struct aside_way way = {.lanes = lanes,
 				      .guarded = guarded,
 				      .all = late->raised,

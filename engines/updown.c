@@ -8,9 +8,8 @@
 #include "all_engines.h"
 #include "balance_plan.h"
 #include "climbing.h"
-#include "lane_options.h"
+#include "engine_options.h"
 #include "ranking.h"
-#include "root_option.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -295,7 +294,7 @@ static int parse_root(const char *text, struct root_choice *choice, struct hd_er
 		return 0;
 	}
 	*choice = (struct root_choice){.kind = ROOT_GUID};
-	if (!root_option_guid(text, &choice->guid))
+	if (!engine_options_guid(text, &choice->guid))
 		return hd_error_set(err, -EINVAL, "'%s' is neither auto, best:N nor a GUID", text);
 	return 0;
 }

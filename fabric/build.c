@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Turns what a builder has collected into a validated snapshot in canonical order. */
-#include "adapters.h"
-#include "builder_store.h"
-#include "graph_holder.h"
+#include "fabric_inner.h"
 
 #include <errno.h>
 #include <heddle/base/error.h>

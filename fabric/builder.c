@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Collects nodes, ports and links from a reader or a generator. */
-#include "builder_store.h"
+#include "fabric_inner.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <heddle/base/grow.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- places in files ---- */
+
+const char *builder_place_text(struct place place, char *buffer, size_t size)
+{
+	buffer[0] = '\0';
+	if (place.file && place.line)
+		snprintf(buffer, size, "%s:%u: ", place.file, place.line);
+	else if (place.file)
+		snprintf(buffer, size, "%s: ", place.file);
+	return buffer;
+}
+
+/* ---- nodes, ports and links ---- */
 
 struct hd_builder *hd_builder_new(void)
 {

@@ -1,9 +1,169 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "routes_carry.h"
+/* Forwarding tables: how they are made, copied, and carried into the shape of another fabric;
+ * their labels; and the order of multicast entries. */
+#include "fabric_inner.h"
 
 #include <assert.h>
-#include <heddle/fabric/tree_labels.h>
+#include <errno.h>
+#include <heddle/fabric/mfts.h>
+#include <heddle/fabric/tree.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- multicast entries ---- */
+
+/* The order of multicast entries, and searches in it. */
+
+int hd_mfts_compare(const void *left, const void *right)
+{
+	const struct hd_mft_entry *a = left, *b = right;
+
+	if (a->mlid != b->mlid)
+		return a->mlid < b->mlid ? -1 : 1;
+	return a->sw < b->sw ? -1 : a->sw > b->sw;
+}
+
+void hd_mfts_sort(struct hd_mfts *mfts)
+{
+	if (mfts->count)
+		qsort(mfts->entries, mfts->count, sizeof(*mfts->entries), hd_mfts_compare);
+}
+
+const struct hd_mft_entry *hd_mfts_find(const struct hd_mfts *mfts, uint32_t mlid, uint32_t sw)
+{
+	const struct hd_mft_entry key = {.mlid = mlid, .sw = sw};
+
+	return mfts->count ? bsearch(&key, mfts->entries, mfts->count, sizeof(key), hd_mfts_compare)
+			   : NULL;
+}
+
+const struct hd_mft_entry *hd_mfts_group(const struct hd_mfts *mfts, uint32_t mlid, uint32_t *count)
+{
+	uint32_t first = 0;
+
+	while (first < mfts->count && mfts->entries[first].mlid < mlid)
+		first++;
+	for (*count = 0;
+	     first + *count < mfts->count && mfts->entries[first + *count].mlid == mlid;)
+		(*count)++;
+	return mfts->entries + first;
+}
+
+/* ---- labels of a tree ---- */
+
+struct hd_tree_labels *hd_tree_labels_hold(struct hd_tree_labels *labels)
+{
+	if (labels)
+		atomic_fetch_add(&labels->holders, 1);
+	return labels;
+}
+
+void hd_tree_labels_release(struct hd_tree_labels *labels)
+{
+	if (!labels || atomic_fetch_sub(&labels->holders, 1) != 1)
+		return;
+	hd_arena_release(&labels->arena);
+	free(labels);
+}
+
+/* ---- the shape of another fabric ---- */
+
+bool routes_origin_init(struct routes_origin *origin, uint32_t rows, uint32_t columns)
+{
+	origin->row = malloc((rows + 1u) * sizeof(*origin->row));
+	origin->column = calloc(columns + 1u, sizeof(*origin->column));
+	if (origin->row)
+		memset(origin->row, 0xFF, (rows + 1u) * sizeof(*origin->row));
+	return origin->row && origin->column;
+}
+
+void routes_origin_release(struct routes_origin *origin)
+{
+	free(origin->row);
+	free(origin->column);
+}
+
+/* Columns that follow each other, before and after. */
+struct run {
+	uint32_t from, to, count;
+};
+
+/* Lists the columns that have an origin, to be freed; NULL: no memory. */
+static struct run *list_runs(const struct hd_routes *from, const struct routes_origin *origin,
+			     const struct hd_routes *to, uint32_t *count)
+{
+	struct run *runs = malloc((to->lid_count + 1u) * sizeof(*runs));
+
+	*count = 0;
+	for (uint32_t lid = 1; runs && lid < to->lid_count; lid++) {
+		uint32_t old = origin->column[lid];
+		struct run *last = *count ? &runs[*count - 1] : NULL;
+		if (!old || old >= from->lid_count)
+			continue;
+		if (last && last->from + last->count == old && last->to + last->count == lid)
+			last->count++;
+		else
+			runs[(*count)++] = (struct run){old, lid, 1};
+	}
+	return runs;
+}
+
+static void carry_row(const uint8_t *source, const struct run *runs, uint32_t count,
+		      uint8_t *target)
+{
+	for (uint32_t i = 0; i < count; i++)
+		memcpy(target + runs[i].to, source + runs[i].from, runs[i].count);
+}
+
+/* Service levels on SL 0, for tables to which those of `from` are carried over. */
+static bool start_levels(const struct hd_routes *from, struct hd_routes *to)
+{
+	if (!from->sl)
+		return true;
+	to->sl = calloc(to->switch_count, to->stride);
+	memcpy(to->sl2vl, from->sl2vl, sizeof(to->sl2vl));
+	return to->sl != NULL;
+}
+
+static bool carry_ranks(const struct hd_routes *from, const struct routes_origin *origin,
+			struct hd_routes *to)
+{
+	if (!from->rank)
+		return true;
+	to->rank = malloc((to->switch_count + 1) * sizeof(*to->rank));
+	for (uint32_t sw = 0; to->rank && sw < to->switch_count; sw++)
+		to->rank[sw] =
+		    origin->row[sw] < from->switch_count ? from->rank[origin->row[sw]] : HD_NONE;
+	return to->rank != NULL;
+}
+
+int routes_carry(const struct hd_routes *from, const struct routes_origin *origin,
+		 struct hd_routes *to)
+{
+	uint32_t count;
+	struct run *runs = list_runs(from, origin, to, &count);
+
+	if (!runs || !start_levels(from, to) || !carry_ranks(from, origin, to)) {
+		free(runs);
+		return -ENOMEM;
+	}
+	for (uint32_t sw = 0; sw < to->switch_count; sw++) {
+		uint32_t old = origin->row[sw];
+		if (old >= from->switch_count)
+			continue;
+		carry_row(hd_routes_row(from, old), runs, count, hd_routes_row(to, sw));
+		if (from->sl)
+			carry_row(from->sl + (size_t)old * from->stride, runs, count,
+				  to->sl + (size_t)sw * to->stride);
+	}
+	free(runs);
+	memcpy(to->chosen, from->chosen, sizeof(to->chosen));
+	to->chosen_for = from->chosen_for;
+	to->labels = hd_tree_labels_hold(from->labels);
+	return 0;
+}
+
+/* ---- the tables ---- */
 
 struct hd_routes *hd_routes_new_unset(const struct hd_fabric *fabric)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "routes_carry.h"
+#include "fabric_inner.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <heddle/fabric/stored_tables.h>
-#include <heddle/fabric/tree_labels.h>
+#include <heddle/fabric/tree.h>
 #include <stdlib.h>
 
 struct hd_stored_tables *hd_stored_tables_new(void)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/ir_router/assign.h>
-
+/* The maps of ISSR and ISFR, and the assignment of router ports that both use. */
 #include <errno.h>
+#include <heddle/ir_router/assign.h>
 #include <string.h>
+
+/* ---- from lists alone ---- */
 
 struct assigning {
 	const struct hd_assign_request *request;
@@ -323,5 +325,263 @@ int hd_assign(const struct hd_assign_request *request, struct hd_map **out,
 	hd_arena_release(&assigning.arena);
 	if (!rc && report)
 		*report = assigning.report;
+	return rc;
+}
+
+/* ---- lists of a subnet ---- */
+
+/* What the assignments of ISSR and ISFR share: the lists of ports and of destinations of a subnet. */
+
+struct destinations_abroad {
+	const struct hd_interconnect *interconnect;
+	uint32_t subnet; /* whose map it is */
+	struct hd_assign_port *ports;
+	bool *leads;
+	struct hd_assign_destination *list;
+	uint32_t *host; /* [count] index of the destination in the fabric of its subnet */
+	uint32_t count;
+	struct hd_arena arena;
+};
+
+static bool is_destination(const struct hd_fabric *fabric, uint32_t host)
+{
+	uint32_t port = fabric->host_port[host];
+
+	return fabric->port_guid[port] && fabric->node_type[fabric->port_node[port]] == HD_CA;
+}
+
+static void list_hosts(struct destinations_abroad *abroad, uint32_t subnet)
+{
+	const struct hd_subnet *other = &abroad->interconnect->subnets[subnet];
+
+	for (uint32_t host = 0; host < other->fabric->host_count; host++) {
+		if (!is_destination(other->fabric, host))
+			continue;
+		struct hd_gid gid = {other->prefix,
+				     other->fabric->port_guid[other->fabric->host_port[host]]};
+		abroad->host[abroad->count] = host;
+		abroad->list[abroad->count++] =
+		    (struct hd_assign_destination){.gid = gid, .group = subnet, .wanted = HD_NONE};
+	}
+}
+
+static void list_ports(struct destinations_abroad *abroad)
+{
+	const struct hd_interconnect *interconnect = abroad->interconnect;
+	const uint32_t *base = &interconnect->ordered_base[abroad->subnet];
+	uint32_t count = base[1] - base[0];
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t number = interconnect->ordered[base[0] + i];
+		const struct hd_router_port *port = &interconnect->ports[number];
+		abroad->ports[i] =
+		    (struct hd_assign_port){port->guid, interconnect->router_guid[port->router]};
+		for (uint32_t to = 0; to < interconnect->subnet_count; to++)
+			abroad->leads[(size_t)to * count + i] =
+			    hd_interconnect_leads(interconnect, number, to);
+	}
+}
+
+/* Lists all ports of channel adapters of other subnets, each without a wanted port; the group is
+ * the subnet. Released in any case. Errors: -ENOMEM. */
+static int destinations_abroad_list(struct destinations_abroad *abroad,
+				    const struct hd_interconnect *interconnect, uint32_t subnet)
+{
+	uint32_t hosts = 0;
+	uint32_t ports =
+	    interconnect->ordered_base[subnet + 1] - interconnect->ordered_base[subnet];
+
+	*abroad = (struct destinations_abroad){.interconnect = interconnect, .subnet = subnet};
+	for (uint32_t i = 0; i < interconnect->subnet_count; i++)
+		hosts += interconnect->subnets[i].fabric->host_count;
+	abroad->ports = hd_arena_alloc(&abroad->arena, ports, sizeof(*abroad->ports));
+	abroad->leads = hd_arena_alloc(&abroad->arena, (size_t)interconnect->subnet_count * ports,
+				       sizeof(bool));
+	abroad->list = hd_arena_alloc(&abroad->arena, hosts, sizeof(*abroad->list));
+	abroad->host = hd_arena_alloc(&abroad->arena, hosts, sizeof(*abroad->host));
+	if (hd_arena_check(&abroad->arena))
+		return -ENOMEM;
+	list_ports(abroad);
+	for (uint32_t other = 0; other < interconnect->subnet_count; other++)
+		if (other != subnet)
+			list_hosts(abroad, other);
+	return 0;
+}
+
+/* The request for these lists. Valid as long as both. */
+static struct hd_assign_request
+destinations_abroad_request(const struct destinations_abroad *abroad,
+			    const struct hd_map_options *options)
+{
+	const uint32_t *base = &abroad->interconnect->ordered_base[abroad->subnet];
+
+	return (struct hd_assign_request){.ports = abroad->ports,
+					  .port_count = base[1] - base[0],
+					  .leads = abroad->leads,
+					  .destinations = abroad->list,
+					  .destination_count = abroad->count,
+					  .backups = options ? options->backups : HD_ASSIGN_BACKUPS,
+					  .defaults = !options || !options->no_defaults,
+					  .previous = options ? options->previous : NULL};
+}
+
+/* ---- ISSR ---- */
+
+int hd_issr_map(const struct hd_interconnect *interconnect, uint32_t subnet,
+		const struct hd_map_options *options, struct hd_map **out,
+		struct hd_assign_report *report, struct hd_error *err)
+{
+	struct destinations_abroad abroad;
+	int rc = destinations_abroad_list(&abroad, interconnect, subnet);
+
+	if (!rc) {
+		struct hd_assign_request request = destinations_abroad_request(&abroad, options);
+		rc = hd_assign(&request, out, report, err);
+		if (rc)
+			rc = hd_error_prefix(err, rc, "%s", interconnect->subnets[subnet].name);
+	} else {
+		rc = hd_error_no_memory(err);
+	}
+	hd_arena_release(&abroad.arena);
+	return rc;
+}
+
+/* The router port of each prefix: the first one that leads there, another one for each prefix. */
+static int add_prefixes(const struct hd_interconnect *interconnect, uint32_t subnet,
+			struct hd_map_builder *builder, struct hd_error *err)
+{
+	const uint32_t *base = &interconnect->ordered_base[subnet];
+	uint32_t ports = base[1] - base[0], next = 0;
+	int rc = 0;
+
+	for (uint32_t to = 0; !rc && to < interconnect->subnet_count; to++) {
+		struct hd_gid gid = {interconnect->subnets[to].prefix, 0};
+		uint32_t tries = 0;
+		while (tries < ports &&
+		       !hd_interconnect_leads(interconnect,
+					      interconnect->ordered[base[0] + next % ports], to)) {
+			next++;
+			tries++;
+		}
+		if (to == subnet || tries == ports)
+			continue;
+		uint32_t port = interconnect->ordered[base[0] + next++ % ports];
+		rc = hd_map_builder_add(builder, &gid, 64, &interconnect->ports[port].guid, 1, 0,
+					err);
+	}
+	return rc;
+}
+
+int hd_prefix_map(const struct hd_interconnect *interconnect, uint32_t subnet, struct hd_map **out,
+		  struct hd_error *err)
+{
+	struct hd_map_builder *builder = hd_map_builder_new();
+	int rc =
+	    builder ? add_prefixes(interconnect, subnet, builder, err) : hd_error_no_memory(err);
+
+	if (!rc)
+		rc = hd_map_builder_build(builder, NULL, out, err);
+	hd_map_builder_free(builder);
+	return rc;
+}
+
+/* ---- ISFR ---- */
+
+/* Why the subnet, or the host in it, has no path by ISFR; *number becomes D. */
+static enum hd_isfr_reason find_number(const struct hd_isfr_subnet *subnet, uint32_t host,
+				       uint32_t *number)
+{
+	if (subnet->reason)
+		return subnet->reason;
+	if (subnet->number[host] == HD_NONE)
+		return HD_ISFR_NO_PLACE;
+	*number = subnet->base + subnet->number[host];
+	return HD_ISFR_USED;
+}
+
+/* The cable by which host number D is reached from the top of the subnet, as an index. */
+static uint32_t cable_of(const struct hd_isfr_subnet *subnet, uint32_t number)
+{
+	uint32_t cable = number / subnet->groups % subnet->cables;
+
+	return number % subnet->groups * subnet->cables + cable;
+}
+
+uint32_t hd_isfr_egress(const struct hd_isfr_plan *plan, uint32_t router, uint32_t subnet,
+			uint32_t host)
+{
+	const struct hd_isfr_subnet *to = &plan->subnets[subnet];
+	uint32_t routers = plan->interconnect->router_count, number;
+
+	if (find_number(to, host, &number))
+		return HD_NONE;
+	uint32_t group = number % to->groups, parallel = number / to->groups % to->cables / routers;
+	return to->port[group * to->cables + parallel * routers + router];
+}
+
+enum hd_isfr_reason hd_isfr_path(const struct hd_isfr_plan *plan, uint32_t from, uint32_t subnet,
+				 uint32_t host, struct hd_isfr_path *path)
+{
+	const struct hd_isfr_subnet *source = &plan->subnets[from];
+	uint32_t number;
+	enum hd_isfr_reason reason = find_number(&plan->subnets[subnet], host, &number);
+
+	if (!reason)
+		reason = source->reason;
+	if (reason)
+		return reason;
+	path->ingress = source->port[cable_of(source, number)];
+	if (path->ingress == HD_NONE)
+		return HD_ISFR_NO_CABLE;
+	path->egress =
+	    hd_isfr_egress(plan, plan->interconnect->ports[path->ingress].router, subnet, host);
+	if (path->egress == HD_NONE)
+		return HD_ISFR_NO_CABLE;
+	path->top = plan->interconnect->ports[path->egress].sw;
+	return HD_ISFR_USED;
+}
+
+/* Sets the wanted ports. A port's number in the request is its place in the subnet's order. */
+static void want_ports(const struct hd_isfr_plan *plan, struct destinations_abroad *abroad,
+		       uint32_t *number, struct hd_isfr_report *report)
+{
+	const struct hd_interconnect *interconnect = plan->interconnect;
+	const uint32_t *base = &interconnect->ordered_base[abroad->subnet];
+
+	for (uint32_t i = base[0]; i < base[1]; i++)
+		number[interconnect->ordered[i]] = i - base[0];
+	for (uint32_t i = 0; i < abroad->count; i++) {
+		struct hd_isfr_path path;
+		enum hd_isfr_reason reason = hd_isfr_path(
+		    plan, abroad->subnet, abroad->list[i].group, abroad->host[i], &path);
+		report->by_reason[reason]++;
+		if (!reason)
+			abroad->list[i].wanted = number[path.ingress];
+	}
+}
+
+int hd_isfr_map(const struct hd_isfr_plan *plan, uint32_t subnet,
+		const struct hd_map_options *options, struct hd_map **out,
+		struct hd_isfr_report *report, struct hd_error *err)
+{
+	struct destinations_abroad abroad;
+	struct hd_isfr_report counts = {.by_reason = {0}};
+	int rc = destinations_abroad_list(&abroad, plan->interconnect, subnet);
+	uint32_t *number =
+	    hd_arena_alloc(&abroad.arena, plan->interconnect->port_count, sizeof(*number));
+
+	if (!rc && number) {
+		want_ports(plan, &abroad, number, &counts);
+		struct hd_assign_request request = destinations_abroad_request(&abroad, options);
+		rc = hd_assign(&request, out, &counts.assigned, err);
+		if (rc)
+			rc = hd_error_prefix(err, rc, "%s",
+					     plan->interconnect->subnets[subnet].name);
+	} else {
+		rc = hd_error_no_memory(err);
+	}
+	hd_arena_release(&abroad.arena);
+	if (!rc && report)
+		*report = counts;
 	return rc;
 }

@@ -3,7 +3,7 @@
 #include "key_pattern_build.h"
 
 #include <errno.h>
-#include <heddle/base/words.h>
+#include <heddle/base/text.h>
 #include <string.h>
 
 /* A whole word is a rank below `ranks`. */

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <heddle/base/arena.h>
-#include <heddle/base/index.h>
+#include <heddle/base/lookup.h>
 #include <heddle/mad/queue.h>
 #include <limits.h>
 #include <stddef.h>
@@ -302,6 +302,20 @@ static void leave_place(struct hd_smp_queue *queue, struct smp_request *request)
 	request->counted = false;
 }
 
+/* Not one that was sent a while ago: a late answer to that try is none to this one. */
+static uint32_t next_id(struct hd_smp_queue *queue, uint32_t place)
+{
+	uint32_t *last = queue->port.last_id;
+
+	queue->round = last ? *last / queue->place_count + 1 : queue->round + 1;
+	if (queue->round >= UINT32_MAX / queue->place_count)
+		queue->round = 1;
+	const uint32_t id = queue->round * queue->place_count + place;
+	if (last)
+		*last = id;
+	return id;
+}
+
 /* A try of the request that is in that place. Returns what the port's send() returns. */
 static int send_try(struct hd_smp_queue *queue, struct smp_request *request, uint32_t place)
 {
@@ -310,9 +324,7 @@ static int send_try(struct hd_smp_queue *queue, struct smp_request *request, uin
 	int rc;
 
 	queue->sends_left -= queue->sends_left > 0;
-	if (++queue->round >= UINT32_MAX / queue->place_count)
-		queue->round = 1;
-	request->id = queue->round * queue->place_count + place;
+	request->id = next_id(queue, place);
 	rc = queue->port.send(queue->port.context, &to->address, &request->smp, request->id,
 			      timeout_ms);
 	request->waits = rc != 0;
@@ -585,6 +597,14 @@ int hd_smp_queue_timeout(const struct hd_smp_queue *queue)
 void hd_smp_queue_wait(struct hd_smp_queue *queue)
 {
 	queue->port.wait(queue->port.context, hd_smp_queue_timeout(queue));
+}
+
+void hd_smp_queue_wait_for(struct hd_smp_queue *queue, int milliseconds)
+{
+	const int timeout = hd_smp_queue_timeout(queue);
+
+	queue->port.wait(queue->port.context,
+			 timeout < 0 || timeout > milliseconds ? milliseconds : timeout);
 }
 
 int hd_smp_queue_run(struct hd_smp_queue *queue)

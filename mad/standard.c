@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/mad/standard.h>
+#include <heddle/mad/smp.h>
 #include <infiniband/mad.h>
 #include <string.h>
 

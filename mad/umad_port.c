@@ -22,6 +22,7 @@ struct hd_umad_port {
 	struct hd_smp_port smp;
 	int descriptor; /* libibumad's number of the port */
 	int lid_agent, direct_agent;
+	uint32_t last_id; /* that a queue has sent */
 	void *sent, *received; /* buffers, umad_size() + MAD_SIZE each */
 };
 
@@ -220,7 +221,8 @@ int hd_umad_port_open(const struct hd_umad_choice *choice, struct hd_umad_port *
 					 .wait = wait_for_smp,
 					 .descriptor = descriptor_of,
 					 .now = now_ms,
-					 .context = made};
+					 .context = made,
+					 .last_id = &made->last_id};
 	*port = made;
 	return 0;
 }

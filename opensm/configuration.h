@@ -5,8 +5,7 @@
 
 #include "log.h"
 
-#include <heddle/config/sections.h>
-#include <heddle/config/values.h>
+#include <heddle/config.h>
 #include <stdbool.h>
 
 /* Zero-initialise before use. */

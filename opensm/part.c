@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "part.h"
+#include "opensm_headers.h"
 #include "routing.h"
+#include "writer.h"
 
+#include <complib/cl_passivelock.h>
 #include <stdlib.h>
 
 /* Visits each part that is alive and has the hook. */
 #define FOREACH_WITH(hook_, instance, context)                                                     \
 	for (struct part_instance *instance = (context)->instances;                                \
 	     (instance) && (instance) < (context)->instances + (context)->count; (instance)++)     \
-		if ((instance)->alive && (instance)->part->hook_)
+		if ((instance)->part->hook_ && (instance)->alive)
 
 int part_register_sections(const struct part *const *parts, unsigned count,
 			   struct hd_config_sections *sections, struct hd_error *err)
@@ -48,16 +51,19 @@ int part_create_all(struct part_context *context, const struct part *const *part
 
 void part_destroy_all(struct part_context *context)
 {
-	while (context->count) {
-		struct part_instance *instance = &context->instances[context->count - 1];
+	/* the writer's thread may call hooks of the parts that are left, until the part repair is gone */
+	for (unsigned i = context->count; i-- > 0;) {
+		struct part_instance *instance = &context->instances[i];
 
 		if (instance->alive && instance->part->destroy)
 			instance->part->destroy(instance->state);
 		instance->alive = false;
-		context->count--;
 	}
+	context->count = 0;
 	free(context->instances);
 	context->instances = NULL;
+	routing_release(context->begun);
+	context->begun = NULL;
 }
 
 void part_started(struct part_context *context)
@@ -66,8 +72,29 @@ void part_started(struct part_context *context)
 	instance->part->started(instance->state);
 }
 
+/* Repairs may replace the published routing meanwhile. */
+static void note_begun(struct part_context *context)
+{
+	struct routing *published;
+
+	routing_release(context->begun);
+	context->begun = NULL;
+	if (!context->writer)
+		return;
+	cl_plock_acquire(&context->osm->lock);
+	published = context->published;
+	/* the fabric is all that is needed, and other keys do not change it */
+	if (published)
+		context->begun = routing_hold(published->origin ? published->origin : published);
+	cl_plock_release(&context->osm->lock);
+}
+
 void part_sweep_begins(struct part_context *context)
 {
+	/* another OpenSM may have written other tables since this one was the master */
+	if (context->writer && context->osm->subn.coming_out_of_standby)
+		writer_stop(context->writer);
+	note_begun(context);
 	FOREACH_WITH(sweep_begins, instance, context)
 	instance->part->sweep_begins(instance->state);
 }
@@ -82,24 +109,41 @@ void part_discovered(struct part_context *context)
 	context->sweeping = true;
 	FOREACH_WITH(discovered, instance, context)
 	instance->part->discovered(instance->state);
+	FOREACH_WITH(turn_ends, instance, context)
+	instance->part->turn_ends(instance->state);
+	if (context->writer)
+		writer_stop(context->writer);
+}
+
+/* For the command `reroute`, which has no hook before. With OpenSM's lock held exclusively. */
+static void take_turn(struct part_context *context)
+{
+	if (context->writer)
+		writer_take_turn(context->writer);
 }
 
 void part_refused(struct part_context *context)
 {
+	take_turn(context);
 	FOREACH_WITH(refused, instance, context)
 	instance->part->refused(instance->state);
 }
 
 void part_computed(struct part_context *context, struct routing *routing)
 {
+	take_turn(context);
 	FOREACH_WITH(computed, instance, context)
 	instance->part->computed(instance->state, routing);
 }
 
 static void call_settled(struct part_context *context)
 {
+	routing_release(context->begun);
+	context->begun = NULL;
 	FOREACH_WITH(settled, instance, context)
 	instance->part->settled(instance->state);
+	if (context->writer)
+		writer_give_turn(context->writer);
 }
 
 void part_routed(struct part_context *context)
@@ -130,6 +174,60 @@ void part_status(const struct part_context *context, struct status_report *repor
 	instance->part->status(instance->state, report);
 }
 
+const char *part_forbids_repairs(const struct part_context *context, const struct routing *routing)
+{
+	const char *reason = NULL;
+
+	FOREACH_WITH(forbids_repairs, instance, context)
+	reason = reason ? reason : instance->part->forbids_repairs(instance->state, routing);
+	return reason;
+}
+
+/* ---- repairs ---- */
+
+int part_repair_begins(struct part_context *context, struct repair_change *change,
+		       struct hd_error *err)
+{
+	int rc = 0;
+
+	FOREACH_WITH(repair_begins, instance, context)
+	rc = rc ? rc : instance->part->repair_begins(instance->state, change, err);
+	return rc;
+}
+
+int part_repair_routed(struct part_context *context, struct repair_change *change,
+		       struct hd_error *err)
+{
+	int rc = 0;
+
+	FOREACH_WITH(repair_routed, instance, context)
+	rc = rc ? rc : instance->part->repair_routed(instance->state, change, err);
+	return rc;
+}
+
+int part_repair_programs(struct part_context *context, struct repair_change *change, bool *done,
+			 struct hd_error *err)
+{
+	int rc = 0;
+
+	*done = false;
+	FOREACH_WITH(repair_programs, instance, context)
+	rc = rc || *done ? rc : instance->part->repair_programs(instance->state, change, done, err);
+	return rc;
+}
+
+void part_repair_lands(struct part_context *context, struct repair_change *change)
+{
+	FOREACH_WITH(repair_lands, instance, context)
+	instance->part->repair_lands(instance->state, change);
+}
+
+void part_repair_ends(struct part_context *context, struct repair_change *change)
+{
+	FOREACH_WITH(repair_ends, instance, context)
+	instance->part->repair_ends(instance->state, change);
+}
+
 bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box)
 {
 	FOREACH_WITH(multicast_tree, instance, context)
@@ -139,6 +237,8 @@ bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box)
 
 void part_publish(struct part_context *context, struct routing *routing)
 {
+	if (!routing && !osm_exit_flag)
+		take_turn(context);
 	routing_release(context->published);
 	context->published = routing;
 	FOREACH_WITH(published, instance, context)

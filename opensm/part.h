@@ -15,6 +15,7 @@
  *	started         main, before the first sweep not held
  *	sweep_begins    sweeper                      not held
  *	discovered      sweeper                      not held
+ *	turn_ends       sweeper                      not held
  *	refused         sweeper                      held exclusively
  *	computed        sweeper                      held exclusively
  *	published       sweeper; main at the end     held exclusively
@@ -24,6 +25,9 @@
  *	settled         sweeper                      not held
  *	trap            any of OpenSM's threads,     held, shared or exclusive
  *	                several at a time
+ *	forbids_repairs sweeper                      not held
+ *	repair_lands    the writer's                 held exclusively
+ *	repair_*        the writer's                 not held
  *	status          the status part's own        not held; must not take it
  *	destroy         main, after OpenSM's own     not held
  *	                threads have ended
@@ -44,19 +48,17 @@
 
 #include "log.h"
 
-#include <heddle/config/sections.h>
-#include <heddle/config/values.h>
+#include <heddle/config.h>
 #include <stdbool.h>
 
-struct ar;
 struct hd_engine_list;
-struct keys_shared;
 struct osm_mgrp_box;
 struct osm_opensm;
 struct part;
-struct repair_stale;
+struct repair_change;
 struct routing;
 struct status_report;
+struct writer;
 struct _ib_mad_notice_attr;
 
 /* What parts share. */
@@ -86,14 +88,11 @@ struct part_context {
 	/* All engines: the built-in ones, and those of modules. NULL: only the built-in ones. It never
 	 * changes, so it is for any thread. */
 	const struct hd_engine_list *engines;
-	/* Of the part keys, for the thread of the part repair, which ends before it; NULL: there is no
-	 * such part. It never changes after `create`. */
-	struct keys_shared *keys;
-	/* Of the part ar, for ar_part_repair_job(); NULL: there is no such part. */
-	struct ar *ar;
-	/* Of the part repair, for repair_stale_leave_out() in hooks of the sweeper thread; NULL: there is no
-	 * such part. It never changes after `create`. */
-	const struct repair_stale *stale;
+	/* The one that changes tables between sweeps: writer.h says who may call it. NULL: nobody does, in tests. */
+	struct writer *writer;
+	/* Held: published when the present sweep began; NULL: none was, or there is no sweep. For the hooks of the
+	 * sweeper thread. */
+	struct routing *begun;
 	/* A heavy sweep has discovered the subnet and is not complete. If it is false, and OpenSM
 	 * routes, then for the console's command `reroute`. For the hooks of the sweeper thread. */
 	bool sweeping;
@@ -124,6 +123,10 @@ struct part {
 	/* OpenSM has discovered the subnet and read opensm.conf again. Routing comes next. */
 	void (*discovered)(void *state);
 
+	/* After that: OpenSM takes the turn from the writer next. The hook may wait for a moment, for a job that is
+	 * worth it. */
+	void (*turn_ends)(void *state);
+
 	/* An engine of ours has no tables for this subnet, and OpenSM next routes with an engine that
 	 * is not ours. */
 	void (*refused)(void *state);
@@ -148,9 +151,22 @@ struct part {
 	void (*idle)(void *state);
 
 	/* OpenSM and all parts are done with new tables: after the last `idle` of a heavy sweep, or
-	 * after the last `routed` of the console's command `reroute`. They stay as they are until
-	 * OpenSM routes again. */
+	 * after the last `routed` of the console's command `reroute`. After the hooks of all parts the turn
+	 * is the writer's, until OpenSM routes again. */
 	void (*settled)(void *state);
+
+	/* Why no repair may change the tables of this routing before the next sweep; NULL: one may. Asked when a
+	 * sweep is complete. */
+	const char *(*forbids_repairs)(void *state, const struct routing *routing);
+
+	/* In a repair: repair_change.h. Errors: with a reason; then the repair stops. */
+	int (*repair_begins)(void *state, struct repair_change *change, struct hd_error *err);
+	int (*repair_routed)(void *state, struct repair_change *change, struct hd_error *err);
+	/* *done becomes true if the part has programmed all of it. */
+	int (*repair_programs)(void *state, struct repair_change *change, bool *done,
+			       struct hd_error *err);
+	void (*repair_lands)(void *state, struct repair_change *change);
+	void (*repair_ends)(void *state, struct repair_change *change);
 
 	/* A trap came in, or OpenSM reports a change to its subscribers, in or between sweeps. */
 	void (*trap)(void *state, const struct _ib_mad_notice_attr *notice);
@@ -194,6 +210,17 @@ void part_routed(struct part_context *context);
 void part_idle(struct part_context *context);
 void part_trap(struct part_context *context, const struct _ib_mad_notice_attr *notice);
 void part_status(const struct part_context *context, struct status_report *report);
+const char *part_forbids_repairs(const struct part_context *context, const struct routing *routing);
+int part_repair_begins(struct part_context *context, struct repair_change *change,
+		       struct hd_error *err);
+int part_repair_routed(struct part_context *context, struct repair_change *change,
+		       struct hd_error *err);
+void part_repair_lands(struct part_context *context, struct repair_change *change);
+void part_repair_ends(struct part_context *context, struct repair_change *change);
+
+/* Calls the hooks until one has programmed the change. *done: one has. */
+int part_repair_programs(struct part_context *context, struct repair_change *change, bool *done,
+			 struct hd_error *err);
 
 /* Calls the hook of the part that makes trees. Returns false if no part does. */
 bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box);
@@ -207,10 +234,8 @@ void part_publish(struct part_context *context, struct routing *routing);
 
 /*
  * Replaces the published routing without a hook: by one of the same fabric with other keys, or by a
- * repaired one. The context then owns `routing`. For the threads of the parts keys and repair, with
- * OpenSM's lock held exclusively, and only while no hook of the sweeper thread runs that uses the
- * published routing without the lock: after the last hook of a sweep, until the next sweep begins
- * (keys) or has discovered the subnet (repair).
+ * repaired one. The context then owns `routing`. For jobs of the writer that have the turn, with
+ * OpenSM's lock held exclusively.
  */
 void part_replace(struct part_context *context, struct routing *routing);
 

@@ -4,21 +4,20 @@
  * calls create() before it reads `routing_engine`, and report() at the stages of a sweep. The parts
  * do the work.
  */
-#include "ar_part.h"
 #include "configuration.h"
 #include "engine_modules.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "parts.h"
 #include "settings.h"
+#include "writer.h"
 
 #include <opensm/osm_event_plugin.h>
 #include <opensm/osm_version.h>
 #include <stdlib.h>
 
-/* In the order in which we create them and call their hooks. When the hook of the keys part is done, no
- * other uses the published routing without OpenSM's lock. The thread of the status part calls hooks of
- * all others, so it is created last and ends first. */
+/* In the order in which we create them and call their hooks. The writer's thread calls hooks of all others in a
+ * repair, so the part repair ends before them; the thread of the status part does so, too, and ends first. */
 static const struct part *const parts[] = {&engines_part,   &lanes_part,  &lifetimes_part,
 					   &multicast_part, &ar_part,	  &map_part,
 					   &keys_part,	    &repair_part, &status_part};
@@ -28,6 +27,7 @@ static const struct part *const parts[] = {&engines_part,   &lanes_part,  &lifet
 struct plugin {
 	struct configuration configuration;
 	struct engine_modules modules;
+	struct writer writer;
 	struct part_context context;
 };
 
@@ -95,6 +95,14 @@ static int start_configuration(struct plugin *plugin, struct hd_error *err)
 	return 0;
 }
 
+static void release(struct plugin *plugin)
+{
+	writer_release(&plugin->writer);
+	configuration_end(&plugin->configuration);
+	engine_modules_release(&plugin->modules);
+	free(plugin);
+}
+
 static void *create(struct osm_opensm *osm)
 {
 	struct plugin *plugin = calloc(1, sizeof(*plugin));
@@ -105,6 +113,8 @@ static void *create(struct osm_opensm *osm)
 		return NULL;
 	plugin->context.osm = osm;
 	plugin->context.log = (struct opensm_log){.log = &osm->log, .threshold = HD_LOG_WARNING};
+	plugin->context.writer = &plugin->writer;
+	writer_init(&plugin->writer, &plugin->context);
 	rc = start_configuration(plugin, &err);
 	if (!rc)
 		rc = part_create_all(&plugin->context, parts, PART_COUNT, &err);
@@ -113,9 +123,7 @@ static void *create(struct osm_opensm *osm)
 		return plugin;
 	}
 	log_error(&plugin->context.log, LOG_ERROR_LOAD, "%s", err.text);
-	configuration_end(&plugin->configuration);
-	engine_modules_release(&plugin->modules);
-	free(plugin);
+	release(plugin);
 	return NULL;
 }
 
@@ -124,9 +132,7 @@ static void destroy(void *data)
 	struct plugin *plugin = data;
 
 	part_destroy_all(&plugin->context);
-	configuration_end(&plugin->configuration);
-	engine_modules_release(&plugin->modules);
-	free(plugin);
+	release(plugin);
 }
 
 static void report(void *data, osm_epi_event_id_t event, void *details)

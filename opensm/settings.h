@@ -6,8 +6,7 @@
 
 #include "vlarb_shares.h"
 
-#include <heddle/config/sections.h>
-#include <heddle/config/values.h>
+#include <heddle/config.h>
 #include <heddle/engines.h>
 #include <heddle/engines/lanes.h>
 

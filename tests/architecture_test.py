@@ -7,13 +7,14 @@ sub-rooms, which may include other rooms than the room around them.
 """
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PURE_ROOMS = {"base", "fabric", "engines", "ar_manager", "ir_router", "keyd", "analysis", "sim"}
+PURE_ROOMS = {"base", "fabric", "engines", "ar_manager", "ir_router", "keyd", "change", "analysis", "sim"}
 DOMAINS = {"engines", "ar_manager", "ir_router", "keyd", "analysis"}
 
 # Room: the public headers (include/heddle/NAME.h or NAME/...) of which rooms it may include.
@@ -22,6 +23,7 @@ MAY_USE = {
     "fabric": {"base", "fabric"},
     "config": {"base", "fabric", "config"},
     **{room: {"base", "fabric", room} for room in DOMAINS},
+    "change": {"base", "fabric", "ar_manager", "change"},
     "sim": PURE_ROOMS,
     "mad": {"base", "fabric", "mad"},
     "cli": PURE_ROOMS | {"config", "mad", "keyd_client"},
@@ -49,6 +51,7 @@ MAD_HEADERS = re.compile(r"^(infiniband/(umad|mad|verbs)|umad|mad|ibnetdisc)(_\w
 MAD_ROOMS = {"mad", "tests", "bench"}
 
 LINES_MAX = 700
+FILES_MAX = 30  # of a folder, unless doc/design.md says why it has more
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 # Paths that exist on one machine only.
 MACHINE_PATH = re.compile(r"(?<![\w.$}])(/home/\w|/root/|/tmp/\w+/)")
@@ -366,6 +369,52 @@ def test_the_design_tells_the_rooms():
             if order.index(used) > order.index(room)] == []
 
 
+def happenings(text):
+    """(file or folder, names of functions) of each row of the tables in "Where things happen"."""
+    section = text.split("\n## Where things happen\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (?!what|---)[^|]+ \| `([^`|]+)` \| ?([^|]*)\|$", section, re.MULTILINE)
+    return [(path, re.findall(r"`(\w+)\(\)`", functions)) for path, functions in rows]
+
+
+def defines(path, function):
+    """Whether a C or Python file has the body of a function."""
+    if path.suffix == ".py":
+        return re.search(rf"^def {function}\(", path.read_text(), re.MULTILINE) is not None
+    return re.search(rf"^\w[^\n;=]*\b{function}\([^;{{]*\)\n{{$", path.read_text(), re.MULTILINE) is not None
+
+
+def missing_happenings(root, text):
+    """Rows that name a file or folder that is missing, or a function that its file does not define."""
+    found = []
+    for name, functions in happenings(text):
+        if not (root / name).exists():
+            found.append(name)
+        found += [f"{name}: {function}()" for function in functions
+                  if not (root / name).is_file() or not defines(root / name, function)]
+    return found
+
+
+def test_the_design_tells_where_things_happen():
+    """What doc/design.md names in "Where things happen" exists, so that a reader finds it."""
+    text = (ROOT / "doc/design.md").read_text(encoding="utf-8")
+    assert len(happenings(text)) >= 40
+    assert missing_happenings(ROOT, text) == []
+
+
+def large_folders(root):
+    """Folders of the product with more than FILES_MAX files."""
+    counts = Counter(path.parent.relative_to(root).as_posix() for path in tracked_files(root))
+    tops = {"include", *(room.split("/")[0] for room in ROOMS)}
+    return sorted(folder for folder, count in counts.items() if count > FILES_MAX and folder.split("/")[0] in tops)
+
+
+def test_the_design_explains_large_folders():
+    """A folder with many files has a reason in doc/design.md, or a plan to divide it; no other folder has one."""
+    section = (ROOT / "doc/design.md").read_text(encoding="utf-8").split("\n### Large folders\n")[1].split("\n#")[0]
+    explained = re.findall(r"^- `([\w/]+)`:", section, re.MULTILINE)
+    assert large_folders(ROOT) == sorted(explained)
+
+
 def test_public_headers_stand_alone():
     """A public header includes no other room than the fabric and the base."""
     assert forbidden_public_includes(ROOT) == []
@@ -542,6 +591,23 @@ def test_finds_shared_names(tmp_path):
     plant(tmp_path, "cli/lanes.h", "")
     plant(tmp_path, "bench/net.h", "")
     assert shared_names(tmp_path) == {"lanes": ["cli", "fabric/check"], "net": ["bench", "tests/support"]}
+
+
+def test_finds_what_the_design_has_wrong(tmp_path):
+    """Files, folders and functions that are not there are found; a declaration or a call is not a definition."""
+    plant(tmp_path, "engines/spf.c",
+          "int spf(void);\nstatic int route(struct a *a,\n\t\t int b)\n{\n\tspf(a);\n}\n")
+    plant(tmp_path, "doc/tables.py", "def rows():\n    pass\n")
+    rows = ("| routes | `engines/spf.c` | `route()` |", "| tables | `doc/tables.py` | `rows()` |", "| all | `engines/` | |",
+            "| gone | `engines/updown.c` | |", "| paths | `engines/spf.c` | `spf()`, `route()` |",
+            "| tables | `doc/tables.py` | `lines()` |")
+    text = "\n".join(("", "## Where things happen", "", "| what | where | function |", "|---|---|---|", *rows, "", "## Names"))
+    assert len(happenings(text)) == 6
+    assert missing_happenings(tmp_path, text) == ["engines/updown.c", "engines/spf.c: spf()", "doc/tables.py: lines()"]
+    for number in range(FILES_MAX + 1):
+        plant(tmp_path, f"fabric/file{number}.c", "")
+        plant(tmp_path, f"tests/unit/file{number}.c", "")
+    assert large_folders(tmp_path) == ["fabric"]
 
 
 def test_finds_the_rest(tmp_path):

@@ -26,7 +26,7 @@ BANNED = re.compile(r"\b(do(es)? not do|there is none|ways? to|gives? no meaning
                     r"parts of (the|a) fabric|is told|are told|(is|was|were|not) said|whoever|nobody's|of one another|"
                     r"stands? further|further up|hangs? on)\b", re.IGNORECASE)
 # Rooms whose comments and string literals are checked for the phrases, as documents are.
-PLAIN_ROOMS = {"analysis", "base", "bench", "cli", "config", "engines", "fabric", "include", "ir_router", "keyd", "mad",
+PLAIN_ROOMS = {"analysis", "base", "bench", "change", "cli", "config", "engines", "fabric", "include", "ir_router", "keyd", "mad",
                "opensm", "sim", "tests"}
 LINE_MAX = 120
 QUOTED_CODE = re.compile(r"(?m)^`([\w/.]+)`:\n\n```\w*\n((?s:.*?))```")
@@ -133,6 +133,17 @@ def broken_links(path, text):
     return found
 
 
+# Names of files in documents, with their folders; not those of examples, such as tests/unit/ROOM/NAME_test.c.
+NAMED_FILE = re.compile(r"`((?:[a-z_][\w-]*/)+[\w.-]+\.(?:c|h|py|md|txt|ini|man))`")
+PLACEHOLDER = re.compile(r"(?<![A-Z])(NAME|ROOM|FOLDER)(?![A-Z])")
+
+
+def missing_files(path, text, root):
+    """Files that a document names in backquotes, and that are neither in the sources nor among the headers."""
+    return [name for name in NAMED_FILE.findall(text) if not PLACEHOLDER.search(name)
+            and not any((folder / name).exists() for folder in (root, root / "include", path.parent))]
+
+
 CODE_TEXT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\])*\'', re.DOTALL)
 COMMENT_MARKS = re.compile(r"^/\*|\*/$|^[ \t]*\*(?!/)", re.MULTILINE)
 
@@ -183,6 +194,44 @@ def test_links_lead_somewhere():
     assert [link for path, text in documents().items() for link in broken_links(path, text)] == []
 
 
+def test_man_pages_begin_with_their_licence():
+    pages = sorted((ROOT / "doc/man").glob("*.[1-9]"))
+    assert pages and [page.name for page in pages if not page.read_text().startswith('.\\" SPDX-License')] == []
+
+
+def keyd_options():
+    """{name: default} of the section [keyd], from the table of heddle-keyd."""
+    code = (ROOT / "keyd/daemon/keyd_config.c").read_text()
+    macros = dict(re.findall(r'#define (KEYD_\w+) "([^"]*)"', (ROOT / "keyd/daemon/keyd_config.h").read_text()))
+    rows = re.findall(r'(?:TEXT|NUMBER)\("(\w+)", (?:"([^"]*)"|(KEYD_\w+))', code)
+    rows += re.findall(r'\.name = "(\w+)",\s+\.summary[^}]*?\.fallback = "(\w+)"()', code)
+    return {name: default or macros.get(macro, "") for name, default, macro in rows if name != "keyd"}
+
+
+def test_the_page_of_heddle_keyd_has_its_options():
+    """heddle-keyd(8) has each option of heddle.conf with its default."""
+    page, options = (ROOT / "doc/man/heddle-keyd.8").read_text(), keyd_options()
+    assert len(options) > 10
+    assert [name for name, default in options.items() if f'{name} " ({default})' not in page] == []
+
+
+def test_pages_of_daemons_have_their_options():
+    """What --help of a daemon lists is in its page, with the texts of options.man."""
+    folder = ROOT / "doc/man"
+    sys.path.insert(0, str(folder))
+    import usage_sections  # pylint: disable=import-outside-toplevel
+    texts = usage_sections.read_texts(folder / "options.man")
+    pages = {name: (folder / f"{name}.8").read_text() for name in usage_sections.DAEMONS}
+    assert [name for name, page in pages.items() if usage_sections.filled(None, page, texts) != page] == []
+    assert [name for name, page in pages.items() if f'.\\" BEGIN options {name}:' not in page] == []
+
+
+def test_named_files_exist():
+    """Source files that documents name are there."""
+    found = {str(path.relative_to(ROOT)): missing_files(path, text, ROOT) for path, text in documents().items()}
+    assert {name: files for name, files in found.items() if files} == {}
+
+
 def test_readme_names_all_packages_of_the_build():
     """Who installs what README names can build all of Heddle: the packages of packaging/setup."""
     block = re.search(r"(?s)^## Requirements\n.*?install ([^`]*)```", (ROOT / "README.md").read_text(), re.MULTILINE)
@@ -223,6 +272,8 @@ def test_finds_faults_in_documents():
     assert list(quoted("`heddle: WRN: ... lanes, spread ...` and `heddle: x`")) == ["lanes, spread", "x"]
     assert broken_links(ROOT / "README.md", "[a](none.md) [b](doc) [c](http://x)") == ["README.md: none.md#"]
     assert anchors("## Lanes: `a`, b\n# ERR HD05") == {"lanes-a-b", "err-hd05"}
+    names = "`tests/style_test.py`, `heddle/base.h`, `tests/none.c`, `tests/unit/ROOM/NAME_test.c`, `a/b_NAME.py`"
+    assert missing_files(ROOT / "README.md", names, ROOT) == ["tests/none.c"]
     quote = "`tests/style_test.py`:\n\n```py\nimport re\n...\nimport {}\n```\n"
     assert wrong_quotes(quote.format("sys"), ROOT) == []
     assert wrong_quotes(quote.format("syx"), ROOT) == ["tests/style_test.py: import syx\n"]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <heddle/ar_manager/link.h>
-#include <heddle/base/index.h>
+#include <heddle/base/lookup.h>
 #include <heddle/mad/queue.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,15 +126,6 @@ int hd_ar_link_aim(struct hd_ar_link *link, const uint64_t *guids,
 	return 0;
 }
 
-static void wait_a_little(const struct hd_ar_link *link)
-{
-	int timeout = hd_smp_queue_timeout(link->queue);
-
-	if (timeout < 0 || timeout > LONGEST_WAIT)
-		timeout = LONGEST_WAIT;
-	link->port->wait(link->port->context, timeout);
-}
-
 /* Ends all that is under way. */
 static void cancel(struct hd_ar_link *link)
 {
@@ -154,7 +145,7 @@ int hd_ar_link_run(struct hd_ar_link *link, bool (*go_on)(void *context), void *
 		if (!rc && go_on && !go_on(context))
 			rc = -ECANCELED;
 		if (!rc && hd_ar_program_busy(link->program))
-			wait_a_little(link);
+			hd_smp_queue_wait_for(link->queue, LONGEST_WAIT);
 	}
 	if (rc)
 		cancel(link);

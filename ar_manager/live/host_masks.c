@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <heddle/ar_manager/codec.h>
-#include <heddle/ar_manager/host_masks.h>
+#include <heddle/ar_manager/link.h>
 #include <heddle/mad/queue.h>
 #include <string.h>
 

@@ -104,7 +104,7 @@ static int components_find(const struct hd_dependencies *graph, struct hd_arena 
 
 /* ---- circling ---- */
 
-void circling_release(struct circling *circling)
+void hd_ar_circling_release(struct hd_ar_circling *circling)
 {
 	hd_arena_release(&circling->arena);
 }
@@ -137,7 +137,7 @@ struct lane {
 };
 
 /* Appends the pairs of a link, or only counts them if `pairs` is NULL. */
-static size_t list_link(const struct lane *lane, uint32_t link, struct circling_pair *pairs)
+static size_t list_link(const struct lane *lane, uint32_t link, struct hd_ar_circling_pair *pairs)
 {
 	const struct hd_fabric *fabric = lane->all->fabric;
 	uint32_t sw = fabric->isl_to[link];
@@ -149,13 +149,13 @@ static size_t list_link(const struct lane *lane, uint32_t link, struct circling_
 		    (lane->known && hd_dependencies_has(lane->known, link, next)))
 			continue;
 		if (pairs)
-			pairs[count] = (struct circling_pair){link, next, lane->number};
+			pairs[count] = (struct hd_ar_circling_pair){link, next, lane->number};
 		count++;
 	}
 	return count;
 }
 
-static int list_lane(const struct lane *lane, struct circling *out)
+static int list_lane(const struct lane *lane, struct hd_ar_circling *out)
 {
 	uint32_t links = lane->all->fabric->isl_count;
 	size_t count = 0;
@@ -164,7 +164,7 @@ static int list_lane(const struct lane *lane, struct circling *out)
 		count += list_link(lane, link, NULL);
 	if (!count)
 		return 0;
-	struct circling_pair *pairs =
+	struct hd_ar_circling_pair *pairs =
 	    hd_arena_alloc(&out->arena, out->count + count, sizeof(*pairs));
 	if (!pairs)
 		return -ENOMEM;
@@ -176,7 +176,7 @@ static int list_lane(const struct lane *lane, struct circling *out)
 	return 0;
 }
 
-int circling_list(struct proving *all, const struct proving *known, struct circling *out)
+int circling_list(struct proving *all, const struct proving *known, struct hd_ar_circling *out)
 {
 	struct lane lane = {.component = hd_arena_alloc(&all->arena, all->next.fabric->isl_count,
 							sizeof(*lane.component))};
@@ -215,7 +215,7 @@ static int collect_each(struct proving *proving)
 
 /* Lists what the graphs have on loops, beyond those of the static ports. */
 static int list(const struct hd_ar_proof_request *request, bool groups, const bool *split,
-		struct circling *out)
+		struct hd_ar_circling *out)
 {
 	int (*collect)(struct proving *) = split ? collect_some : collect_each;
 	struct proving all, known;
@@ -251,12 +251,12 @@ static int look(const struct hd_ar_proof_request *request, bool groups)
 	return rc;
 }
 
-int circling_find(const struct hd_ar_proof_request *request, bool groups, const bool *split,
-		  struct circling *out, struct hd_error *err)
+int hd_ar_circling_find(const struct hd_ar_proof_request *request, bool groups, const bool *split,
+			struct hd_ar_circling *out, struct hd_error *err)
 {
 	int rc = proving_check(request, err);
 
-	*out = (struct circling){0};
+	*out = (struct hd_ar_circling){0};
 	if (rc)
 		return rc;
 	rc = look(request, groups);

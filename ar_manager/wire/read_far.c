@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "planner.h"
+#include "plan_holder.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/read.h>
+#include <heddle/ar_manager/plan_files.h>
 #include <heddle/fabric/dragonfly_plus.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct reader {
 	struct hd_lines lines;
 	const struct hd_fabric *fabric;
 	struct hd_error *err;
-	struct planner_holder *holder;
+	struct plan_holder *holder;
 	struct hd_ar_switch *switches;
 	uint16_t *lid_group; /* [tables * switch_count * lid_count] */
 	uint8_t *lid_port;
@@ -71,7 +71,7 @@ static void share_rows(struct reader *reader, uint32_t tables)
 static int allocate(struct reader *reader, uint32_t tables)
 {
 	uint32_t switches = reader->fabric->switch_count, lids = reader->fabric->lid_count;
-	struct planner_holder *holder = reader->holder = calloc(1, sizeof(*holder));
+	struct plan_holder *holder = reader->holder = calloc(1, sizeof(*holder));
 	size_t rows = (size_t)tables * switches;
 
 	if (!holder)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/ar_manager/write.h>
+#include <heddle/ar_manager/plan_files.h>
 
 #include <errno.h>
 #include <inttypes.h>

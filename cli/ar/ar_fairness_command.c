@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle ar fairness: where local and remote flows can get unequal shares. */
-#include "ar_plan_report.h"
+#include "ar_job.h"
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
-#include "status.h"
 
 #include <stdlib.h>
 

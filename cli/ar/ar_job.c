@@ -4,10 +4,16 @@
 #include "progress.h"
 
 #include <errno.h>
+#include <heddle/mad/queue.h>
+#include <heddle/mad/umad_port.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
-int ar_job_plan(struct ar_job *job, const struct hd_ar_capability *capabilities,
-		struct hd_error *err)
+/* ---- offline ---- */
+
+/* Makes the plan; capabilities [switch_count]. 0 and errors as ar_job_make(). */
+static int ar_job_plan(struct ar_job *job, const struct hd_ar_capability *capabilities,
+		       struct hd_error *err)
 {
 	const struct hd_ar_config *config = &job->site.config;
 	struct hd_log log = message_log(job->verbose);
@@ -46,7 +52,8 @@ static int configure(struct ar_job *job, const struct hd_log *log, struct hd_err
 	return 0;
 }
 
-int ar_job_load(struct ar_job *job, struct hd_error *err)
+/* Reads the configuration, the fabric and its tables. Errors: those of the readers and the engine. */
+static int ar_job_load(struct ar_job *job, struct hd_error *err)
 {
 	const struct fabric_source source = {job->fabric_path, job->name_map, job->lmc};
 	struct hd_log log = message_log(job->verbose);
@@ -94,4 +101,119 @@ void ar_job_release(struct ar_job *job)
 	hd_fabric_free(job->fabric);
 	table_source_release(&job->tables);
 	hd_ar_site_release(&job->site);
+}
+
+/* ---- switches that are asked ---- */
+
+#ifdef HEDDLE_MAD
+static int open_port(struct ar_live *live, struct hd_error *err)
+{
+	const struct hd_umad_choice choice = {.device = live->device, .number = live->port_number};
+	struct hd_smp_limits limits = HD_SMP_LIMITS_DEFAULT;
+	int rc = hd_umad_port_open(&choice, &live->port, err);
+
+	if (rc)
+		return rc;
+	limits.timeout_ms = (uint32_t)live->timeout_ms;
+	live->link = hd_ar_link_new(hd_umad_port_smp(live->port), &limits);
+	if (!live->link || hd_ar_program_configure(hd_ar_link_program(live->link),
+						   &live->job.site.config, &live->job.site.quirks))
+		return hd_error_no_memory(err);
+	return 0;
+}
+
+static void close_port(struct ar_live *live)
+{
+	hd_umad_port_close(live->port);
+}
+#else
+static int open_port(struct ar_live *live, struct hd_error *err)
+{
+	(void)live;
+	return hd_error_set(err, -ENOTSUP,
+			    "this heddle was built without libibumad, so it cannot ask switches");
+}
+
+static void close_port(struct ar_live *live)
+{
+	(void)live;
+}
+#endif
+
+/* By the LIDs of the fabric file. */
+static int aim(struct ar_live *live, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = live->job.fabric;
+	struct hd_smp_address *addresses = calloc(fabric->switch_count + 1u, sizeof(*addresses));
+	int rc = addresses ? 0 : hd_error_no_memory(err);
+
+	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++) {
+		addresses[sw].lid = (uint16_t)fabric->lid[hd_port_index(fabric, sw, 0)];
+		if (!addresses[sw].lid)
+			rc = hd_error_set(err, -EINVAL,
+					  "%s: switch 0x%016" PRIx64
+					  " has no LID; use the output of ibnetdiscover",
+					  live->job.fabric_path, fabric->node_guid[sw]);
+	}
+	if (!rc && hd_ar_link_aim(live->link, fabric->node_guid, addresses, fabric->switch_count))
+		rc = hd_error_no_memory(err);
+	free(addresses);
+	return rc;
+}
+
+static int run(struct ar_live *live, struct hd_error *err)
+{
+	int rc = hd_ar_link_run(live->link, NULL, NULL);
+
+	return rc ? hd_error_set(err, rc, "the port is broken") : 0;
+}
+
+static int plan(struct ar_live *live, struct hd_error *err)
+{
+	struct hd_ar_capability *all =
+	    hd_ar_program_capabilities(hd_ar_link_program(live->link), live->job.fabric->lid_count);
+	int rc = all ? ar_job_plan(&live->job, all, err) : hd_error_no_memory(err);
+
+	free(all);
+	return rc;
+}
+
+static int read_tables(struct ar_live *live, struct hd_error *err)
+{
+	struct hd_ar_program *program = hd_ar_link_program(live->link);
+
+	progress_begin("asking the switches");
+	hd_ar_program_detect(program);
+	int rc = run(live, err);
+	if (!rc)
+		rc = plan(live, err);
+	if (!rc && live->job.plan) {
+		hd_ar_program_read(program, live->job.plan);
+		rc = run(live, err);
+	}
+	progress_end();
+	return rc;
+}
+
+int ar_live_read(struct ar_live *live, struct hd_error *err)
+{
+	int rc = ar_job_load(&live->job, err);
+
+	if (!rc)
+		rc = open_port(live, err);
+	if (!rc)
+		rc = aim(live, err);
+	return rc ? rc : read_tables(live, err);
+}
+
+void ar_live_release(struct ar_live *live)
+{
+	hd_ar_link_free(live->link);
+	close_port(live);
+	ar_job_release(&live->job);
+}
+
+struct hd_ar_switch_report ar_live_report(const struct ar_live *live, uint32_t sw)
+{
+	return hd_ar_program_report(hd_ar_link_program(live->link), sw);
 }

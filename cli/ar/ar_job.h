@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the commands `heddle ar ...` that work offline share: a fabric, its tables, and a plan. */
+/* What the commands `heddle ar ...` share: a fabric, its tables and a plan, and for those that
+ * ask the switches, what these hold. */
 #ifndef CLI_AR_JOB_H
 #define CLI_AR_JOB_H
 
 #include "shared_arguments.h"
 
 #include <heddle/ar_manager.h>
+#include <heddle/ar_manager/link.h>
 #include <heddle/ar_manager/site.h>
+#include <jansson.h>
 #include <limits.h>
+
+/* ---- offline ---- */
+
+/* What the commands `heddle ar ...` that work offline share: a fabric, its tables, and a plan. */
 
 #define AR_JOB_CONFIGURED UINT_MAX /* not typed: as the site says */
 
@@ -54,18 +61,71 @@ struct ar_job {
 		.mode = AR_JOB_CONFIGURED                                                          \
 	}
 
-/* Reads the configuration, the fabric and its tables. Errors: those of the readers and the engine. */
-int ar_job_load(struct ar_job *job, struct hd_error *err);
-
-/* Makes the plan; capabilities [switch_count]. 0 and errors as ar_job_make(). */
-int ar_job_plan(struct ar_job *job, const struct hd_ar_capability *capabilities,
-		struct hd_error *err);
-
 /* Does all of ar_job_load() and makes the plan. Switches that the configuration does not exclude
  * have all capabilities. 0 also where the plan is refused for a credit
  * loop: job->plan is then NULL. Errors: those of the readers, the engine and the planner. */
 int ar_job_make(struct ar_job *job, struct hd_error *err);
 
 void ar_job_release(struct ar_job *job);
+
+/* ---- plans ---- */
+
+/* A plan for people, for programs, and as files. */
+
+/* Prints the plan, or why it was refused. */
+void ar_plan_report_print(const struct ar_job *job);
+
+/* The same as a value; NULL: no memory. */
+json_t *ar_plan_report_json(const struct ar_job *job);
+
+/* Writes heddle.far and heddle-ar-info.csv into a folder, which must exist. Errors: errno of the
+ * files, -ENOMEM. */
+int ar_plan_report_write(const struct ar_job *job, struct hd_error *err);
+
+/* ---- switches that are asked ---- */
+
+/* What the commands share that ask the switches of a fabric: by MADs to their LIDs. */
+
+struct hd_umad_port;
+
+struct ar_live {
+	struct ar_job job;
+	const char *device; /* NULL: any */
+	int32_t port_number; /* 0: any */
+	int64_t timeout_ms;
+	bool raw;
+	const char *output; /* NULL: no file */
+	struct hd_umad_port *port;
+	struct hd_ar_link *link;
+};
+
+/* The rows that these commands have in common. */
+#define AR_LIVE_ARGUMENTS                                                                          \
+	SHARED_ENGINE(struct ar_live, job.tables), AR_JOB_PLAN_ARGUMENTS(struct ar_live, job.),    \
+	    {0, "device", "NAME", "send by this adapter, such as mlx5_0 (default: any)",           \
+	     ARGUMENT_TEXT(struct ar_live, device)},                                               \
+	    {0, "port", "N", "send by this port of the adapter (1..255, default: any)",            \
+	     ARGUMENT_NUMBER(struct ar_live, port_number, 1, 255)},                                \
+	{                                                                                          \
+		0, "timeout", "MS", "wait so long for the first answer (1..10000, default 200)",   \
+		    ARGUMENT_NUMBER(struct ar_live, timeout_ms, 1, 10000)                          \
+	}
+
+#define AR_LIVE_DEFAULTS                                                                           \
+	{                                                                                          \
+		.job = AR_JOB_DEFAULTS, .timeout_ms = 200                                          \
+	}
+
+/*
+ * Reads the fabric and its tables, asks the switches what they can do, makes the plan for that, and
+ * reads what the switches hold. 0 also where the plan is refused: live->job.plan is then NULL.
+ * Errors: those of ar_job_load() and of the port.
+ */
+int ar_live_read(struct ar_live *live, struct hd_error *err);
+
+void ar_live_release(struct ar_live *live);
+
+/* What is known of switch number `sw` of the fabric. */
+struct hd_ar_switch_report ar_live_report(const struct ar_live *live, uint32_t sw);
 
 #endif

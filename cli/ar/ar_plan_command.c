@@ -1,10 +1,229 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle ar plan: what the switches would be told about adaptive routing. */
-#include "ar_plan_report.h"
+#include "ar_job.h"
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
-#include "status.h"
+#include "output.h"
+
+#include <inttypes.h>
+
+/* ---- the report: for people ---- */
+
+static void print_loop(const struct ar_job *job)
+{
+	printf("plan            refused: %s\n", job->refusal.text);
+	for (uint32_t i = 0; i < job->loop->length; i++) {
+		uint32_t link = job->loop->links[i], far = job->fabric->isl_reverse[link];
+		char from[HD_LABEL_SIZE], to[HD_LABEL_SIZE];
+		hd_port_label(job->fabric,
+			      hd_port_index(job->fabric, hd_isl_from(job->fabric, link),
+					    job->fabric->isl_port[link]),
+			      from, sizeof(from));
+		hd_port_label(job->fabric,
+			      hd_port_index(job->fabric, job->fabric->isl_to[link],
+					    job->fabric->isl_port[far]),
+			      to, sizeof(to));
+		printf("                %s -> %s\n", from, to);
+	}
+}
+
+static void count_groups(const struct hd_ar_plan *plan, uint32_t *switches, uint32_t *groups,
+			 uint32_t *most)
+{
+	for (uint32_t sw = 0; sw < plan->switch_count; sw++) {
+		uint32_t used = plan->switches[sw].used;
+		*switches += used > 0;
+		*groups += used;
+		*most = used > *most ? used : *most;
+	}
+}
+
+void ar_plan_report_print(const struct ar_job *job)
+{
+	const struct hd_ar_plan *plan = job->plan;
+	uint32_t switches = 0, groups = 0, most = 0;
+
+	if (!plan) {
+		print_loop(job);
+		return;
+	}
+	count_groups(plan, &switches, &groups, &most);
+	printf("algorithm       %s, entries %s\n", hd_ar_algorithm_name(plan->algorithm),
+	       hd_ar_state_name(plan->mode));
+	printf("switches        %u of %u have groups\n", switches, plan->switch_count);
+	printf("groups          %u, at most %u in one switch\n", groups, most);
+	printf("entries         %" PRIu64 ", adaptive %" PRIu64 " (%.2f%%), possible %.2f%%\n",
+	       plan->entries, plan->adaptive, 100 * hd_ar_plan_share(plan),
+	       100 * hd_ar_plan_possible_share(plan));
+	if (plan->full)
+		printf("too few groups  %u switches\n", plan->full);
+	printf("proof           no credit loop: %" PRIu64 " dependencies on %u lane%s, over all "
+	       "ports of all groups\n",
+	       plan->proof.dependencies, plan->proof.lanes, plan->proof.lanes == 1 ? "" : "s");
+}
+
+/* ---- for programs ---- */
+
+static json_t *ports_json(const struct hd_port_set *ports)
+{
+	json_t *list = json_array();
+
+	HD_PORT_SET_FOREACH(port, ports)
+		list = json_value_append(list, json_integer(port));
+	return list;
+}
+
+static json_t *group_json(const struct hd_ar_switch *sw, uint32_t number)
+{
+	const struct hd_ar_group *group = &sw->groups[number];
+	struct hd_port_set all = group->ports[0];
+	json_t *sub_groups = json_array();
+
+	hd_port_set_unite(&all, &group->ports[1]);
+	for (uint32_t sub = 0; sub < sw->sub_groups; sub++)
+		sub_groups = json_value_append(sub_groups, ports_json(&group->ports[sub]));
+	return json_pack("{s:I, s:o, s:o}", "number", (json_int_t)number, "ports", ports_json(&all),
+			 "subgroups", sub_groups);
+}
+
+static json_t *groups_json(const struct hd_ar_switch *sw)
+{
+	json_t *list = json_array();
+
+	for (uint32_t number = 0; number < sw->group_count; number++)
+		if (!hd_ar_group_is_empty(&sw->groups[number]))
+			list = json_value_append(list, group_json(sw, number));
+	return list;
+}
+
+static json_t *lids_json(const struct hd_ar_plan *plan, uint32_t sw, uint32_t table)
+{
+	json_t *list = json_array();
+
+	for (uint32_t lid = 0; lid < plan->lid_count; lid++) {
+		uint8_t port = plan->switches[sw].lid_port[table][lid];
+		uint32_t group = hd_ar_plan_group(plan, sw, table, lid);
+		if (port == HD_NO_PORT)
+			continue;
+		list = json_value_append(
+		    list, json_pack("{s:I, s:s, s:i, s:o}", "lid", (json_int_t)lid, "state",
+				    hd_ar_state_name(hd_ar_plan_state(plan, sw, table, lid)),
+				    "port", (int)port, "group",
+				    group == HD_AR_NO_GROUP ? json_null() : json_integer(group)));
+	}
+	return list;
+}
+
+/* With private tables, "lids" is the first of them, and "tables" has all. */
+static json_t *switch_json(const struct hd_ar_plan *plan, uint32_t sw)
+{
+	const struct hd_ar_switch *planned = &plan->switches[sw];
+	json_t *value = json_pack("{s:o, s:I, s:o, s:o}", "guid", json_value_guid(planned->guid),
+				  "group_count", (json_int_t)planned->used, "groups",
+				  groups_json(planned), "lids", lids_json(plan, sw, 0));
+	json_t *tables = json_array();
+
+	if (plan->table_count == 1) {
+		json_decref(tables);
+		return value;
+	}
+	for (uint32_t table = 0; table < plan->table_count; table++)
+		tables = json_value_append(tables, lids_json(plan, sw, table));
+	return json_value_set(value, "tables", tables);
+}
+
+static json_t *end_json(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
+{
+	return json_pack("{s:o, s:o, s:I}", "name", json_value_text(fabric->node_name[sw]), "guid",
+			 json_value_guid(fabric->node_guid[sw]), "port", (json_int_t)port);
+}
+
+static json_t *loop_json(const struct ar_job *job)
+{
+	const struct hd_fabric *fabric = job->fabric;
+	json_t *links = json_array();
+
+	for (uint32_t i = 0; i < job->loop->length; i++) {
+		uint32_t link = job->loop->links[i], far = fabric->isl_reverse[link];
+		links = json_value_append(
+		    links,
+		    json_pack("{s:o, s:o}", "from",
+			      end_json(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]),
+			      "to", end_json(fabric, fabric->isl_to[link], fabric->isl_port[far])));
+	}
+	return json_pack("{s:i, s:o}", "vl", (int)job->loop->vl, "links", links);
+}
+
+static json_t *refusal_json(const struct ar_job *job)
+{
+	return json_pack("{s:s, s:[], s:f, s:{s:b, s:o, s:o}}", "algorithm",
+			 hd_ar_algorithm_name(job->site.config.algorithm), "switches",
+			 "adaptive_share", 0.0, "proof", "clean", 0, "reason",
+			 json_value_text(job->refusal.text), "loop", loop_json(job));
+}
+
+json_t *ar_plan_report_json(const struct ar_job *job)
+{
+	const struct hd_ar_plan *plan = job->plan;
+	json_t *switches = json_array();
+
+	if (!plan) {
+		json_decref(switches);
+		return refusal_json(job);
+	}
+	for (uint32_t sw = 0; sw < plan->switch_count; sw++)
+		switches = json_value_append(switches, switch_json(plan, sw));
+	return json_pack("{s:s, s:s, s:o, s:f, s:f, s:{s:b, s:I, s:I}}", "algorithm",
+			 hd_ar_algorithm_name(plan->algorithm), "mode",
+			 hd_ar_state_name(plan->mode), "switches", switches, "adaptive_share",
+			 hd_ar_plan_share(plan), "possible_share", hd_ar_plan_possible_share(plan),
+			 "proof", "clean", 1, "lanes", (json_int_t)plan->proof.lanes,
+			 "dependencies", (json_int_t)plan->proof.dependencies);
+}
+
+/* ---- files ---- */
+
+static int write_info(const struct ar_job *job, FILE *stream, struct hd_error *err)
+{
+	const struct hd_ar_info able = {.group_cap = hd_ar_capability_full.group_cap,
+					.sub_grps_supported = hd_ar_capability_full.sub_groups};
+	int rc = hd_ar_write_info_begin(stream, err);
+
+	for (uint32_t sw = 0; !rc && sw < job->plan->switch_count; sw++) {
+		struct hd_ar_image *image = NULL;
+		rc = hd_ar_image_of_plan(job->plan, sw, &hd_ar_settings_default,
+					 &hd_ar_quirks_default, &able, &image);
+		if (rc)
+			return hd_error_no_memory(err);
+		rc = hd_ar_write_info_row(job->plan->switches[sw].guid, &image->info, stream, err);
+		hd_ar_image_free(image);
+	}
+	return rc ? rc : hd_ar_write_info_end(stream, err);
+}
+
+int ar_plan_report_write(const struct ar_job *job, struct hd_error *err)
+{
+	static const char *const names[] = {"heddle.far", "heddle-ar-info.csv"};
+	char text[2][4096];
+	const char *const paths[] = {text[0], text[1]};
+	struct output outputs[2];
+
+	for (unsigned i = 0; i < 2; i++)
+		snprintf(text[i], sizeof(text[i]), "%s/%s", job->folder, names[i]);
+	int rc = output_make_folder(job->folder, err);
+	if (!rc)
+		rc = output_open_all(outputs, paths, 2, err);
+	if (rc)
+		return rc;
+	rc = output_flush(&outputs[0],
+			  hd_ar_write_far(job->plan, job->fabric, outputs[0].stream, err), err);
+	if (!rc)
+		rc = output_flush(&outputs[1], write_info(job, outputs[1].stream, err), err);
+	return output_close_all(outputs, 2, rc, err);
+}
+
+/* ---- the command ---- */
 
 static const struct argument arguments[] = {
     AR_JOB_ARGUMENTS,

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle ar status and heddle ar diff: what the switches really hold. */
-#include "ar_differences.h"
-#include "ar_live.h"
+#include "ar_job.h"
 #include "ar_status_report.h"
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
 #include "output.h"
-#include "status.h"
 
 #include <errno.h>
-#include <heddle/config/values.h>
+#include <heddle/config.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

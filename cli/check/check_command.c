@@ -5,11 +5,9 @@
 #include "csv.h"
 #include "json_value.h"
 #include "message.h"
-#include "nagios.h"
 #include "policy_arguments.h"
 #include "progress.h"
 #include "shared_arguments.h"
-#include "status.h"
 
 #include <errno.h>
 #include <heddle/base/gzip.h>
@@ -69,8 +67,8 @@ static enum nagios_status check_nagios_print(const struct check_view *view)
 {
 	enum nagios_status status = status_of(view);
 
-	nagios_begin(status);
-	nagios_print_text(view->fabric_path);
+	message_nagios_begin(status);
+	message_nagios_text(view->fabric_path);
 	printf(": %" PRIu64 " paths checked", view->report->paths);
 	print_findings(view);
 	print_data(view);
@@ -185,7 +183,7 @@ static int check_plan(const struct check_job *job, const struct hd_fabric *fabri
 
 static int fail(const struct check_job *job, const struct hd_error *err)
 {
-	return job->nagios ? (int)nagios_unknown(err->text) : message_fail(err);
+	return job->nagios ? (int)message_nagios_unknown(err->text) : message_fail(err);
 }
 
 static int run_job(struct check_job *job, const char *path)
@@ -233,7 +231,7 @@ static int run(void *context, const struct operands *operands)
 		status = message_error("--nagios cannot be used with --json or --csv");
 	if (!status)
 		return run_job(job, operands->items[0]);
-	return job->nagios ? (int)nagios_unknown("bad usage; standard error has the reason")
+	return job->nagios ? (int)message_nagios_unknown("bad usage; standard error has the reason")
 			   : status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The report of heddle check, as text and as JSON. */
+/* The report of heddle check, as text, as JSON and as CSV. */
 #ifndef CLI_CHECK_REPORT_H
 #define CLI_CHECK_REPORT_H
 
@@ -40,12 +40,6 @@ json_t *check_json(const struct check_view *view);
 
 /* The kind in words: "loop". */
 const char *check_report_fault_name(enum hd_fault_kind kind);
-
-/* The kind in words: "contradiction". */
-const char *check_report_defect_name(enum hd_table_defect_kind kind);
-
-/* Defects to show: the first so many. */
-size_t check_report_shown_defects(const struct check_view *view);
 
 /* The kind of fault of a path that does not arrive. */
 enum hd_fault_kind check_report_walk_fault(enum hd_walk_end end);

@@ -6,9 +6,8 @@
 #include "json_value.h"
 #include "message.h"
 #include "output.h"
-#include "status.h"
 #include "table_source.h"
-#include "workload_frame.h"
+#include "workload.h"
 
 #include <stdlib.h>
 #include <string.h>

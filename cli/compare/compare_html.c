@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "compare_charts.h"
-#include "compare_verdict.h"
+#include "chart.h"
+#include "compare_report.h"
 #include "html.h"
 #include "load_picture.h"
 

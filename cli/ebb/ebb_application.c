@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "ebb_application.h"
+#include "catalogue.h"
+#include "ebb_report.h"
 #include "message.h"
-#include "shipped.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -36,7 +36,7 @@ static int read_file(struct ebb_application *application, struct hd_error *err)
 
 	if (!strchr(application->path, '/') && access(application->path, F_OK)) {
 		snprintf(name, sizeof(name), "examples/%s", application->path);
-		shipped_path(name, example, sizeof(example));
+		catalogue_shipped_path(name, example, sizeof(example));
 		if (!access(example, F_OK))
 			return hd_application_read(example, &application->file, err);
 	}

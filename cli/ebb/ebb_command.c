@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle ebb: effective bisection bandwidth, or that of any other pattern. */
 #include "commands.h"
-#include "ebb_application.h"
 #include "ebb_report.h"
 #include "gnuplot.h"
 #include "json_value.h"
 #include "message.h"
 #include "subnets.h"
-#include "workload_frame.h"
+#include "workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>

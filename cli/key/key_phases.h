@@ -6,7 +6,7 @@
 #include "fabric_source.h"
 #include "table_source.h"
 
-#include <heddle/analysis/ranks.h>
+#include <heddle/analysis/pattern.h>
 #include <heddle/keyd.h>
 
 enum key_shift_kind { KEY_SHIFT_NONE, KEY_SHIFT_LINKS, KEY_SHIFT_PAPER };

@@ -3,7 +3,6 @@
 #include "commands.h"
 #include "json_value.h"
 #include "key_service.h"
-#include "key_slurm.h"
 #include "message.h"
 #include "shared_arguments.h"
 

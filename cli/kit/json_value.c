@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "json_value.h"
 #include "message.h"
-#include "status.h"
 
 #include <errno.h>
 #include <inttypes.h>

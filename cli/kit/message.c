@@ -1,10 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "message.h"
 #include "progress.h"
-#include "status.h"
 
 #include <ctype.h>
 #include <stdio.h>
+
+/* ---- Nagios ---- */
+
+void message_nagios_begin(enum nagios_status status)
+{
+	static const char *const words[] = {[NAGIOS_OK] = "OK",
+					    [NAGIOS_WARNING] = "WARNING",
+					    [NAGIOS_CRITICAL] = "CRITICAL",
+					    [NAGIOS_UNKNOWN] = "UNKNOWN"};
+
+	printf("HEDDLE %s - ", words[status]);
+}
+
+void message_nagios_text(const char *text)
+{
+	for (; *text; text++)
+		putchar(*text == '|' || (unsigned char)*text < 32 ? ' ' : *text);
+}
+
+enum nagios_status message_nagios_unknown(const char *reason)
+{
+	message_nagios_begin(NAGIOS_UNKNOWN);
+	message_nagios_text(reason);
+	putchar('\n');
+	return NAGIOS_UNKNOWN;
+}
+
+/* ---- standard error ---- */
 
 #define MESSAGE_SIZE 8192 /* enough for a usage and two paths */
 

@@ -1,10 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a command says on standard error. */
+/* What a command says on standard error, and by its exit status; and the line for programs like
+ * Nagios. */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 
 #include <heddle/base/error.h>
 #include <stdbool.h>
+
+/* ---- exit statuses ---- */
+
+/* The exit statuses of all commands. */
+
+enum status {
+	STATUS_CLEAN = 0, /* done, and no fault was found */
+	STATUS_FAULTS = 1, /* done, and faults were found */
+	STATUS_BAD = 2, /* not done, after a message */
+	STATUS_COUNT
+};
+
+/* ---- Nagios ---- */
+
+/* One line for Nagios, Icinga and other programs with their plugins. */
+
+/* The exit statuses of Nagios's plugins. */
+enum nagios_status { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
+
+/* Begins the line: "HEDDLE WARNING - ". */
+void message_nagios_begin(enum nagios_status status);
+
+/* Prints a text on the line. A bar would begin the performance data, and control characters another
+ * line: they become blanks. */
+void message_nagios_text(const char *text);
+
+/* Prints the line that says that nothing is known, and why. Returns NAGIOS_UNKNOWN. */
+enum nagios_status message_nagios_unknown(const char *reason);
+
+/* ---- standard error ---- */
+
+/* What a command says on standard error. */
 
 /*
  * Prints "heddle: ..." with control characters shown as '?', and takes the line of progress away.

@@ -4,6 +4,7 @@
 #define CLI_OUTPUT_H
 
 #include <heddle/base/error.h>
+#include <heddle/fabric.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -60,5 +61,22 @@ int output_same(const char *left, const char *right, bool *same);
  * that gave it, without dashes; `output` and inputs may be NULL. 0, or STATUS_BAD after a message.
  */
 int output_refuse(const char *option, const char *output, const char *const *inputs, size_t count);
+
+/* ---- fabrics ---- */
+
+/* Fabrics written in the format that --format names. */
+
+#define FABRIC_OUTPUT_FORMATS "netlist|dot|slurm|graphml" /* in the order of the enum */
+
+enum fabric_output_format {
+	FABRIC_OUTPUT_NETLIST,
+	FABRIC_OUTPUT_DOT,
+	FABRIC_OUTPUT_SLURM,
+	FABRIC_OUTPUT_GRAPHML
+};
+
+/* Writes to `path` (NULL or "-": standard output). The exit status. */
+int output_save_fabric(const struct hd_fabric *fabric, enum fabric_output_format format,
+		       const char *path);
 
 #endif

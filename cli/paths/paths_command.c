@@ -7,7 +7,6 @@
 #include "paths_report.h"
 #include "policy_arguments.h"
 #include "shared_arguments.h"
-#include "status.h"
 
 #include <errno.h>
 

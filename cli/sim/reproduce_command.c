@@ -7,8 +7,7 @@
 #include "message.h"
 #include "output.h"
 #include "sim_arguments.h"
-#include "sim_folder.h"
-#include "sim_plot.h"
+#include "sim_view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

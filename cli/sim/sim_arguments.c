@@ -1,12 +1,149 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_arguments.h"
+#include "catalogue.h"
 #include "message.h"
 #include "progress.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-/* ---- a case ---- */
+/* ---- scenarios that come with heddle ---- */
+
+#define ENDING ".ini"
+
+const char *sim_folder(void)
+{
+	static char shipped[PATH_MAX];
+	const char *folder = getenv("HEDDLE_SCENARIOS");
+
+	if (folder && *folder)
+		return folder;
+	if (!*shipped)
+		catalogue_shipped_path("scenarios", shipped, sizeof(shipped));
+	return shipped;
+}
+
+static bool has_ending(const char *name)
+{
+	size_t length = strlen(name), tail = strlen(ENDING);
+
+	return length > tail && !strcmp(name + length - tail, ENDING);
+}
+
+/* Why nothing of that name is there: no scenarios at all, or none of that name. */
+static int not_there(const char *name, struct hd_error *err)
+{
+	if (access(sim_folder(), F_OK))
+		return hd_error_set(
+		    err, -ENOENT,
+		    "%s: no such folder, but the scenarios of heddle should be there; "
+		    "set HEDDLE_SCENARIOS to the folder that has them",
+		    sim_folder());
+	return hd_error_set(err, -ENOENT,
+			    "'%s' is no file, and %s has no such scenario or experiment; 'heddle "
+			    "reproduce --list' shows them",
+			    name, sim_folder());
+}
+
+int sim_folder_find(const char *text, char **path, struct hd_error *err)
+{
+	bool given = has_ending(text) || !access(text, F_OK);
+
+	if (given)
+		*path = strdup(text);
+	else if (asprintf(path, "%s/%s" ENDING, sim_folder(), text) < 0)
+		*path = NULL;
+	if (!*path)
+		return hd_error_no_memory(err);
+	if (given || !access(*path, F_OK))
+		return 0;
+	free(*path);
+	*path = NULL;
+	return not_there(text, err);
+}
+
+static bool is_folder(const char *folder, const char *name)
+{
+	char path[4096];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int add(struct sim_folder_list *list, const char *name, size_t length)
+{
+	char **names = realloc(list->names, (list->count + 1u) * sizeof(*names));
+
+	if (!names)
+		return -ENOMEM;
+	list->names = names;
+	names[list->count] = strndup(name, length);
+	return names[list->count] ? (list->count++, 0) : -ENOMEM;
+}
+
+/* Scenarios of an experiment, or with NULL all experiments. */
+static int read_folder(const char *experiment, const char *folder, struct sim_folder_list *list,
+		       struct hd_error *err)
+{
+	DIR *stream = opendir(folder);
+	struct dirent *entry;
+	int rc = 0;
+
+	*list = (struct sim_folder_list){.count = 0};
+	if (!stream && errno == ENOENT)
+		return not_there(experiment, err);
+	if (!stream)
+		return hd_error_set(err, -errno, "%s: %s", folder, strerror(errno));
+	while (!rc && (entry = readdir(stream)) != NULL) {
+		const char *name = entry->d_name;
+		if (*name == '.')
+			continue;
+		if (!experiment && is_folder(folder, name))
+			rc = add(list, name, strlen(name));
+		else if (experiment && has_ending(name))
+			rc = add(list, name, strlen(name) - strlen(ENDING));
+	}
+	closedir(stream);
+	if (list->count)
+		qsort(list->names, list->count, sizeof(*list->names), ascending);
+	return rc ? hd_error_no_memory(err) : 0;
+}
+
+int sim_folder_experiments(struct sim_folder_list *list, struct hd_error *err)
+{
+	return read_folder(NULL, sim_folder(), list, err);
+}
+
+int sim_folder_scenarios(const char *experiment, struct sim_folder_list *list, struct hd_error *err)
+{
+	char folder[2 * PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%s/%s", sim_folder(), experiment);
+	return read_folder(experiment, folder, list, err);
+}
+
+void sim_folder_release(struct sim_folder_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		free(list->names[i]);
+	free(list->names);
+	*list = (struct sim_folder_list){.count = 0};
+}
+
+/* ---- options of both commands: a case ---- */
 
 /* One scenario from file to figures, for both commands. */
 

@@ -8,11 +8,8 @@
 #include "json_value.h"
 #include "message.h"
 #include "output.h"
-#include "sim_answer.h"
 #include "sim_arguments.h"
-#include "sim_folder.h"
-#include "sim_plot.h"
-#include "status.h"
+#include "sim_view.h"
 
 #include <errno.h>
 #include <heddle/base/suggest.h>

@@ -2,10 +2,8 @@
 #include "chart.h"
 #include "html.h"
 #include "load_picture.h"
-#include "sim_answer.h"
 #include "sim_series.h"
 #include "sim_view.h"
-#include "sim_words.h"
 
 #include <errno.h>
 #include <inttypes.h>

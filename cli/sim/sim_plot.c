@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "sim_plot.h"
 #include "gnuplot.h"
 #include "sim_series.h"
-#include "sim_words.h"
+#include "sim_view.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,8 +5,23 @@
 
 #include <heddle/base/arena.h>
 #include <heddle/sim/scenario.h>
+#include <stddef.h>
 
-#define SIM_SERIES_POINTS 2000u /* of more, only the first */
+/* ---- names of figures ---- */
+
+/* Names of figures in words for readers; --csv, --json and [expect] have the names themselves. */
+
+/* "class.a.latency.mean" is "mean latency of a". Returns buffer. */
+const char *sim_words_figure(const char *name, char *buffer, size_t size);
+
+/* What every class of messages has, as table heads: "latency.mean" is "mean latency". */
+struct sim_words_ending {
+	const char *ending, *words;
+};
+#define SIM_WORDS_ENDINGS 7
+extern const struct sim_words_ending sim_words_endings[SIM_WORDS_ENDINGS];
+
+/* ---- lines ---- */
 
 struct sim_series_line {
 	const char *name; /* the labels of the other sweeps; "" if there are none */

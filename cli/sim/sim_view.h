@@ -102,4 +102,70 @@ json_t *sim_report_json(const struct sim_view *view, const char *name);
 int sim_html_section(const struct sim_view *view, const char *id, const char *heading, FILE *page);
 void sim_html_expectations(const struct sim_view *view, FILE *page);
 
+/* ---- finished runs in files ---- */
+
+/* The file that keeps finished runs. Each process has one of its own: FILE, FILE.1, FILE.2 ... */
+
+struct sim_state {
+	FILE *stream; /* NULL: nothing is kept */
+	char *path;
+};
+
+/*
+ * Reads what all processes have kept into `records`, and goes on with the file of this process. A
+ * NULL path keeps nothing. All processes must call it. Errors: -ESTALE the file is of another
+ * scenario or other seeds, -EBUSY another
+ * process writes it, -EINVAL, the errno of open and read, -ENOMEM.
+ */
+int sim_state_open(struct sim_state *state, const char *path, const struct processes *processes,
+		   const struct hd_scenario_runs *runs, struct hd_record **records,
+		   struct hd_error *err);
+
+/* Adds a finished run. Errors: the errno of the write. One thread at a time. */
+int sim_state_add(struct sim_state *state, const struct hd_record *record, uint32_t run,
+		  struct hd_error *err);
+void sim_state_close(struct sim_state *state);
+
+/* Takes records of a text, which end where it does or where one is cut off: *length bytes of whole
+ * records. A run that `records` has already is left alone. */
+int sim_state_take(const struct hd_text *text, const struct hd_scenario_runs *runs,
+		   struct hd_record **records, size_t *length, struct hd_error *err);
+
+/* ---- the answer to a question ---- */
+
+/* The answer to a planner's question: how long the traffic takes under each of the tables. Only runs
+ * that end with their traffic have an answer. */
+
+#define SIM_ANSWER_SENTENCE 400
+#define SIM_ANSWER_ADAPTIVE " with AR" /* at the end of a label */
+
+/* Seconds until all of the traffic of a point had arrived; 0: it never did, or not yet. */
+double sim_answer_time(const struct sim_view *view, uint32_t point);
+
+/* Which tables are fastest, in one sentence. Returns buffer. */
+const char *sim_answer_sentence(const struct sim_view *view, char *buffer, size_t size);
+
+/* The sentence, and a row for each point: to standard output, or to a page. */
+void sim_answer_print(const struct sim_view *view);
+void sim_answer_html(const struct sim_view *view, FILE *page);
+
+/* {"sentence", "best", "ratio", "tables": [...]}; "best" is the fastest of several, or null. */
+json_t *sim_answer_json(const struct sim_view *view);
+
+/* ---- pictures ---- */
+
+/* Pictures of a scenario's figures in files of their own, drawn by gnuplot. */
+
+/*
+ * Draws a figure against the sweeps, with what [expect] says about it. `figure` NULL: the figure of
+ * the first [expect]; without one, the time if the traffic decides on it, or else throughput. Errors:
+ * -ENOENT no run has the figure; those of gnuplot_draw(); -ENOMEM.
+ */
+int sim_plot_figure(const struct sim_view *view, const char *figure, const char *path,
+		    struct hd_error *err);
+
+/* Draws all expectations: each figure divided by its expected value. Does nothing if there are none.
+ * Errors: as before. */
+int sim_plot_expectations(const struct sim_view *view, const char *path, struct hd_error *err);
+
 #endif

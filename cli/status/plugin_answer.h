@@ -6,7 +6,7 @@
 #include "arguments.h"
 
 #include <heddle/base/error.h>
-#include <heddle/config/values.h>
+#include <heddle/config.h>
 
 struct plugin_address {
 	const char *socket; /* a path or a pattern; NULL: the default */

@@ -3,7 +3,6 @@
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
-#include "nagios.h"
 #include "plugin_answer.h"
 #include "shared_arguments.h"
 
@@ -233,13 +232,13 @@ static enum nagios_status status_show_nagios(const json_t *answer)
 	const enum nagios_status status = nagios_status_of(answer);
 	const char *fault = first_fault(answer);
 
-	nagios_begin(status);
-	nagios_print_text(text_of(subnet, "state"));
+	message_nagios_begin(status);
+	message_nagios_text(text_of(subnet, "state"));
 	printf(", ");
-	nagios_print_text(text_of(part_of(answer, "engines"), "summary"));
+	message_nagios_text(text_of(part_of(answer, "engines"), "summary"));
 	if (fault) {
 		printf("; ");
-		nagios_print_text(fault);
+		message_nagios_text(fault);
 	}
 	/* LABEL=VALUE;WARNING;CRITICAL;LEAST: a limit of 0 says that any larger value is one. */
 	printf(" | faults=%" JSON_INTEGER_FORMAT ";0;;0 lost_switches=%" JSON_INTEGER_FORMAT
@@ -317,7 +316,7 @@ static int ask_and_show(const struct status_job *job)
 	json_t *answer = NULL;
 
 	if (ask(job, &answer, &err))
-		return job->nagios ? (int)nagios_unknown(err.text) : message_fail(&err);
+		return job->nagios ? (int)message_nagios_unknown(err.text) : message_fail(&err);
 	int status = show(job, answer);
 	json_decref(answer);
 	return status;
@@ -332,7 +331,7 @@ static int run(void *context, const struct operands *operands)
 		status = message_error("--nagios cannot be used with --json");
 	if (!status)
 		return ask_and_show(job);
-	return job->nagios ? (int)nagios_unknown("bad usage; standard error has the reason")
+	return job->nagios ? (int)message_nagios_unknown("bad usage; standard error has the reason")
 			   : status;
 }
 

@@ -4,12 +4,9 @@
 #include "fabric_source.h"
 #include "json_value.h"
 #include "message.h"
-#include "random_group.h"
-#include "status.h"
-#include "survive_repair.h"
-#include "survive_report.h"
+#include "survive.h"
 #include "table_source.h"
-#include "workload_frame.h"
+#include "workload.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "survive_repair.h"
+#include "fabric_source.h"
 #include "message.h"
-#include "random_group.h"
-#include "survive_clock.h"
+#include "survive.h"
 
 #include <errno.h>
 #include <heddle/base/grow.h>
 #include <heddle/base/random.h>
+#include <heddle/change/repair.h>
+#include <heddle/change/repair_mfts.h>
 #include <heddle/engines/multicast.h>
-#include <heddle/fabric/repair.h>
-#include <heddle/fabric/repair_mfts.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* ---- how long plans take ---- */
+
+/* Milliseconds on a clock that is never set. */
+static double survive_clock_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
 
 /* ---- multicast ---- */
 
@@ -70,7 +81,8 @@ static int draw(struct survive_groups *groups, const struct hd_fabric *fabric, u
 		hosts[host] = host;
 	for (uint32_t i = 0; !rc && i < count; i++) {
 		groups->mlids[i] = HD_MLID_FIRST + i;
-		random_group_draw(fabric, size, &seed, hosts, groups->members + (size_t)i * size);
+		fabric_source_draw_group(fabric, size, &seed, hosts,
+					 groups->members + (size_t)i * size);
 		groups->first[i + 1] = (i + 1) * size;
 	}
 	groups->count = rc ? 0 : count;
@@ -352,7 +364,7 @@ static int repair_one(struct repairing *repairing, const struct hd_fabric_change
 	struct hd_fabric *damaged = NULL;
 	struct hd_repair_plan *plan = NULL;
 	double begin = survive_clock_ms();
-	int rc = hd_repair_fabric(fabric, loss, 1, HD_NONE, &damaged, err);
+	int rc = hd_fabric_without(fabric, loss, 1, HD_NONE, &damaged, err);
 
 	if (rc)
 		return rc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "survive_report.h"
 #include "csv.h"
 #include "ebb_report.h"
 #include "json_value.h"
+#include "survive.h"
 
 #include <inttypes.h>
 

@@ -45,7 +45,7 @@ static int run(void *context, const struct operands *operands)
 	const struct fabric_source source = {path, job->name_map, job->lmc};
 	if (fabric_source_load(&source, &log, &fabric, &err))
 		return message_fail(&err);
-	int status = fabric_output_save(fabric, job->format, job->output);
+	int status = output_save_fabric(fabric, job->format, job->output);
 	hd_fabric_free(fabric);
 	return status;
 }

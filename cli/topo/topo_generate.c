@@ -137,7 +137,7 @@ static int run_job(void *context, const struct operands *operands)
 	progress_end();
 	if (rc)
 		return message_error("%s: %s", job->generator->name, err.text);
-	int status = fabric_output_save(fabric, job->format, job->output);
+	int status = output_save_fabric(fabric, job->format, job->output);
 	hd_fabric_free(fabric);
 	return status;
 }

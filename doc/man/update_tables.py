@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Writes into the man pages what the command knows: the tables of engines, generators and
-patterns, the options and exit statuses of each command (usage_sections.py), and what the facts of
-the engines decide (engine_tables.py), in README.md and heddle.conf.example too.
+patterns, the options and exit statuses of each command and the options of the daemons
+(usage_sections.py), and what the facts of the engines decide (engine_tables.py), in README.md and
+heddle.conf.example too.
 
 usage: update_tables.py [--check] HEDDLE
 
@@ -111,10 +112,10 @@ def main(arguments):
 
 
 def update_usage(heddle, check):
-    """The sections that --help decides, in all pages of section 1."""
+    """The sections that --help decides, in all pages of sections 1 and 8."""
     status = 0
     texts = usage_sections.read_texts(HERE / "options.man")
-    for path in sorted(HERE.glob("*.1")):
+    for path in sorted(HERE.glob("*.[18]")):
         page = path.read_text()
         wanted = usage_sections.filled(heddle, page, texts)
         if page == wanted:

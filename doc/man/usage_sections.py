@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The sections of the man pages that `heddle COMMAND --help` decides: options, exit statuses.
+"""The sections of the man pages that `heddle COMMAND --help` decides: options, exit statuses; and the options of the
+daemons.
 
 In a page, `.\\" BEGIN options COMMAND` and `.\\" BEGIN status COMMAND, COMMAND...` mark their places.
 The texts of the options are in options.man, those of the statuses in --help itself.
 """
 import json
+import pathlib
 import re
 import subprocess
 
-OPTION = re.compile(r"  (?:-(\w), |    )--([a-z-]+)(?: (\S*(?:[A-Z]|[a-z]\|)\S*))?")
+# Daemons, and the files with what their --help prints: not every build has them.
+DAEMONS = {"heddle-keyd": "keyd/daemon/keyd_main.c", "heddle-router": "ir_router/agent/agent_main.c"}
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OPTION = re.compile(r"  (?:-(\w), |    |)--([a-z-]+)(?: (\S*(?:[A-Z]|[a-z]\|)\S*))?")
 MARK = re.compile(r'\.\\" BEGIN (options|status) ([^:\n]*)')
-TEXT = re.compile(r'(?m)^\.\\" ((?:[a-z]+ )*(?:KIND )?--[a-z-]+)\n')
+TEXT = re.compile(r'(?m)^\.\\" ((?:[a-z-]+ )*(?:KIND )?--[a-z-]+)\n')
 
 
 class Missing(Exception):
@@ -19,6 +24,13 @@ class Missing(Exception):
 
 def roman(text):
     return text.replace("\\", "\\e").replace("-", "\\-")
+
+
+def daemon_help(name):
+    """The lines that --help of a daemon prints, from its function usage()."""
+    code = (ROOT / DAEMONS[name]).read_text()
+    body = re.search(r"(?ms)^static void usage\(FILE \*out\)\n\{(.*?)^\}", code).group(1)
+    return "".join(re.findall(r'"((?:\\.|[^"\\])*)"', body)).split("\\n")
 
 
 class Usage:
@@ -50,6 +62,8 @@ class Usage:
     def options(self, command):
         """(letter, name, value) of each option; of KIND those that all kinds of fabrics have."""
         left_out = set()
+        if command in DAEMONS:
+            return [row.groups() for row in map(OPTION.match, daemon_help(command)) if row]
         if command.endswith(" KIND"):
             kinds = json.loads(self.ask("topo", "generate", "--json"))
             kind = next(one for one in kinds

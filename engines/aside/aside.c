@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "aside.h"
-#include "aside_adopt.h"
-#include "aside_hosts.h"
 #include "aside_job.h"
-#include "aside_repair.h"
-#include "aside_sources.h"
-#include "aside_tables.h"
-#include "aside_ways.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -209,7 +203,7 @@ static int aside_return(struct aside_job *job, bool *any, struct hd_error *err)
 
 /* ---- paths between hosts that stay ---- */
 
-/* Paths between hosts that once moved for others (aside_escape.h) stay where they are. */
+/* Paths between hosts that once moved for others (aside_escape.c) stay where they are. */
 
 static bool differs(const struct aside_job *job, uint32_t lid)
 {

@@ -7,7 +7,7 @@
  * such an adapter sends to each host. All these paths are proved free of credit loops together with
  * those between hosts: each step is a dependency that the ordered graph of its lane takes. Entries
  * are looked for in this order:
- * - those in place, if there are any: aside_repair.h says which of them stay;
+ * - those in place, if there are any: aside_job.h says which of them stay;
  * - those of the adapter's own switch, which an engine has routed to from everywhere;
  * - for sources whose path the graph refuses, the fewest hops by climbing, then descending;
  * - then any step that the graph takes.
@@ -31,7 +31,7 @@ struct aside_left {
  * there are more lanes than one; lanes beyond those in use are opened up to way->lanes.
  *
  * On one lane a source whose paths all would close a credit loop gets that of a spanning tree, and
- * paths between hosts that are in its way move (aside_escape.h), unless way->hosts_fixed. Otherwise
+ * paths between hosts that are in its way move (aside_escape.c), unless way->hosts_fixed. Otherwise
  * it gets no entry; *left counts such pairs of a source and a LID. With previous tables, other paths
  * move for a source only if that keeps its path.
  * Nothing to do, and no cost, where no adapter is set aside. Errors: -ENOSPC no lane is left for a

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "aside_bulk.h"
 #include "aside_columns.h"
-#include "aside_hosts.h"
+#include "aside_job.h"
 #include "lane_climb.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "aside_escape.h"
-#include "aside_adopt.h"
+#include "aside_job.h"
 #include "aside_paths.h"
-#include "aside_sources.h"
 
 #include <errno.h>
 

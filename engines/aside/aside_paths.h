@@ -5,7 +5,7 @@
 
 #include <heddle/engines/lanes.h>
 #include <heddle/fabric.h>
-#include <heddle/fabric/dependencies_order.h>
+#include <heddle/fabric/dependencies.h>
 
 struct aside_paths {
 	const struct hd_fabric *fabric;

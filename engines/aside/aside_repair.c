@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "aside_repair.h"
-#include "aside_adopt.h"
-#include "aside_sources.h"
-#include "aside_tables.h"
+#include "aside_job.h"
 
 #include <errno.h>
 

@@ -6,12 +6,7 @@
  * hosts are collected one by one, and those from other switches are added as far as the graph takes
  * them.
  */
-#include "aside_ways.h"
-#include "aside_adopt.h"
-#include "aside_bulk.h"
-#include "aside_hosts.h"
-#include "aside_sources.h"
-#include "aside_tables.h"
+#include "aside_job.h"
 
 #include <errno.h>
 #include <stdlib.h>

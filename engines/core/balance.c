@@ -5,7 +5,6 @@
  * and not one byte in every table. At the end the rows are transposed into tables.
  */
 #include "balance.h"
-#include "balance_part.h"
 #include "balance_plan.h"
 #include "balance_repair.h"
 #include "balance_tree.h"

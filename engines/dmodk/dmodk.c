@@ -9,20 +9,14 @@
  */
 #include "all_engines.h"
 #include "climbing.h"
-#include "dmodk_choice.h"
-#include "dmodk_closed.h"
-#include "dmodk_options.h"
-#include "dmodk_repair.h"
-#include "dmodk_routers.h"
-#include "dmodk_shared.h"
+#include "dmodk_numbers.h"
+#include "dmodk_steps.h"
 
 #include <errno.h>
 #include <heddle/base/arena.h>
 #include <heddle/fabric/check.h>
-#include <heddle/fabric/regular_tree.h>
 #include <heddle/fabric/routes.h>
 #include <heddle/fabric/tree.h>
-#include <heddle/fabric/tree_labels.h>
 #include <stdlib.h>
 #include <string.h>
 

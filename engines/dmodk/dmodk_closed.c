@@ -6,8 +6,8 @@
  * turned into ports (or copied from the row before if the ports are the same), and the few
  * exceptions.
  */
-#include "dmodk_closed.h"
 #include "dmodk_numbers.h"
+#include "dmodk_steps.h"
 
 #include <errno.h>
 #include <heddle/base/parallel.h>

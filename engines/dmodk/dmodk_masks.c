@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "dmodk_masks.h"
+#include "dmodk_repairing.h"
 
 #include <string.h>
 

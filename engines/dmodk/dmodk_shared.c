@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "dmodk_shared.h"
+#include "dmodk_steps.h"
 
 #include <errno.h>
 #include <heddle/fabric/builder.h>
-#include <heddle/fabric/tree_labels.h>
+#include <heddle/fabric/tree.h>
 #include <string.h>
 
 #define PART_SHIFT 56 /* parts get the GUID of the switch, with their position in the first byte */

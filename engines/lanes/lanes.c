@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "lane_assignment.h"
 #include "lane_climb.h"
-#include "lane_rounds.h"
 
 #include <errno.h>
 #include <heddle/engines/lanes.h>

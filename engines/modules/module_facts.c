@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "module_facts.h"
-#include "lane_options.h"
+#include "engine_options.h"
 
 #include <errno.h>
 #include <string.h>

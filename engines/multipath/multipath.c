@@ -7,12 +7,10 @@
  * Source: Kim, Yum, Das et al., design alternatives for IBA fabrics, sections 3.2 and 3.3.
  */
 #include "all_engines.h"
-#include "lane_options.h"
+#include "engine_options.h"
+#include "multipath_cycles.h"
 #include "multipath_job.h"
-#include "multipath_offsets.h"
-#include "multipath_paths.h"
 #include "ranking.h"
-#include "root_option.h"
 
 #include <errno.h>
 #include <heddle/engines/multipath.h>
@@ -252,7 +250,7 @@ static int parse_root(const char *text, uint64_t *guid, struct hd_error *err)
 	*guid = 0;
 	if (!strcmp(text, "auto"))
 		return 0;
-	if (!root_option_guid(text, guid) || !*guid)
+	if (!engine_options_guid(text, guid) || !*guid)
 		return hd_error_set(err, -EINVAL, "'%s' is neither auto nor a GUID", text);
 	return 0;
 }

@@ -51,7 +51,7 @@ int multipath_find_path_bits(const struct multipath_job *job, bool *found, struc
  */
 int multipath_route_again(struct multipath_job *job, struct hd_routes **out, struct hd_error *err);
 
-/* ---- multipath_fit.c: as many path bits as the virtual lanes allow ---- */
+/* ---- multipath_again.c: as many path bits as the virtual lanes allow ---- */
 
 /*
  * Without an indicator base LIDs have a pattern too, and take longer paths than spf's. If even one
@@ -60,5 +60,24 @@ int multipath_route_again(struct multipath_job *job, struct hd_routes **out, str
  * *routes may be NULL after an error.
  */
 int multipath_fit_lanes(struct multipath_job *job, struct hd_routes **routes, struct hd_error *err);
+
+/* ---- further LIDs without path bits ---- */
+
+/*
+ * LID offsets without path bits, for fabrics with too many cycles to list their paths: every
+ * further LID of a host gets shortest paths that keep away from those of its lower LIDs.
+ */
+
+/*
+ * The base LIDs, and the LIDs of switches, get the tables of the engine `spf`. For LID base + n a
+ * switch may take those next hops on shortest paths whose best continuation shares fewest links
+ * with the trees of base .. base + n - 1. A link counts once for each of these trees that brings
+ * any host's packets over it. Among the next hops that are left the balance decides. So from every
+ * switch the path shares as few links as any shortest path can. Sets plan->build and what belongs
+ * to it. Errors: -ENOMEM. Cost: that of balance_route(), plus O(offset * switches) for each LID and
+ * pass.
+ */
+int multipath_offsets_route(struct balance_plan *plan, struct hd_routes **out,
+			    struct hd_error *err);
 
 #endif

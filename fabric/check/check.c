@@ -4,7 +4,6 @@
  * The counters are then summed; the order does not change the sums. After that the few faults that
  * are kept are followed again for their paths, and the graph of each lane is searched for a cycle.
  */
-#include "check_lanes.h"
 #include "check_tree.h"
 
 #include <errno.h>

@@ -7,7 +7,10 @@
 #ifndef FABRIC_CHECK_TREE_H
 #define FABRIC_CHECK_TREE_H
 
-#include <heddle/fabric/columns.h>
+#include <heddle/fabric/dependencies.h>
+#include <heddle/fabric/walk.h>
+
+/* ---- the paths ---- */
 
 /* What happens to a packet that starts at a switch. */
 enum check_arrival { CHECK_ARRIVES, CHECK_NO_ROUTE, CHECK_DEAD_END, CHECK_LOOP };
@@ -47,5 +50,33 @@ void check_tree_block_load(struct check_block *block, const struct hd_columns *c
  * switches. */
 bool check_tree_make(struct check_tree *tree, struct check_block *block,
 		     const struct hd_columns *columns, uint32_t lid);
+
+/* ---- dependencies ---- */
+
+/* The channel dependency graph of each virtual lane, collected from the trees of all LIDs. */
+
+#define CHECK_LANES 16u
+
+struct check_lanes {
+	const struct hd_fabric *fabric;
+	/* lanes that the tables do not use have no memory */
+	struct hd_dependencies graphs[CHECK_LANES];
+	uint16_t used; /* lanes with traffic */
+	uint16_t *passing; /* [switch_count] scratch: lanes of the traffic that passes a switch */
+};
+
+/* Lanes to which the tables put any traffic, one bit each. */
+uint16_t check_lanes_named(const struct hd_routes *routes);
+
+/* Empty graphs for the named lanes. */
+int check_lanes_init(struct check_lanes *lanes, const struct hd_fabric *fabric, uint16_t named,
+		     struct hd_arena *arena);
+
+/* Adds the traffic of one tree that arrives. Cost: switches. */
+void check_lanes_add(struct check_lanes *lanes, const struct check_tree *tree,
+		     const struct check_block *block, uint32_t lid, bool switch_traffic);
+
+/* Adds everything that `other` has. */
+void check_lanes_merge(struct check_lanes *lanes, const struct check_lanes *other);
 
 #endif

@@ -247,3 +247,263 @@ const struct hd_generator generate_kary_ntree = {
     .option_count = GENERATE_OPTION_COUNT(kary_ntree_options),
     .generate = kary_ntree,
 };
+
+/* ---- real-life fat trees ---- */
+
+/*
+ * Real-life fat trees have one kind of switch, use every port, and have as many cables upwards as
+ * downwards at every level (constant bisection). A tree with fewer hosts than the largest one of
+ * that height has parallel cables in place of further subtrees, at the highest levels first.
+ *
+ * With radix 2K and h levels, a leaf has K hosts. A switch of level l has p_l parallel cables to
+ * each of its K / p_l children (2K / p_l at the top). The number of hosts is 2 K^h / (p_2 p_3 ...
+ * p_h). Source: Zahavi, "D-Mod-K routing ... on real life fat trees", 2010, section 3.
+ */
+
+static const struct hd_option rlft_options[] = {
+    {.name = "radix",
+     .summary = "ports of a switch, an even number",
+     .type = HD_OPTION_INT,
+     .fallback = "36",
+     .minimum = 2,
+     .maximum = HD_PORTS_MAX},
+    {.name = "levels",
+     .summary = "levels of switches",
+     .type = HD_OPTION_INT,
+     .fallback = "2",
+     .minimum = 2,
+     .maximum = 6},
+    {.name = "hosts",
+     .summary = "number of hosts; 0: the most that the tree can have",
+     .type = HD_OPTION_INT,
+     .fallback = "0",
+     .minimum = 0,
+     .maximum = HD_LID_LAST},
+};
+
+static uint64_t largest_tree(uint32_t half, unsigned levels)
+{
+	uint64_t hosts = 2;
+
+	for (unsigned level = 0; level < levels; level++)
+		hosts = generate_product(hosts, half);
+	return hosts;
+}
+
+static uint32_t greatest_common_divisor(uint64_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = (uint32_t)(a % b);
+		a = b;
+		b = rest;
+	}
+	return (uint32_t)a;
+}
+
+/* Chooses the numbers of parallel cables; false if no such tree has that many hosts. */
+static bool fit(uint32_t half, unsigned levels, uint64_t hosts, struct tree_shape *shape)
+{
+	uint64_t largest = largest_tree(half, levels);
+
+	if (!hosts || largest % hosts)
+		return false;
+	uint64_t left = largest / hosts;
+	*shape = (struct tree_shape){.height = levels};
+	for (unsigned i = levels; i-- > 0;) {
+		uint32_t parallel = i ? greatest_common_divisor(left, half) : 1;
+		shape->parallel[i] = parallel;
+		shape->parents[i] = i ? half / parallel : 1;
+		shape->children[i] = (i + 1 == levels ? 2 * half : half) / parallel;
+		left /= parallel;
+	}
+	return left == 1;
+}
+
+static int does_not_fit(uint32_t half, unsigned levels, uint64_t hosts, struct hd_error *err)
+{
+	struct tree_shape shape;
+	uint64_t fewer = hosts, more = hosts;
+
+	while (fewer && !fit(half, levels, fewer, &shape))
+		fewer--;
+	while (more <= HD_LID_LAST && !fit(half, levels, more, &shape))
+		more++;
+	if (more > HD_LID_LAST)
+		return hd_error_set(err, -EINVAL,
+				    "no full tree of %u levels of %u-port switches has %" PRIu64
+				    " hosts; the largest that the LIDs allow has %" PRIu64,
+				    levels, 2 * half, hosts, fewer);
+	if (!fewer)
+		return hd_error_set(err, -EINVAL,
+				    "no full tree of %u levels of %u-port switches has %" PRIu64
+				    " hosts; the smallest has %" PRIu64,
+				    levels, 2 * half, hosts, more);
+	return hd_error_set(err, -EINVAL,
+			    "%" PRIu64 " hosts do not fill %u levels of %u-port switches evenly; "
+			    "the nearest numbers that fill them are %" PRIu64 " and %" PRIu64,
+			    hosts, levels, 2 * half, fewer, more);
+}
+
+static int rlft(const struct hd_options *options, struct hd_fabric **out, struct hd_error *err)
+{
+	uint32_t radix = generate_number(options, "radix");
+	unsigned levels = generate_number(options, "levels");
+	uint64_t hosts = generate_number(options, "hosts");
+	struct tree_shape shape;
+
+	if (radix % 2)
+		return hd_error_set(err, -EINVAL,
+				    "option 'radix': %u is odd, expected an even number: half of "
+				    "the ports lead up, half down",
+				    radix);
+	if (!hosts)
+		hosts = largest_tree(radix / 2, levels);
+	if (!fit(radix / 2, levels, hosts, &shape))
+		return does_not_fit(radix / 2, levels, hosts, err);
+	return generate_tree(&shape, out, err);
+}
+
+const struct hd_generator generate_rlft = {
+    .name = "rlft",
+    .summary = "real-life fat tree: equal switches, constant bisection, parallel cables",
+    .options = rlft_options,
+    .option_count = GENERATE_OPTION_COUNT(rlft_options),
+    .generate = rlft,
+};
+
+/* ---- directors ---- */
+
+/*
+ * Leaves below director switches. A director consists of line chips and spine chips, and each line
+ * chip is cabled to each spine chip. Leaves fill the outside ports of the line chips in leaf order.
+ * The defaults make a fabric like CHiC's: 44 leaves of 24 ports and two 288-port directors.
+ */
+
+struct directors {
+	uint32_t leaves, hosts, directors, uplinks, lines, outside, spines;
+};
+
+#define COUNT_OPTION(option_name, option_summary, option_fallback, least, most)                    \
+	{                                                                                          \
+		.name = option_name, .summary = option_summary, .type = HD_OPTION_INT,             \
+		.fallback = option_fallback, .minimum = least, .maximum = most                     \
+	}
+
+static const struct hd_option directors_options[] = {
+    COUNT_OPTION("leaves", "leaf switches", "44", 1, HD_LID_LAST),
+    COUNT_OPTION("hosts", "hosts on every leaf", "12", 0, HD_PORTS_MAX),
+    COUNT_OPTION("directors", "director switches", "2", 1, HD_PORTS_MAX),
+    COUNT_OPTION("uplinks", "cables from every leaf to every director", "6", 1, HD_PORTS_MAX),
+    COUNT_OPTION("line-chips", "line chips of a director", "24", 1, HD_PORTS_MAX),
+    COUNT_OPTION("outside", "outside ports of a line chip", "12", 1, HD_PORTS_MAX),
+    COUNT_OPTION("spine-chips", "spine chips of a director", "12", 1, HD_PORTS_MAX),
+};
+
+static uint32_t line_chip(const struct directors *shape, uint32_t director, uint32_t line)
+{
+	return shape->leaves + director * (shape->lines + shape->spines) + line;
+}
+
+static uint32_t spine_chip(const struct directors *shape, uint32_t director, uint32_t spine)
+{
+	return line_chip(shape, director, shape->lines) + spine;
+}
+
+static void add_switches(struct generation *generation, const struct directors *shape)
+{
+	for (uint32_t leaf = 0; leaf < shape->leaves; leaf++)
+		generate_switch(generation, shape->hosts + shape->directors * shape->uplinks,
+				"S1_%u", leaf);
+	for (uint32_t director = 0; director < shape->directors; director++) {
+		for (uint32_t line = 0; line < shape->lines; line++)
+			generate_switch(generation, shape->outside + shape->spines, "S2_%u_%u",
+					director, line);
+		for (uint32_t spine = 0; spine < shape->spines; spine++)
+			generate_switch(generation, shape->lines, "S3_%u_%u", director, spine);
+	}
+}
+
+static void link_leaf(struct generation *generation, const struct directors *shape, uint32_t leaf)
+{
+	for (uint32_t host = 0; host < shape->hosts; host++)
+		generate_link(generation, leaf, host + 1,
+			      generate_host(generation, "H_%u", leaf * shape->hosts + host), 1);
+	for (uint32_t director = 0; director < shape->directors; director++) {
+		for (uint32_t cable = 0; cable < shape->uplinks; cable++) {
+			uint32_t socket = leaf * shape->uplinks + cable;
+			generate_link(generation, leaf,
+				      shape->hosts + director * shape->uplinks + cable + 1,
+				      line_chip(shape, director, socket / shape->outside),
+				      socket % shape->outside + 1);
+		}
+	}
+}
+
+static void link_director(struct generation *generation, const struct directors *shape,
+			  uint32_t director)
+{
+	for (uint32_t line = 0; line < shape->lines; line++)
+		for (uint32_t spine = 0; spine < shape->spines; spine++)
+			generate_link(generation, line_chip(shape, director, line),
+				      shape->outside + spine + 1,
+				      spine_chip(shape, director, spine), line + 1);
+}
+
+static int check_sockets(const struct directors *shape, struct hd_error *err)
+{
+	uint64_t needed = (uint64_t)shape->leaves * shape->uplinks;
+	uint64_t sockets = (uint64_t)shape->lines * shape->outside;
+
+	if (needed <= sockets)
+		return 0;
+	return hd_error_set(err, -EINVAL,
+			    "%u leaves with %u uplinks each need %" PRIu64
+			    " outside ports of every director, but a director has only %" PRIu64,
+			    shape->leaves, shape->uplinks, needed, sockets);
+}
+
+static struct generate_size size_of_directors(const struct directors *shape)
+{
+	const uint64_t radix[] = {shape->hosts + shape->directors * shape->uplinks,
+				  shape->outside + shape->spines, shape->lines};
+	struct generate_size size = {.hosts = (uint64_t)shape->leaves * shape->hosts,
+				     .switches = shape->leaves +
+						 shape->directors * (shape->lines + shape->spines)};
+
+	for (unsigned i = 0; i < sizeof(radix) / sizeof(radix[0]); i++)
+		size.radix = radix[i] > size.radix ? radix[i] : size.radix;
+	return size;
+}
+
+static int directors(const struct hd_options *options, struct hd_fabric **out, struct hd_error *err)
+{
+	struct directors shape = {.leaves = generate_number(options, "leaves"),
+				  .hosts = generate_number(options, "hosts"),
+				  .directors = generate_number(options, "directors"),
+				  .uplinks = generate_number(options, "uplinks"),
+				  .lines = generate_number(options, "line-chips"),
+				  .outside = generate_number(options, "outside"),
+				  .spines = generate_number(options, "spine-chips")};
+	struct generation generation;
+	struct generate_size size = size_of_directors(&shape);
+	int rc = check_sockets(&shape, err);
+
+	if (!rc)
+		rc = generate_begin(&generation, &size, err);
+	if (rc)
+		return rc;
+	add_switches(&generation, &shape);
+	for (uint32_t leaf = 0; leaf < shape.leaves; leaf++)
+		link_leaf(&generation, &shape, leaf);
+	for (uint32_t director = 0; director < shape.directors; director++)
+		link_director(&generation, &shape, director);
+	return generate_end(&generation, out);
+}
+
+const struct hd_generator generate_directors = {
+    .name = "directors",
+    .summary = "leaves below directors, which are fat trees inside",
+    .options = directors_options,
+    .option_count = GENERATE_OPTION_COUNT(directors_options),
+    .generate = directors,
+};

@@ -11,7 +11,7 @@
  *
  * The ports of a switch share a GUID. FDR10 is not in the file, so such links are QDR.
  */
-#include "builder_store.h"
+#include "fabric_inner.h"
 #include "topology_reader.h"
 
 #include <errno.h>

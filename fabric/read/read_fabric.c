@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads a topology: finds its dialect, and makes the checks that all dialects share. */
-#include "read_routes.h"
+#include "table_reader.h"
 #include "topology_reader.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Heddle's own dump of service levels, see write/write_levels.c. We write it ourselves, so the
+ * Heddle's own dump of service levels, see write/write_routes.c. We write it ourselves, so the
  * reader is strict and refuses an incomplete dump.
  */
 #include "table_reader.h"
@@ -42,7 +42,7 @@ static int read_map(struct table_reader *tables, struct hd_cursor line)
 	tables->level_sw = HD_NONE;
 	tables->level_switches = 0;
 	tables->levels_seen = true;
-	service_levels_map(&tables->levels, tables->fabric, vls, &place, tables->lines.name);
+	table_levels_map(&tables->levels, tables->fabric, vls, &place, tables->lines.name);
 	return 0;
 }
 
@@ -67,8 +67,8 @@ static int read_switch(struct table_reader *tables, struct hd_cursor line)
 		rc = 0;
 	}
 	if (!rc)
-		rc = service_levels_begin(&tables->levels, tables->fabric, tables->routes,
-					  tables->err);
+		rc = table_levels_begin(&tables->levels, tables->fabric, tables->routes,
+					tables->err);
 	tables->level_runs = 0;
 	tables->level_switches++;
 	return rc;

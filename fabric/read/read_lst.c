@@ -6,8 +6,7 @@
  *   { CA Ports:02 SystemGUID:... NodeGUID:... PortGUID:... VenID:... DevID:... Rev:... {name}
  *     LID:0016 PN:01 } { SW ... } PHY=4x LOG=ACT SPD=10
  */
-#include "builder_store.h"
-#include "read_speed.h"
+#include "fabric_inner.h"
 #include "topology_reader.h"
 
 #include <errno.h>
@@ -95,7 +94,7 @@ static bool take_state(struct hd_cursor *cursor, struct lst_line *line)
 	hd_take_blanks(cursor);
 	if (!hd_take_text(cursor, "PHY="))
 		return false;
-	if (!read_speed_take_width(cursor, &line->width))
+	if (!topology_reader_take_width(cursor, &line->width))
 		hd_take_word(cursor, &state);
 	hd_take_blanks(cursor);
 	if (!hd_take_text(cursor, "LOG=") || !hd_take_word(cursor, &state))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads forwarding tables and service levels from files and folders, and reports what is
  * missing. */
-#include "read_routes.h"
 #include "table_reader.h"
 
 #include <dirent.h>
@@ -277,9 +276,9 @@ static int finish(struct table_reader *tables, int rc, struct hd_routes **out)
 	if (!rc)
 		rc = read_slvl_end(tables);
 	if (!rc)
-		rc = service_levels_end(&tables->levels, tables->fabric, tables->routes,
-					tables->log, tables->err);
-	service_levels_release(&tables->levels);
+		rc = table_levels_end(&tables->levels, tables->fabric, tables->routes, tables->log,
+				      tables->err);
+	table_levels_release(&tables->levels);
 	if (rc) {
 		hd_routes_free(tables->routes);
 	} else {

@@ -7,11 +7,81 @@
 #ifndef FABRIC_TABLE_READER_H
 #define FABRIC_TABLE_READER_H
 
-#include "service_levels.h"
-#include <heddle/base/text.h>
+#include "fabric_inner.h"
 
+#include <heddle/base/text.h>
+#include <heddle/fabric/graph.h>
 #include <heddle/fabric/read.h>
 #include <heddle/fabric/routes.h>
+
+/* ---- dialects ---- */
+
+/* The dialects of forwarding tables and service levels, for readers that meet such a file by
+ * mistake. */
+
+/* Name of the dialect that this line shows by itself, or NULL. */
+const char *read_routes_dialect(struct hd_cursor line);
+
+/* ---- service levels ---- */
+
+/*
+ * What the readers and writers of service levels share: the levels that were gathered from files.
+ * They are the SL of each (source switch, LID), and the lane of each SL.
+ */
+
+/* Where a map from SLs to VLs comes from: a pair of ports, or a complete file. */
+struct service_place {
+	uint32_t sw; /* HD_NONE: all switches */
+	uint32_t in, out;
+	unsigned line;
+};
+
+/* Zero-initialise before use. */
+struct service_levels {
+	uint8_t *sl; /* [switch_count * stride], or SERVICE_UNSET; NULL: no file has SLs */
+	bool *of_host; /* [lid_count] */
+	uint64_t *said; /* one bit for each (adapter port, LID) of a PSL file */
+	uint64_t *map_said; /* one bit for each (switch port, port it came by) of an SLVL file */
+	bool has_map;
+	uint8_t map[SERVICE_LEVELS];
+	struct service_place map_place;
+	/* For each SL, a contradiction between maps, or "". It is an error only if the SL is in
+	 * use. */
+	char clash[SERVICE_LEVELS][HD_ERROR_TEXT];
+};
+
+#define SERVICE_UNSET 0xFF
+
+/* Sets a bit for something that a file has given. Returns whether the bit was set before. */
+static inline bool service_levels_mark(uint64_t *said, size_t bit)
+{
+	uint64_t *word = &said[bit / 64], mask = UINT64_C(1) << bit % 64;
+	bool before = *word & mask;
+
+	*word |= mask;
+	return before;
+}
+
+/* Makes room for SLs. 0 or -ENOMEM. */
+int table_levels_begin(struct service_levels *levels, const struct hd_fabric *fabric,
+		       const struct hd_routes *routes, struct hd_error *err);
+
+void table_levels_release(struct service_levels *levels);
+
+/* The VLs of SL 0 to 15 at a place. */
+void table_levels_map(struct service_levels *levels, const struct hd_fabric *fabric,
+		      const uint8_t vls[SERVICE_LEVELS], const struct service_place *place,
+		      const char *file);
+
+/*
+ * Gives the tables the SLs and the map that were gathered. Without a map, each SL goes to the lane
+ * of its number. Pairs without an SL are on SL 0, with a remark. Errors: -EINVAL an SL in use has
+ * no lane or several.
+ */
+int table_levels_end(struct service_levels *levels, const struct hd_fabric *fabric,
+		     struct hd_routes *routes, const struct hd_log *log, struct hd_error *err);
+
+/* ---- forwarding tables ---- */
 
 /* What the rows belong to, until the next header. */
 enum section {
@@ -112,9 +182,6 @@ int table_reader_closing_line(struct table_reader *tables, uint32_t number);
 /* Notes what is wrong with the tables where the caller wants to know. Errors: -ENOMEM. */
 int table_reader_note(struct table_reader *tables, enum hd_table_defect_kind kind,
 		      const struct hd_error *what);
-
-/* The same, but without such a caller it is the error -EINVAL. */
-int table_reader_contradiction(struct table_reader *tables, const struct hd_error *what);
 
 /*
  * Ends the table or dump to which the lines before belong. A table without a last line is counted

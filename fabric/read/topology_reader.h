@@ -8,8 +8,20 @@
 #define FABRIC_TOPOLOGY_READER_H
 
 #include <heddle/base/text.h>
-
 #include <heddle/fabric/builder.h>
+#include <heddle/fabric/graph.h>
+
+/* ---- width and speed ---- */
+
+/* How tools print a link's width and speed: "4xQDR", "4x QDR". */
+
+/* Takes "4x" off the front; "??" is width 0. False if neither is there. */
+bool topology_reader_take_width(struct hd_cursor *cursor, uint8_t *width);
+
+/* Takes a speed's name off the front; "???" and names not known yet are HD_SPEED_UNKNOWN. */
+bool topology_reader_take_speed(struct hd_cursor *cursor, uint8_t *speed);
+
+/* ---- dialects ---- */
 
 struct topology_reader {
 	struct hd_lines lines;

@@ -3,7 +3,7 @@
 #ifndef FABRIC_TREE_LABELLING_H
 #define FABRIC_TREE_LABELLING_H
 
-#include <heddle/fabric/regular_tree.h>
+#include <heddle/fabric/tree.h>
 
 /*
  * Connected components of the levels 0 .. l (subtrees) or l .. top (groups), for each l. A
@@ -30,11 +30,6 @@ struct tree_labelling {
 	struct tree_components subtrees, groups;
 };
 
-#define TREE_NO_SIDE 2 /* joins switches whose levels are not neighbours, and does not count */
-
-/* Fills in subtrees and groups. Errors: -ENOMEM. Cost: O(links), nearly. */
-int tree_components_find(struct tree_labelling *labelling);
-
 /*
  * Numbers the groups from level 0 up: tree->group, above and parents. Components that can be pieces
  * of one group get one number. Groups above one group are numbered by their switches in the
@@ -42,13 +37,6 @@ int tree_components_find(struct tree_labelling *labelling);
  * HD_TREE_IRREGULAR, or -ENOMEM.
  */
 int tree_groups_number(struct tree_labelling *labelling);
-
-/*
- * Numbers the subtrees from the top down: tree->first_leaf, leaves and children. The subtrees of
- * one subtree are numbered by those of their switches that are below the first top switch. 0,
- * HD_TREE_IRREGULAR, or -ENOMEM.
- */
-int tree_blocks_number(struct tree_labelling *labelling);
 
 /*
  * Takes over labels->earlier: the shape of the tree, the labels of known switches, and what follows

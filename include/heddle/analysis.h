@@ -5,10 +5,7 @@
 #define HEDDLE_ANALYSIS_H
 
 #include <heddle/analysis/application.h>
-#include <heddle/analysis/broken.h>
 #include <heddle/analysis/congestion.h>
-#include <heddle/analysis/difference.h>
 #include <heddle/analysis/pattern.h>
-#include <heddle/analysis/ranks.h>
 
 #endif

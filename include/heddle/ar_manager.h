@@ -4,17 +4,14 @@
 #define HEDDLE_AR_MANAGER_H
 
 #include <heddle/ar_manager/ar_config.h>
+#include <heddle/ar_manager/circling.h>
 #include <heddle/ar_manager/codec.h>
 #include <heddle/ar_manager/diff.h>
 #include <heddle/ar_manager/fairness.h>
-#include <heddle/ar_manager/narrow.h>
 #include <heddle/ar_manager/plan.h>
-#include <heddle/ar_manager/plan_check.h>
-#include <heddle/ar_manager/plan_held.h>
+#include <heddle/ar_manager/plan_copy.h>
 #include <heddle/ar_manager/program.h>
 #include <heddle/ar_manager/proof.h>
-#include <heddle/ar_manager/read.h>
-#include <heddle/ar_manager/steps.h>
-#include <heddle/ar_manager/write.h>
+#include <heddle/ar_manager/plan_files.h>
 
 #endif

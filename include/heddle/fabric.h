@@ -6,15 +6,13 @@
 #include <heddle/base.h>
 #include <heddle/fabric/aside.h>
 #include <heddle/fabric/builder.h>
+#include <heddle/fabric/changes.h>
 #include <heddle/fabric/check.h>
-#include <heddle/fabric/columns.h>
 #include <heddle/fabric/generate.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/mfts.h>
 #include <heddle/fabric/policy.h>
 #include <heddle/fabric/read.h>
-#include <heddle/fabric/repair.h>
-#include <heddle/fabric/repair_mfts.h>
 #include <heddle/fabric/resolve.h>
 #include <heddle/fabric/routes.h>
 #include <heddle/fabric/walk.h>

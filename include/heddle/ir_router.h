@@ -4,10 +4,7 @@
 #define HEDDLE_IR_ROUTER_H
 
 #include <heddle/ir_router/assign.h>
-#include <heddle/ir_router/gid.h>
 #include <heddle/ir_router/interconnect.h>
-#include <heddle/ir_router/isfr.h>
-#include <heddle/ir_router/issr.h>
 #include <heddle/ir_router/journey.h>
 #include <heddle/ir_router/map.h>
 #include <heddle/ir_router/relay.h>

@@ -6,10 +6,8 @@
 #ifndef HEDDLE_MAD_H
 #define HEDDLE_MAD_H
 
-#include <heddle/mad/lft.h>
 #include <heddle/mad/queue.h>
 #include <heddle/mad/smp.h>
-#include <heddle/mad/standard.h>
 #include <heddle/mad/umad_port.h>
 
 #endif

@@ -3,7 +3,6 @@
 #ifndef HEDDLE_SIM_H
 #define HEDDLE_SIM_H
 
-#include <heddle/sim/figures.h>
 #include <heddle/sim/settings.h>
 #include <heddle/sim/simulation.h>
 #include <heddle/sim/units.h>

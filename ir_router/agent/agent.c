@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent.h"
-#include "agent_tables.h"
+#include "agent_parts.h"
 
 #include <errno.h>
 #include <event2/buffer.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent_config.h"
+#include "agent_parts.h"
 
 #include <errno.h>
 #include <event2/util.h>

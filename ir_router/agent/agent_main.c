@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle-router: see heddle-router(8). */
-#include "agent.h"
-#include "agent_tables.h"
+#include "agent_parts.h"
 
 #include <errno.h>
 #include <getopt.h>

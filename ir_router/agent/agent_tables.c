@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent_tables.h"
+#include "agent_parts.h"
 
 #include <inttypes.h>
 #include <router_query.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "handshake_send.h"
+#include "handshake_state.h"
 
 #include <string.h>
 

@@ -6,6 +6,8 @@
 #include <heddle/ir_router/handshake.h>
 #include <router_session.h>
 
+/* ---- the state ---- */
+
 /* A list that is coming in parts. */
 struct handshake_part {
 	struct hd_handshake_host *hosts; /* [total]; NULL: none is coming */
@@ -37,5 +39,26 @@ struct hd_handshake {
 	uint32_t foreign_count;
 	uint8_t bytes[HD_ROUTER_MESSAGE_MAX]; /* for writing */
 };
+
+/* ---- messages to routers ---- */
+
+/* Writes messages to routers. */
+
+/* A message without entries. */
+void handshake_send_plain(struct hd_handshake_session *to, struct hd_router_message message);
+
+/* The whole epoch in force. */
+void handshake_send_epoch(struct hd_handshake_session *to);
+
+/* A list of another subnet. */
+void handshake_send_foreign(struct hd_handshake_session *to,
+			    const struct hd_handshake_foreign *list);
+
+/* An advertisement that came from another router. */
+void handshake_send_prefixes(struct hd_handshake_session *to,
+			     const struct hd_router_message *message);
+
+void handshake_send_refusal(struct hd_handshake_session *to, uint64_t sequence, uint16_t type,
+			    enum hd_router_reason reason);
 
 #endif

@@ -8,7 +8,6 @@
 struct client_http {
 	struct client_address address;
 	int fd; /* -1: not connected */
-	bool used; /* an answer has come on this connection */
 };
 
 struct client_answer {
@@ -28,5 +27,25 @@ int client_http_exchange(struct client_http *http, const char *request, size_t l
 			 struct hd_key_client_problem *problem);
 
 void client_http_close(struct client_http *http);
+
+/* ---- the head of an answer ---- */
+
+#define CLIENT_HEAD_MAX 16384u
+#define CLIENT_BODY_MAX (64u << 20) /* all links of 100,000 cables have 20 MB */
+
+struct client_head {
+	size_t length; /* bytes of the head itself */
+	int status; /* 100..599 */
+	size_t body; /* bytes that follow */
+	unsigned retry_after; /* seconds, 0: not given */
+	bool close; /* the server closes the connection */
+};
+
+/*
+ * Reads the head at the beginning of `length` bytes. -EAGAIN: its end is not there yet; -EPROTO: it
+ * is not the head of an answer with a length, or too long. *reason says why. O(length).
+ */
+int client_http_read_head(const char *bytes, size_t length, struct client_head *out,
+			  const char **reason);
 
 #endif

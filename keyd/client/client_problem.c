@@ -64,6 +64,8 @@ int client_problem_answer(struct hd_key_client_problem *problem, int status, uns
 
 	if (detail || title)
 		client_problem_set(problem, 0, "%s", detail ? detail : title);
+	else if (status == 413)
+		client_problem_set(problem, 0, "the request is larger than heddle-keyd takes");
 	else
 		client_problem_set(problem, 0, "heddle-keyd answers with status %d", status);
 	json_decref(json);

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "client_session.h"
 #include "client_problem.h"
-#include "client_sha256.h"
 
 #include <errno.h>
 #include <heddle/keyd_client.h>
-#include <munge.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- MUNGE ---- */
+#ifdef HEDDLE_MUNGE
+#include <munge.h>
+#include <sha2.h>
+#define HAS_MUNGE true
+#else
+#define HAS_MUNGE false
+#endif
 
-/* Credentials of MUNGE, if the library is built with it. */
+/* ---- MUNGE ---- */
 
 #ifdef HEDDLE_MUNGE
 
-/* Whether the library is built with it. */
-static bool client_munge_available(void)
-{
-	return true;
-}
-
+/* The SHA-256 of method, blank, path, newline and body, as 64 hexadecimal digits. */
 static void digest(const char *method, const char *path, const char *body, size_t length,
-		   char text[65])
+		   char text[SHA256_DIGEST_STRING_LENGTH])
 {
-	struct client_sha256 sha;
+	SHA2_CTX sha;
 
-	client_sha256_begin(&sha);
-	client_sha256_add(&sha, method, strlen(method));
-	client_sha256_add(&sha, " ", 1);
-	client_sha256_add(&sha, path, strlen(path));
-	client_sha256_add(&sha, "\n", 1);
-	client_sha256_add(&sha, body, length);
-	client_sha256_end(&sha, text);
+	SHA256Init(&sha);
+	SHA256Update(&sha, (const uint8_t *)method, strlen(method));
+	SHA256Update(&sha, (const uint8_t *)" ", 1);
+	SHA256Update(&sha, (const uint8_t *)path, strlen(path));
+	SHA256Update(&sha, (const uint8_t *)"\n", 1);
+	SHA256Update(&sha, (const uint8_t *)body, length);
+	SHA256End(&sha, text);
 }
 
 /*
@@ -41,12 +41,11 @@ static void digest(const char *method, const char *path, const char *body, size_
  * body. `socket` NULL: MUNGE's default. *credential is freed with free(). Errors: -EACCES munged
  * refuses or is not running, -ENOTSUP, -ENOMEM.
  */
-static int client_munge_encode(const char *socket, const char *method, const char *path,
-			       const char *body, size_t length, char **credential,
-			       struct hd_key_client_problem *problem)
+static int munge(const char *socket, const char *method, const char *path, const char *body,
+		 size_t length, char **credential, struct hd_key_client_problem *problem)
 {
 	munge_ctx_t context = munge_ctx_create();
-	char text[65], *made = NULL;
+	char text[SHA256_DIGEST_STRING_LENGTH], *made = NULL;
 	munge_err_t failed;
 	int rc = 0;
 
@@ -70,13 +69,8 @@ static int client_munge_encode(const char *socket, const char *method, const cha
 
 #else
 
-bool client_munge_available(void)
-{
-	return false;
-}
-
-int client_munge_encode(const char *socket, const char *method, const char *path, const char *body,
-			size_t length, char **credential, struct hd_key_client_problem *problem)
+static int munge(const char *socket, const char *method, const char *path, const char *body,
+		 size_t length, char **credential, struct hd_key_client_problem *problem)
 {
 	(void)socket, (void)method, (void)path, (void)body, (void)length, (void)credential;
 	return client_problem_set(problem, -ENOTSUP,
@@ -159,8 +153,8 @@ static int exchange_munge(struct hd_key_client *client, const struct message *me
 			  struct hd_key_client_problem *problem)
 {
 	char *credential = NULL, *proof;
-	int rc = client_munge_encode(client->munge_socket, message->method, message->path,
-				     message->body, message->length, &credential, problem);
+	int rc = munge(client->munge_socket, message->method, message->path, message->body,
+		       message->length, &credential, problem);
 
 	if (rc)
 		return rc;
@@ -299,7 +293,7 @@ int hd_key_client_new(const char *address, unsigned timeout_ms, struct hd_key_cl
 		address = getenv("HEDDLE_KEYD");
 	rc = client_address_parse(address ? address : HD_KEY_CLIENT_SOCKET, &client->http.address,
 				  problem);
-	if (!rc && client->http.address.network && !client_munge_available())
+	if (!rc && client->http.address.network && !HAS_MUNGE)
 		rc = client_problem_set(problem, -ENOTSUP,
 					"'%s' is on the network, which needs MUNGE, and this "
 					"library is built without it",

@@ -3,15 +3,30 @@
 #ifndef KEYD_H
 #define KEYD_H
 
+#include "keyd_auth.h"
 #include "keyd_config.h"
 #include "keyd_http.h"
 #include "keyd_job.h"
 #include "keyd_manager.h"
-#include "keyd_metrics.h"
 #include "keyd_offsets.h"
 #include "keyd_store.h"
-#include "keyd_tokens.h"
 #include "keyd_workers.h"
+
+/* Counters for GET /metrics. */
+#define KEYD_METRICS_CALLS 24u
+#define KEYD_METRICS_STATUSES 600u
+
+struct keyd_metrics {
+	const char *names[KEYD_METRICS_CALLS]; /* of calls; NULL: none was made */
+	uint64_t answers[KEYD_METRICS_CALLS][KEYD_METRICS_STATUSES / 100]; /* by call and class */
+	uint64_t dropped[KEYD_METRICS_STATUSES]; /* connections, by status */
+	uint64_t sets, results[HD_CHANNEL_STATUS_COUNT], lost; /* lost: the manager has gone */
+	uint64_t set_microseconds; /* from SET to RESULT, all together */
+	uint64_t blocks, changed; /* of all results */
+	uint64_t fabrics, broken, remade;
+	uint64_t keys, key_microseconds; /* phases for which keys were made, and the time */
+	uint64_t not_ready; /* requests without a key in force */
+};
 
 struct keyd_fabric_task;
 

@@ -1,12 +1,444 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* heddle-keyd: see heddle-keyd(8). */
+/* heddle-keyd: see heddle-keyd(8). Starts everything, runs until a signal ends it, and stops. */
+#include "keyd_calls.h"
+#include "keyd_fabric.h"
 #include "keyd_hosts.h"
-#include "keyd_run.h"
+#include "keyd_program.h"
+#include "keyd_rekey.h"
+#include "keyd_state.h"
 
+#include <errno.h>
+#include <event2/util.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <heddle/base/error.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* ---- systemd ---- */
+
+/* What systemd and heddle-keyd say to each other: readiness, and sockets that are open already. */
+
+/* Number of sockets that this process was given, from descriptor KEYD_SYSTEMD_FIRST on (LISTEN_FDS).
+ * Clears the environment variables. */
+#define KEYD_SYSTEMD_FIRST 3
+
+/* Sends a state such as "READY=1" to the socket in NOTIFY_SOCKET. Does nothing without one. */
+static void keyd_systemd_notify(const char *state)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	size_t length = path ? strlen(path) : 0;
+	int descriptor;
+
+	if (!length || length >= sizeof(address.sun_path) || (*path != '/' && *path != '@'))
+		return;
+	descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (descriptor < 0)
+		return;
+	memcpy(address.sun_path, path, length);
+	if (*path == '@')
+		address.sun_path[0] = '\0';
+	/* nobody is to be told if systemd does not listen */
+	(void)!sendto(descriptor, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
+		      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+	close(descriptor);
+}
+
+static int keyd_systemd_sockets(void)
+{
+	const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+	int sockets = 0;
+
+	if (process && count && atol(process) == (long)getpid())
+		sockets = atoi(count);
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
+	for (int i = 0; i < sockets; i++)
+		fcntl(KEYD_SYSTEMD_FIRST + i, F_SETFD, FD_CLOEXEC);
+	return sockets < 0 ? 0 : sockets;
+}
+
+/* ---- sockets ---- */
+
+/* The sockets at which heddle-keyd listens. */
+
+#define BACKLOG 4096
+
+/* Whether somebody accepts connections at the path. */
+static bool is_served(const struct sockaddr_un *address)
+{
+	int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool served =
+	    probe >= 0 && !connect(probe, (const struct sockaddr *)address, sizeof(*address));
+
+	if (probe >= 0)
+		close(probe);
+	return served;
+}
+
+static int fail(const char *where, int descriptor, struct hd_error *err)
+{
+	int rc = errno ? -errno : -EIO;
+
+	if (descriptor >= 0)
+		close(descriptor);
+	return hd_error_set(err, rc, "%s: cannot listen: %s", where, strerror(-rc));
+}
+
+/* Listens at a path that everybody may connect to. A socket that nobody serves any more is
+ * replaced. Errors: -EADDRINUSE somebody serves it; the errno of the socket functions. */
+static int keyd_listen_unix(const char *path, int *descriptor, struct hd_error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat facts;
+	int listening;
+
+	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+	if (is_served(&address))
+		return hd_error_set(err, -EADDRINUSE, "%s: another heddle-keyd is running", path);
+	if (!lstat(path, &facts) && !S_ISSOCK(facts.st_mode))
+		return hd_error_set(
+		    err, -EEXIST, "%s: this is another file, not a socket: see 'socket' in [keyd]",
+		    path);
+	unlink(path);
+	listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (listening < 0 || bind(listening, (struct sockaddr *)&address, sizeof(address)) ||
+	    chmod(path, 0666) || listen(listening, BACKLOG))
+		return fail(path, listening, err);
+	*descriptor = listening;
+	return 0;
+}
+
+/* Listens at ADDRESS:PORT. Errors: the errno of the socket functions. */
+static int keyd_listen_tcp(const char *text, int *descriptor, struct hd_error *err)
+{
+	struct sockaddr_storage address;
+	int length = sizeof(address), one = 1, listening;
+
+	memset(&address, 0, sizeof(address));
+	if (evutil_parse_sockaddr_port(text, (struct sockaddr *)&address, &length))
+		return hd_error_set(err, -EINVAL, "%s: this is no address", text);
+	listening = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (listening < 0 || setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    bind(listening, (struct sockaddr *)&address, (socklen_t)length) ||
+	    listen(listening, BACKLOG))
+		return fail(text, listening, err);
+	*descriptor = listening;
+	return 0;
+}
+
+/* ---- the daemon ---- */
+
+#define DRAIN_TICK_US 20000
+#define DRAIN_US 5000000u
+
+struct run {
+	struct keyd keyd;
+	const char *config_path;
+	struct event *signals[3];
+	struct event *drain;
+	uint64_t drain_end; /* microseconds */
+	bool own_socket; /* to be removed at the end */
+};
+
+/* ---- signals ---- */
+
+static void on_drain(evutil_socket_t unused, short what, void *context)
+{
+	struct run *run = context;
+
+	(void)unused;
+	(void)what;
+	if ((run->keyd.op_count || keyd_http_is_sending(run->keyd.http)) &&
+	    keyd_op_now() < run->drain_end)
+		return;
+	event_base_loopbreak(run->keyd.base);
+}
+
+/* Takes no new calls, and ends when those under way are answered. */
+static void on_end(evutil_socket_t unused, short what, void *context)
+{
+	struct run *run = context;
+	const struct timeval tick = {.tv_usec = DRAIN_TICK_US};
+
+	(void)unused;
+	(void)what;
+	if (run->keyd.draining) {
+		event_base_loopbreak(run->keyd.base);
+		return;
+	}
+	hd_log(run->keyd.log, HD_LOG_INFO, "stopping; keys that are in the switches stay there");
+	keyd_systemd_notify("STOPPING=1");
+	run->keyd.draining = true;
+	run->drain_end = keyd_op_now() + DRAIN_US;
+	keyd_http_drain(run->keyd.http);
+	event_add(run->drain, &tick);
+}
+
+static int reload(struct run *run, struct hd_error *err)
+{
+	struct keyd *keyd = &run->keyd;
+	struct keyd_config fresh;
+	struct keyd_hosts *hosts;
+	int rc = keyd_config_read(run->config_path, false, &fresh, err);
+
+	if (rc)
+		return rc;
+	rc = keyd_hosts_read(fresh.hosts_file, &hosts, err);
+	if (!rc) {
+		memcpy(keyd->config->schedulers, fresh.schedulers, sizeof(fresh.schedulers));
+		keyd->config->scheduler_count = fresh.scheduler_count;
+		keyd_hosts_free(keyd->hosts);
+		keyd->hosts = hosts;
+		keyd_fabric_resolve(keyd);
+	}
+	keyd_config_release(&fresh);
+	return rc;
+}
+
+static void on_hangup(evutil_socket_t unused, short what, void *context)
+{
+	struct run *run = context;
+	struct hd_error err = {""};
+
+	(void)unused;
+	(void)what;
+	if (reload(run, &err))
+		hd_log(run->keyd.log, HD_LOG_ERROR, "%s; hosts and schedulers stay as they were",
+		       err.text);
+	else
+		hd_log(run->keyd.log, HD_LOG_INFO,
+		       "read scheduler_uids and hosts_file again: %u hosts. Other options need a "
+		       "restart",
+		       keyd_hosts_count(run->keyd.hosts));
+}
+
+static int add_signals(struct run *run, struct hd_error *err)
+{
+	static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+
+	for (unsigned i = 0; i < 3; i++) {
+		run->signals[i] = evsignal_new(run->keyd.base, numbers[i],
+					       numbers[i] == SIGHUP ? on_hangup : on_end, run);
+		if (!run->signals[i] || event_add(run->signals[i], NULL))
+			return hd_error_no_memory(err);
+	}
+	run->drain = event_new(run->keyd.base, -1, EV_PERSIST, on_drain, run);
+	return run->drain ? 0 : hd_error_no_memory(err);
+}
+
+/* ---- sockets ---- */
+
+static int accept_given(struct keyd *keyd, int count, struct hd_error *err)
+{
+	int rc = 0;
+
+	for (int i = 0; !rc && i < count; i++)
+		rc = keyd_http_accept(keyd->http, KEYD_SYSTEMD_FIRST + i, err);
+	return rc;
+}
+
+static int listen_all(struct run *run, struct hd_error *err)
+{
+	struct keyd *keyd = &run->keyd;
+	int given = keyd_systemd_sockets(), descriptor = -1;
+	int rc = accept_given(keyd, given, err);
+
+	if (!rc && !given) {
+		rc = keyd_listen_unix(keyd->config->socket, &descriptor, err);
+		run->own_socket = !rc;
+		if (!rc)
+			rc = keyd_http_accept(keyd->http, descriptor, err);
+	}
+	if (!rc && keyd->config->tcp) {
+		rc = keyd_listen_tcp(keyd->config->tcp, &descriptor, err);
+		if (!rc)
+			rc = keyd_http_accept(keyd->http, descriptor, err);
+	}
+	return rc;
+}
+
+static void on_take(void *context, struct evhttp_request *request, const struct keyd_peer *peer)
+{
+	keyd_calls_take(context, request, peer);
+}
+
+static void on_dropped(void *context, int status)
+{
+	struct keyd *keyd = context;
+
+	if (status >= 0 && status < (int)KEYD_METRICS_STATUSES)
+		keyd->metrics.dropped[status]++;
+}
+
+/* Users who hold many connections do not keep a scheduler from placing jobs. */
+static bool is_trusted(void *context, const struct keyd_peer *peer)
+{
+	const struct keyd *keyd = context;
+
+	return peer->unix_socket && keyd_config_is_scheduler(keyd->config, peer->uid);
+}
+
+/* ---- start and end ---- */
+
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* Changes of what is waited for go to the kernel once in each round, not one by one. */
+static struct event_base *new_base(void)
+{
+	struct event_config *config = event_config_new();
+	struct event_base *base = NULL;
+
+	if (config && !event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST))
+		base = event_base_new_with_config(config);
+	if (config)
+		event_config_free(config);
+	return base;
+}
+
+static int start_state(struct keyd *keyd, struct hd_error *err)
+{
+	int rc = keyd_hosts_read(keyd->config->hosts_file, &keyd->hosts, err);
+
+	if (!rc)
+		rc = keyd_store_open(keyd->config->state, &keyd->store, err);
+	if (!rc)
+		rc = keyd_state_load(keyd, err);
+	if (!rc)
+		rc = keyd_mailbox_new(keyd->base, &keyd->mailbox, err);
+	if (!rc)
+		rc = keyd_store_start(keyd->store, keyd->base, keyd->mailbox, err);
+	if (!rc)
+		rc = keyd_workers_new(keyd->mailbox, keyd->config->threads, &keyd->workers, err);
+	return rc;
+}
+
+static int start_network(struct run *run, struct hd_error *err)
+{
+	struct keyd *keyd = &run->keyd;
+	const struct keyd_http_hooks http_hooks = {on_take, on_dropped, is_trusted, keyd};
+	const struct keyd_http_limits limits = {keyd->config->max_connections,
+						keyd->config->patience_s};
+	const struct keyd_manager_hooks manager_hooks = {.fabric = keyd_fabric_take,
+							 .held = keyd_program_held,
+							 .broken = keyd_rekey_broken,
+							 .changed = keyd_fabric_changed,
+							 .context = keyd};
+	int rc = keyd_managers_new(keyd->base, keyd->config, keyd->log, &manager_hooks,
+				   keyd_program_result, &keyd->managers, err);
+
+	if (!rc)
+		rc = keyd_http_new(keyd->base, &limits, &http_hooks, &keyd->http, err);
+	if (!rc)
+		rc = listen_all(run, err);
+	if (!rc)
+		rc = keyd_rekey_start(keyd, err);
+	if (!rc)
+		rc = add_signals(run, err);
+	return rc;
+}
+
+/* What still waits for workers or managers is dropped; it was not answered. */
+static void end_jobs(struct keyd *keyd)
+{
+	while (!TAILQ_EMPTY(&keyd->jobs.list)) {
+		struct keyd_job *job = TAILQ_FIRST(&keyd->jobs.list);
+
+		while (!TAILQ_EMPTY(&job->ops)) {
+			struct keyd_op *op = TAILQ_FIRST(&job->ops);
+
+			TAILQ_REMOVE(&job->ops, op, link);
+			event_del(&op->timer);
+			hd_arena_release(&op->layout.arena);
+			if (op->drop)
+				op->drop(op);
+			free(op->call);
+			free(op->text);
+			free(op);
+		}
+		keyd_job_free(&keyd->jobs, job);
+	}
+}
+
+static void stop(struct run *run)
+{
+	struct keyd *keyd = &run->keyd;
+
+	keyd_workers_free(keyd->workers);
+	keyd_store_close(keyd->store);
+	keyd_managers_free(keyd->managers);
+	keyd_http_free(keyd->http);
+	if (keyd->view)
+		keyd_fabric_release(keyd);
+	end_jobs(keyd);
+	keyd_tokens_release(&keyd->tokens);
+	keyd_hosts_free(keyd->hosts);
+	keyd_mailbox_free(keyd->mailbox);
+	if (keyd->retry)
+		event_free(keyd->retry);
+	for (unsigned i = 0; i < 3; i++)
+		if (run->signals[i])
+			event_free(run->signals[i]);
+	if (run->drain)
+		event_free(run->drain);
+	if (keyd->base)
+		event_base_free(keyd->base);
+	if (run->own_socket)
+		unlink(keyd->config->socket);
+}
+
+/* Runs the daemon. config_path is read again at SIGHUP. Errors: what could not be started. */
+static int keyd_run(struct keyd_config *config, const char *config_path, const struct hd_log *log,
+		    struct hd_error *err)
+{
+	struct run run = {.keyd = {.config = config,
+				   .log = log,
+				   .next_key = 1,
+				   .no_view = "heddle-keyd has not got the fabric from a subnet "
+					      "manager yet"},
+			  .config_path = config_path};
+	int rc = 0;
+
+	TAILQ_INIT(&run.keyd.jobs.list);
+	raise_file_limit();
+	run.keyd.base = new_base();
+	if (!run.keyd.base)
+		rc = hd_error_no_memory(err);
+	if (!rc)
+		rc = start_state(&run.keyd, err);
+	if (!rc)
+		rc = start_network(&run, err);
+	if (!rc) {
+		hd_log(log, HD_LOG_INFO, "ready: %u jobs, socket %s%s%s", run.keyd.jobs.count,
+		       config->socket, config->tcp ? ", TCP " : "", config->tcp ? config->tcp : "");
+		keyd_systemd_notify("READY=1");
+		if (event_base_dispatch(run.keyd.base) < 0)
+			rc = hd_error_set(err, -EIO, "the event loop has failed");
+	}
+	stop(&run);
+	return rc;
+}
+
+/* ---- the command line ---- */
 
 enum { EXIT_USAGE = 2 };
 
@@ -31,7 +463,7 @@ static void write_line(void *context, enum hd_log_level level, const char *line)
 		fprintf(stderr, "heddle-keyd: %s%s\n", names[level], line);
 }
 
-static int fail(const struct hd_error *err)
+static int complain(const struct hd_error *err)
 {
 	fprintf(stderr, "heddle-keyd: %s\n", err->text);
 	return EXIT_FAILURE;
@@ -43,12 +475,12 @@ static int check(const struct keyd_config *config)
 	struct hd_error err = {""};
 
 	if (keyd_hosts_read(config->hosts_file, &hosts, &err))
-		return fail(&err);
+		return complain(&err);
 	keyd_hosts_free(hosts);
 	return EXIT_SUCCESS;
 }
 
-static int run(const char *path, bool must_exist, bool only_check, bool verbose)
+static int read_and_run(const char *path, bool must_exist, bool only_check, bool verbose)
 {
 	const struct hd_log log = {write_line, &verbose};
 	struct keyd_config config;
@@ -56,13 +488,13 @@ static int run(const char *path, bool must_exist, bool only_check, bool verbose)
 	int status = EXIT_SUCCESS;
 
 	if (keyd_config_read(path, must_exist, &config, &err))
-		return fail(&err);
+		return complain(&err);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a full disk is an error of write() */
 	if (only_check)
 		status = check(&config);
 	else if (keyd_run(&config, path, &log, &err))
-		status = fail(&err);
+		status = complain(&err);
 	keyd_config_release(&config);
 	return status;
 }
@@ -101,7 +533,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return run(path, must_exist, only_check, verbose);
+		return read_and_run(path, must_exist, only_check, verbose);
 	usage(stderr);
 	return EXIT_USAGE;
 }

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <heddle/base/condition.h>
+#include <heddle/base/parallel.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdbool.h>

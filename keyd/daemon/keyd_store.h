@@ -8,7 +8,7 @@
 #ifndef KEYD_STORE_H
 #define KEYD_STORE_H
 
-#include "keyd_mailbox.h"
+#include "keyd_workers.h"
 
 #include <stdint.h>
 

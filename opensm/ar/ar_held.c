@@ -2,7 +2,7 @@
 #include "ar_held.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/plan_held.h>
+#include <heddle/ar_manager/plan.h>
 #include <stdlib.h>
 
 static bool has_groups(const struct hd_ar_plan *plan, uint64_t guid)

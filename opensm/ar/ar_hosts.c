@@ -2,7 +2,7 @@
 #include "ar_hosts.h"
 #include "routing.h"
 
-#include <heddle/ar_manager/host_masks.h>
+#include <heddle/ar_manager/link.h>
 #include <heddle/mad/smp.h>
 #include <stdlib.h>
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "ar_part.h"
-#include "ar_addresses.h"
+#include "ar_repair.h"
 #include "ar_worker.h"
 #include "engine_callbacks.h"
 #include "opensm_headers.h"
 #include "part.h"
+#include "parts.h"
+#include "repair_change.h"
 #include "routing.h"
 #include "settings.h"
+#include "switch_addresses.h"
 #include "switch_tables.h"
 
 #include <complib/cl_passivelock.h>
@@ -14,6 +16,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define END_MS 5000u /* for the job that is there when OpenSM ends */
 
 /* Only the hooks of the sweeper thread use it; the thread of the worker gets copies in jobs, and the hook
  * `status` reads its figures. */
@@ -30,6 +34,9 @@ struct ar {
 	bool said_incomplete;
 	bool reread; /* the sweep has changed nothing */
 	uint32_t links; /* of the last fabric */
+	/* AR_REPAIR, to be copied, for repairs until the next sweep; with the writer's lock. NULL: adaptive routing
+	 * was never wanted, or memory was short. */
+	struct ar_job *repair_job;
 };
 
 static int create(struct part_context *context, void **state, struct hd_error *err)
@@ -40,7 +47,6 @@ static int create(struct part_context *context, void **state, struct hd_error *e
 		return hd_error_no_memory(err);
 	ar->context = context;
 	ar_settings_read(&ar->settings, context->config, false, &context->log);
-	context->ar = ar;
 	*state = ar;
 	return 0;
 }
@@ -76,12 +82,6 @@ static struct ar_job *job_new(const struct ar *ar, enum ar_task task)
 	return NULL;
 }
 
-struct ar_job *ar_part_repair_job(struct ar *ar, struct ar_worker **worker)
-{
-	*worker = ar->started ? &ar->worker : NULL;
-	return ar->started ? job_new(ar, AR_REPAIR) : NULL;
-}
-
 /* With OpenSM's lock held. */
 static struct ar_job *job_of_routing(const struct ar *ar, enum ar_task task)
 {
@@ -91,7 +91,7 @@ static struct ar_job *job_of_routing(const struct ar *ar, enum ar_task task)
 	if (!job)
 		return NULL;
 	job->routing = routing_hold(routing);
-	job->addresses = ar_addresses_find(routing->fabric, ar->context->osm);
+	job->addresses = switch_addresses_find(routing->fabric, ar->context->osm);
 	if (job->addresses)
 		return job;
 	ar_job_free(job);
@@ -104,7 +104,8 @@ static bool start(struct ar *ar)
 
 	if (ar->started)
 		return true;
-	if (ar_worker_start(&ar->worker, ar->context->osm, &ar->context->log, &err)) {
+	if (ar_worker_start(&ar->worker, ar->context->writer, ar->context->osm, &ar->context->log,
+			    &err)) {
 		log_error(&ar->context->log, LOG_ERROR_AR, "adaptive routing: %s", err.text);
 		return false;
 	}
@@ -127,11 +128,11 @@ static void post_and_wait(struct ar *ar, struct ar_job *job)
 {
 	uint64_t number = post(ar, job);
 
-	if (number && !ar_worker_wait(&ar->worker, number, AR_PART_PREPARE_MS))
+	if (number && !ar_worker_wait(&ar->worker, number, AR_PREPARE_MS))
 		log_error(&ar->context->log, LOG_ERROR_AR,
 			  "adaptive routing could not be narrowed or switched off within %u ms; "
 			  "the switches get their new tables all the same",
-			  AR_PART_PREPARE_MS);
+			  AR_PREPARE_MS);
 }
 
 /* ---- hooks ---- */
@@ -274,6 +275,83 @@ static void routed(void *state)
 	ar->active = ar->context->published && ar->settings.config.enable;
 }
 
+/* ---- repairs ---- */
+
+static void take_repair_job(struct ar *ar, struct ar_job *job)
+{
+	writer_lock(ar->context->writer);
+	struct ar_job *former = ar->repair_job;
+	ar->repair_job = job;
+	writer_unlock(ar->context->writer);
+	ar_job_free(former);
+}
+
+static void settled(void *state)
+{
+	struct ar *ar = state;
+
+	take_repair_job(ar, ar->started ? job_new(ar, AR_REPAIR) : NULL);
+}
+
+static const char *forbids_repairs(void *state, const struct routing *routing)
+{
+	const struct ar *ar = state;
+
+	return !ar->started && ar_settings_may_enable(ar->context->config, routing->adaptive)
+		   ? "adaptive routing is not ready"
+		   : NULL;
+}
+
+/* A copy of the job; NULL: adaptive routing was never wanted. */
+static int copy_job(struct ar *ar, struct ar_job **out, struct hd_error *err)
+{
+	*out = NULL;
+	if (!ar->started)
+		return 0;
+	writer_lock(ar->context->writer);
+	if (ar->repair_job)
+		*out = ar_job_copy(ar->repair_job);
+	writer_unlock(ar->context->writer);
+	return *out ? 0 : hd_error_no_memory(err);
+}
+
+static int repair_begins(void *state, struct repair_change *change, struct hd_error *err)
+{
+	struct ar *ar = state;
+
+	(void)err;
+	if (ar->started && !change->strict)
+		change->strict = "adaptive routing is wanted";
+	return 0;
+}
+
+static int repair_programs(void *state, struct repair_change *change, bool *done,
+			   struct hd_error *err)
+{
+	struct ar *ar = state;
+	struct ar_repair repair = {.change = change, .off = true};
+	struct hd_routes *before = NULL;
+	struct ar_job *job;
+	int rc = copy_job(ar, &job, err);
+
+	if (rc || !job)
+		return rc;
+	rc = change->find(change, &before, &job->addresses, err);
+	if (!rc) {
+		job->routing = routing_hold(change->routing);
+		job->repair = &repair;
+		repair.before = before;
+		ar_worker_repair(&ar->worker, job);
+		rc = repair.rc;
+	}
+	if (repair.rc)
+		*err = repair.err;
+	*done = !rc && !repair.off;
+	ar_job_free(job);
+	hd_routes_free(before);
+	return rc;
+}
+
 static void status(void *state, struct status_report *report)
 {
 	struct ar *ar = state;
@@ -288,8 +366,8 @@ static void destroy(void *state)
 	struct ar *ar = state;
 
 	if (ar->started)
-		ar_worker_end(&ar->worker, AR_PART_END_MS);
-	ar->context->ar = NULL;
+		ar_worker_end(&ar->worker, END_MS);
+	ar_job_free(ar->repair_job);
 	routing_release(ar->in_switches);
 	ar_settings_release(&ar->settings);
 	free(ar);
@@ -304,6 +382,10 @@ const struct part ar_part = {
     .refused = refused,
     .published = published,
     .routed = routed,
+    .settled = settled,
+    .forbids_repairs = forbids_repairs,
+    .repair_begins = repair_begins,
+    .repair_programs = repair_programs,
     .status = status,
     .destroy = destroy,
 };

@@ -2,24 +2,21 @@
 #include "ar_port.h"
 #include "ar_worker.h"
 #include "routing.h"
+#include "writer.h"
 
 #include <errno.h>
-#include <heddle/mad/umad_port.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void close_port(struct ar_port *port)
+static void close_link(struct ar_port *port)
 {
 	hd_ar_link_free(port->link);
-	hd_umad_port_close(port->umad);
 	port->link = NULL;
-	port->umad = NULL;
-	port->broken = false;
 }
 
 void ar_port_release(struct ar_port *port)
 {
-	close_port(port);
+	close_link(port);
 	routing_release(port->aimed);
 	free(port->addresses);
 }
@@ -30,28 +27,23 @@ static bool same_limits(const struct hd_smp_limits *a, const struct hd_smp_limit
 	       a->retries == b->retries && a->errors == b->errors;
 }
 
-/* Opens the port by which OpenSM sends, unless it is open. */
+/* Opens the port by which OpenSM sends, and a link there, unless they are open. */
 static int open_port(struct ar_port *port, const struct ar_job *job, bool *fresh,
 		     struct hd_error *err)
 {
-	const struct hd_umad_choice choice = {.port_guid = job->port_guid};
-	int rc;
+	uint64_t number;
+	int rc = writer_port_open(port->writer, job->port_guid, &number, err);
 
-	if (port->umad && !port->broken && port->guid == job->port_guid &&
-	    same_limits(&port->limits, &job->limits))
+	if (!rc && port->link && port->number == number && same_limits(&port->limits, &job->limits))
 		return 0;
-	close_port(port);
+	close_link(port);
 	*fresh = true;
-	rc = hd_umad_port_open(&choice, &port->umad, err);
 	if (rc)
 		return rc;
-	port->guid = job->port_guid;
+	port->number = number;
 	port->limits = job->limits;
-	port->link = hd_ar_link_new(hd_umad_port_smp(port->umad), &job->limits);
-	if (port->link)
-		return 0;
-	close_port(port);
-	return hd_error_no_memory(err);
+	port->link = hd_ar_link_new(writer_port(port->writer), &job->limits);
+	return port->link ? 0 : hd_error_no_memory(err);
 }
 
 /* Keeps where the switches are: a later job may have no routing. */
@@ -105,6 +97,6 @@ int ar_port_run(struct ar_port *port, bool (*go_on)(void *context), void *contex
 
 	if (!rc || rc == -ECANCELED)
 		return rc;
-	port->broken = true;
+	writer_port_break(port->writer);
 	return hd_error_set(err, rc, "the port is broken");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The port by which the thread of adaptive routing talks to the switches, and where these are. */
+/* How adaptive routing talks to the switches at the writer's port, and where these are. */
 #ifndef OPENSM_AR_PORT_H
 #define OPENSM_AR_PORT_H
 
@@ -8,16 +8,16 @@
 
 struct ar_job;
 struct routing;
+struct writer;
 
-/* Zero-initialise before use. */
+/* Set `writer`, and zero-initialise the rest before use. */
 struct ar_port {
-	struct hd_umad_port *umad; /* NULL: not open */
-	struct hd_ar_link *link; /* the same */
-	uint64_t guid;
+	struct writer *writer;
+	uint64_t number; /* of the writer's port, at which the link is */
+	struct hd_ar_link *link; /* NULL: none */
 	struct hd_smp_limits limits;
 	struct routing *aimed; /* whose switches those of the program are; held; NULL: none yet */
 	struct hd_smp_address *addresses; /* [switches of `aimed`] */
-	bool broken; /* it must be opened again */
 };
 
 /*
@@ -32,7 +32,7 @@ int ar_port_prepare(struct ar_port *port, const struct ar_job *job, bool *fresh,
 /* The program of a port that is open. */
 struct hd_ar_program *ar_port_program(const struct ar_port *port);
 
-/* As hd_ar_link_run(). A port that breaks is closed by the next ar_port_prepare(). */
+/* As hd_ar_link_run(). A port that breaks is opened again by the next ar_port_prepare(). */
 int ar_port_run(struct ar_port *port, bool (*go_on)(void *context), void *context,
 		struct hd_error *err);
 

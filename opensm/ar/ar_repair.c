@@ -3,12 +3,13 @@
 #include "ar_tasks_state.h"
 #include "ar_worker.h"
 #include "monotonic.h"
-#include "repair_shared.h"
+#include "repair_change.h"
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/plan_check.h>
-#include <heddle/ar_manager/plan_held.h>
+#include <heddle/ar_manager/plan.h>
+#include <heddle/change/narrow.h>
+#include <heddle/change/steps.h>
 #include <inttypes.h>
 
 #define PATIENCE_MS 500 /* in which some switch answers, while a step is programmed */
@@ -39,7 +40,7 @@ static bool is_wanted(void *context)
 	const struct repairing *repairing = context;
 	struct ar_worker *worker = repairing->tasks->worker;
 
-	return worker->go_on(worker) && hd_go_on_ask(&repairing->repair->go_on);
+	return worker->go_on(worker) && hd_go_on_ask(&repairing->repair->change->go_on);
 }
 
 static bool go_on(void *context)
@@ -52,7 +53,7 @@ static bool go_on(void *context)
 
 static int say_unwanted(struct hd_error *err)
 {
-	return hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
+	return hd_error_set(err, -ECANCELED, WRITER_LOST_TURN);
 }
 
 /* ---- planning ---- */
@@ -145,7 +146,7 @@ static int program(struct repairing *repairing, struct hd_error *err)
 	for (uint32_t step = 0; !rc && step <= last; step++) {
 		rc = program_step(repairing, step, err);
 		if (!rc && step)
-			rc = repair->write(repair->context, step, err);
+			rc = repair->change->write(repair->change, step, err);
 	}
 	repairing->tasks->unsure |= rc != 0;
 	return rc;
@@ -163,9 +164,9 @@ static int run(struct repairing *repairing, struct hd_error *err)
 	if (repair->off)
 		return 0;
 	rc = make_steps(repairing, err);
-	repair->proved_ms = monotonic_ms();
+	repair->change->proved_ms = monotonic_ms();
 	if (!rc)
-		rc = repair->begin(repair->context, repairing->steps, err);
+		rc = repair->change->begin(repair->change, repairing->steps, err);
 	if (!rc)
 		rc = program(repairing, err);
 	if (rc)

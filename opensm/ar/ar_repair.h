@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Adaptive routing in a repair before the sweep. The thread of adaptive routing leads: it plans the
- * steps, and programs groups and entries. In each step it calls the thread that repairs, which waits
- * for the job, to write the forwarding tables.
+ * Adaptive routing in a repair before the sweep. It leads: it plans the steps, and programs groups and entries. In
+ * each step it lets the part repair write the forwarding tables: repair_change.h.
  */
 #ifndef OPENSM_AR_REPAIR_H
 #define OPENSM_AR_REPAIR_H
 
-#include <heddle/ar_manager/steps.h>
+#include <heddle/base/error.h>
+#include <stdbool.h>
 
 struct ar_job;
 struct ar_tasks;
+struct hd_routes;
+struct repair_change;
 
-/* Of a job AR_REPAIR, whose routing is the repaired one. The callbacks are called by the thread of
- * adaptive routing. */
+/* Of a job AR_REPAIR, whose routing is the repaired one. */
 struct ar_repair {
+	struct repair_change *change;
 	const struct hd_routes *before; /* in the switches, in the shape of the routing's fabric */
-	/* The steps are proved. Errors: a reason; nothing is sent then. */
-	int (*begin)(void *context, const struct hd_ar_steps *steps, struct hd_error *err);
-	/* Writes the forwarding entries of a step, from 1. Errors: a reason; the repair stops then. */
-	int (*write)(void *context, uint32_t step, struct hd_error *err);
-	struct hd_go_on go_on; /* false: the repair is to stop */
-	void *context; /* of begin and write */
-	/* ---- results; before the job is done, -ECANCELED ---- */
+	/* ---- results ---- */
 	int rc;
 	struct hd_error err;
 	bool off; /* no switch has AR on: nothing was done, and forwarding tables count alone */
-	double proved_ms; /* monotonic_ms() when the proof was complete */
 };
 
 /*

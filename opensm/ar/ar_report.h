@@ -6,9 +6,9 @@
 #include "ar_held.h"
 #include "log.h"
 
-#include <heddle/ar_manager/narrow.h>
 #include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/program.h>
+#include <heddle/change/narrow.h>
 
 /* What the log has said of a switch. */
 struct ar_said {

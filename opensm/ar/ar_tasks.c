@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_tasks.h"
 #include "ar_figures.h"
-#include "ar_part.h"
 #include "ar_repair.h"
 #include "ar_tasks_state.h"
 #include "ar_worker.h"
@@ -9,13 +8,12 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/narrow.h>
-#include <heddle/mad/umad_port.h>
+#include <heddle/change/narrow.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Half of the time for which OpenSM waits before tables change. */
-#define NARROW_MS (0.45 * AR_PART_PREPARE_MS)
+#define NARROW_MS (0.45 * AR_PREPARE_MS)
 
 /* ---- the port ---- */
 
@@ -23,8 +21,10 @@ struct ar_tasks *ar_tasks_new(struct ar_worker *worker)
 {
 	struct ar_tasks *tasks = calloc(1, sizeof(*tasks));
 
-	if (tasks)
-		tasks->worker = worker;
+	if (!tasks)
+		return NULL;
+	tasks->worker = worker;
+	tasks->port.writer = worker->writer;
 	return tasks;
 }
 
@@ -387,7 +387,7 @@ static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 	if (!rc)
 		tasks->worker->note_told(tasks->worker);
 	if (!rc && job->settings.config.tell_hosts)
-		rc = ar_hosts_tell(&tasks->hosts, hd_umad_port_smp(tasks->port.umad), job,
+		rc = ar_hosts_tell(&tasks->hosts, writer_port(tasks->port.writer), job,
 				   tasks->worker, err);
 	return rc;
 }

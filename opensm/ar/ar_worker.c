@@ -7,9 +7,7 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/base/condition.h>
 #include <stdlib.h>
-#include <string.h>
 
 void ar_job_free(struct ar_job *job)
 {
@@ -25,83 +23,106 @@ void ar_job_free(struct ar_job *job)
 bool ar_worker_go_on(void *context)
 {
 	struct ar_worker *worker = context;
-	bool go_on;
 
-	pthread_mutex_lock(&worker->lock);
-	go_on = !worker->ending && !worker->next;
+	writer_lock(worker->writer);
+	const bool told = worker->told;
+	bool go_on = !worker->ending && !worker->next;
 	if (go_on && !worker->hurried)
 		go_on = master_is_ours(worker->osm);
-	pthread_mutex_unlock(&worker->lock);
-	return go_on;
+	writer_unlock(worker->writer);
+	return go_on && !(told && writer_is_wanted(worker->writer, WRITER_AR));
 }
 
 void ar_worker_note_told(void *context)
 {
 	struct ar_worker *worker = context;
 
-	pthread_mutex_lock(&worker->lock);
+	writer_lock(worker->writer);
 	worker->told = true;
-	pthread_cond_broadcast(&worker->done);
-	pthread_mutex_unlock(&worker->lock);
+	writer_unlock(worker->writer);
 }
 
-/* A repair is complete: the switches have its tables. */
-static void note_repaired(struct ar_worker *worker, const struct ar_job *job)
+/* ---- jobs ---- */
+
+static void note_done(struct ar_worker *worker, const struct ar_job *job, uint64_t number)
 {
-	if (job->task != AR_REPAIR || job->repair->rc || job->repair->off)
+	struct ar_figures figures;
+
+	ar_tasks_figures(worker->tasks, job, &figures);
+	writer_lock(worker->writer);
+	worker->figures = figures;
+	if (number)
+		worker->done_number = number;
+	writer_tell(worker->writer);
+	writer_unlock(worker->writer);
+}
+
+void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job)
+{
+	struct routing *former = NULL;
+
+	writer_lock(worker->writer);
+	worker->told = false;
+	writer_unlock(worker->writer);
+	ar_tasks_do(worker->tasks, job);
+	note_done(worker, job, 0);
+	if (job->repair->rc || job->repair->off)
 		return;
-	pthread_mutex_lock(&worker->lock);
-	struct routing *former = worker->repaired;
+	/* the repair is complete: the switches have its tables */
+	writer_lock(worker->writer);
+	former = worker->repaired;
 	worker->repaired = routing_hold(job->routing);
-	pthread_mutex_unlock(&worker->lock);
+	writer_unlock(worker->writer);
 	routing_release(former);
 }
 
-static void *work(void *context)
+static bool is_due(void *context, bool turn, double *until)
 {
-	struct ar_worker *worker = context;
-	struct ar_tasks *tasks = ar_tasks_new(worker);
-	struct ar_figures figures;
+	const struct ar_worker *worker = context;
 
-	pthread_mutex_lock(&worker->lock);
-	while (tasks && !worker->ending) {
-		struct ar_job *job = worker->next;
-		uint64_t number = worker->posted_number;
-		if (!job) {
-			hd_condition_wait(&worker->posted, &worker->lock);
-			continue;
-		}
-		worker->next = NULL;
-		worker->told = false;
-		pthread_mutex_unlock(&worker->lock);
-		ar_tasks_do(tasks, job);
-		note_repaired(worker, job);
-		ar_tasks_figures(tasks, job, &figures);
-		ar_job_free(job);
-		pthread_mutex_lock(&worker->lock);
-		worker->figures = figures;
-		worker->done_number = number;
-		pthread_cond_broadcast(&worker->done);
-	}
-	pthread_mutex_unlock(&worker->lock);
-	ar_tasks_free(tasks);
-	return NULL;
+	(void)turn;
+	(void)until;
+	return worker->next && !worker->ending;
 }
 
-int ar_worker_start(struct ar_worker *worker, struct osm_opensm *osm, struct opensm_log *log,
-		    struct hd_error *err)
+static void run(void *context, uint64_t turn)
 {
-	int rc;
+	struct ar_worker *worker = context;
 
-	*worker = (struct ar_worker){
-	    .osm = osm, .log = log, .go_on = ar_worker_go_on, .note_told = ar_worker_note_told};
-	pthread_mutex_init(&worker->lock, NULL);
-	monotonic_condition(&worker->posted);
-	monotonic_condition(&worker->done);
-	rc = pthread_create(&worker->thread, NULL, work, worker);
+	(void)turn;
+	writer_lock(worker->writer);
+	struct ar_job *job = worker->next;
+	const uint64_t number = worker->posted_number;
+	worker->next = NULL;
+	worker->told = false;
+	writer_unlock(worker->writer);
+	if (!job)
+		return;
+	ar_tasks_do(worker->tasks, job);
+	note_done(worker, job, number);
+	ar_job_free(job);
+}
+
+int ar_worker_start(struct ar_worker *worker, struct writer *writer, struct osm_opensm *osm,
+		    struct opensm_log *log, struct hd_error *err)
+{
+	*worker = (struct ar_worker){.writer = writer,
+				     .osm = osm,
+				     .log = log,
+				     .go_on = ar_worker_go_on,
+				     .note_told = ar_worker_note_told};
+	worker->client = (struct writer_client){.rank = WRITER_AR,
+						.is_due = is_due,
+						.run = run,
+						.state = worker,
+						.doing = "adaptive routing is being programmed"};
+	worker->tasks = ar_tasks_new(worker);
+	if (!worker->tasks)
+		return hd_error_no_memory(err);
+	int rc = writer_add(writer, &worker->client, err);
 	if (rc)
-		return hd_error_set(err, -rc, "no thread: %s", strerror(rc));
-	return 0;
+		ar_tasks_free(worker->tasks);
+	return rc;
 }
 
 /* What a job that is never done leaves to the one that replaces it. */
@@ -117,14 +138,14 @@ uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job)
 {
 	uint64_t number;
 
-	pthread_mutex_lock(&worker->lock);
+	writer_lock(worker->writer);
 	if (worker->next)
 		inherit(job, worker->next);
 	ar_job_free(worker->next);
 	worker->next = job;
 	number = ++worker->posted_number;
-	pthread_cond_signal(&worker->posted);
-	pthread_mutex_unlock(&worker->lock);
+	writer_post(worker->writer);
+	writer_unlock(worker->writer);
 	return number;
 }
 
@@ -143,80 +164,47 @@ struct ar_job *ar_job_copy(const struct ar_job *job)
 
 struct routing *ar_worker_take_repaired(struct ar_worker *worker)
 {
-	pthread_mutex_lock(&worker->lock);
+	writer_lock(worker->writer);
 	struct routing *routing = worker->repaired;
 	worker->repaired = NULL;
-	pthread_mutex_unlock(&worker->lock);
+	writer_unlock(worker->writer);
 	return routing;
 }
 
 bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned milliseconds)
 {
-	const struct timespec end = monotonic_timespec(monotonic_ms() + milliseconds);
-	bool done;
+	const double end = monotonic_ms() + milliseconds;
 
-	pthread_mutex_lock(&worker->lock);
-	while (worker->done_number < number &&
-	       pthread_cond_timedwait(&worker->done, &worker->lock, &end) != ETIMEDOUT)
-		;
-	done = worker->done_number >= number;
-	pthread_mutex_unlock(&worker->lock);
+	writer_lock(worker->writer);
+	while (worker->done_number < number && writer_wait(worker->writer, end))
+		continue;
+	const bool done = worker->done_number >= number;
+	writer_unlock(worker->writer);
 	return done;
-}
-
-/* With the lock held. */
-static bool is_busy(const struct ar_worker *worker)
-{
-	return worker->next || (worker->done_number < worker->posted_number && !worker->told);
-}
-
-uint64_t ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned milliseconds)
-{
-	const struct timespec end = monotonic_timespec(monotonic_ms() + milliseconds);
-	uint64_t number = 0;
-
-	pthread_mutex_lock(&worker->lock);
-	while (is_busy(worker) && !worker->ending)
-		if (pthread_cond_timedwait(&worker->done, &worker->lock, &end) == ETIMEDOUT)
-			break;
-	/* a thread that has done nothing yet may have ended for want of memory */
-	const bool lives = worker->done_number || worker->told;
-	if (!is_busy(worker) && !worker->ending && lives) {
-		worker->next = job;
-		number = ++worker->posted_number;
-		pthread_cond_signal(&worker->posted);
-	}
-	pthread_mutex_unlock(&worker->lock);
-	return number;
 }
 
 struct ar_figures ar_worker_figures(struct ar_worker *worker)
 {
 	struct ar_figures figures;
 
-	pthread_mutex_lock(&worker->lock);
+	writer_lock(worker->writer);
 	figures = worker->figures;
-	pthread_mutex_unlock(&worker->lock);
+	writer_unlock(worker->writer);
 	return figures;
 }
 
 void ar_worker_end(struct ar_worker *worker, unsigned milliseconds)
 {
-	uint64_t last;
-
-	pthread_mutex_lock(&worker->lock);
+	writer_lock(worker->writer);
 	worker->hurried = true;
-	last = worker->posted_number;
-	pthread_mutex_unlock(&worker->lock);
+	const uint64_t last = worker->posted_number;
+	writer_unlock(worker->writer);
 	ar_worker_wait(worker, last, milliseconds);
-	pthread_mutex_lock(&worker->lock);
+	writer_lock(worker->writer);
 	worker->ending = true;
-	pthread_cond_signal(&worker->posted);
-	pthread_mutex_unlock(&worker->lock);
-	pthread_join(worker->thread, NULL);
+	writer_unlock(worker->writer);
+	writer_remove(worker->writer, &worker->client);
 	ar_job_free(worker->next);
+	ar_tasks_free(worker->tasks);
 	routing_release(worker->repaired);
-	pthread_cond_destroy(&worker->posted);
-	pthread_cond_destroy(&worker->done);
-	pthread_mutex_destroy(&worker->lock);
 }

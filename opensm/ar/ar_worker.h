@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The thread that programs adaptive routing. The sweeper thread posts jobs and goes on; only before
- * tables change it waits, for a limited time. A newer job replaces one that has not begun, and
- * stops the one that is being done.
+ * The jobs of adaptive routing: a client of the writer. The sweeper thread posts them and goes on; only before
+ * tables change it waits, for a limited time. A newer job replaces one that has not begun, and stops the one that
+ * is being done. Jobs need no turn: OpenSM does not write the tables of adaptive routing. But they end early for a
+ * client that comes before them as soon as they are done with the switches, and only tell hosts.
  */
 #ifndef OPENSM_AR_WORKER_H
 #define OPENSM_AR_WORKER_H
 
 #include "ar_figures.h"
 #include "ar_settings.h"
-
-#include <heddle/mad/queue.h>
-#include <pthread.h>
-#include <stdint.h>
+#include "writer.h"
 
 struct ar_repair;
-struct osm_opensm;
+struct ar_tasks;
 struct routing;
+
+/* For which the sweeper thread waits before tables change, until groups that could become unsafe are narrowed. */
+#define AR_PREPARE_MS 2000u
 
 enum ar_task {
 	AR_PREPARE, /* the switches will get the tables of the routing: narrow AR before */
 	AR_PROGRAM, /* they have these tables */
 	AR_DISABLE, /* they will get tables that are not ours */
-	AR_REPAIR /* the thread that repairs waits: ar_repair.h */
+	AR_REPAIR /* a step of a repair: ar_repair.h */
 };
 
 struct ar_job {
@@ -31,7 +32,7 @@ struct ar_job {
 	/* Of AR_PREPARE: whose forwarding tables the switches have; held; NULL: not known. */
 	struct routing *before;
 	struct hd_smp_address *addresses; /* of its switches; of AR_DISABLE, NULL */
-	struct ar_repair *repair; /* of AR_REPAIR; the poster's until the job is done */
+	struct ar_repair *repair; /* of AR_REPAIR */
 	struct ar_settings settings; /* owned */
 	struct hd_smp_limits limits;
 	uint64_t port_guid;
@@ -45,14 +46,15 @@ struct ar_job {
 };
 
 struct ar_worker {
+	struct writer *writer;
 	struct osm_opensm *osm;
 	struct opensm_log *log;
 	/* ar_worker_go_on() and ar_worker_note_told(), for those that the worker calls. */
 	bool (*go_on)(void *worker);
 	void (*note_told)(void *worker);
-	pthread_t thread;
-	pthread_mutex_t lock; /* of all below */
-	pthread_cond_t posted, done;
+	struct writer_client client;
+	struct ar_tasks *tasks;
+	/* ---- with the writer's lock ---- */
 	struct ar_job *next; /* NULL: none is waiting */
 	uint64_t posted_number, done_number;
 	bool told; /* the job at hand is done with the switches, and only tells hosts */
@@ -63,20 +65,15 @@ struct ar_worker {
 	bool hurried; /* OpenSM ends: the last job may be completed without a master */
 };
 
-/* Starts the thread. Errors: of the system, with a reason. */
-int ar_worker_start(struct ar_worker *worker, struct osm_opensm *osm, struct opensm_log *log,
-		    struct hd_error *err);
+/* From now on the writer's thread does the jobs. Errors: of the system, with a reason; -ENOMEM. */
+int ar_worker_start(struct ar_worker *worker, struct writer *writer, struct osm_opensm *osm,
+		    struct opensm_log *log, struct hd_error *err);
 
 /* Gives a job to the thread, which frees it. Returns its number. */
 uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job);
 
-/*
- * Gives a job to the thread when it is done with the switches, and waits so long for that: the job
- * must not stop another one that would leave switches with a part of their tables. Hosts of which it
- * is not known whether they have their mask get it after the next sweep. Returns the number, or 0:
- * the job is still the caller's. For the thread that repairs.
- */
-uint64_t ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned milliseconds);
+/* Does a job AR_REPAIR at once: for the writer's thread, in a repair. */
+void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job);
 
 /* An independent copy of a job without a routing; NULL: no memory. */
 struct ar_job *ar_job_copy(const struct ar_job *job);
@@ -88,7 +85,7 @@ struct routing *ar_worker_take_repaired(struct ar_worker *worker);
 /* Waits until that job is done; false: not within so many milliseconds. */
 bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned milliseconds);
 
-/* Waits so long for the last job, then stops the thread. */
+/* Waits so long for the last job, then ends the one that is being done, and all jobs. */
 void ar_worker_end(struct ar_worker *worker, unsigned milliseconds);
 
 /* How things are after the last job. For any thread. */

@@ -9,10 +9,10 @@
 #include "opensm_headers.h"
 #include "part.h"
 #include "policy_options.h"
-#include "repair_stale.h"
 #include "routing.h"
 #include "settings.h"
 #include "snapshot.h"
+#include "stale.h"
 #include "switch_tables.h"
 #include "virtual_lanes.h"
 
@@ -28,13 +28,7 @@
 
 /* ---- a shortage of lanes ---- */
 
-/* Explains what limits the virtual lanes, for an engine that needs more. */
-
-struct hd_config;
-
-struct hd_engine;
-
-struct virtual_lanes;
+/* Explains to an engine that needs more virtual lanes what limits them. */
 
 static void add_text(struct hd_error *err, const char *format, ...) HD_PRINTF(2, 3);
 
@@ -72,12 +66,10 @@ static void lane_shortage_explain(const struct hd_config *config, const struct h
 
 /* ---- a computation ---- */
 
-/* Computes a routing of OpenSM's subnet with one engine, and changes nothing of OpenSM's. */
+/* Computes a routing of OpenSM's subnet with one engine. Changes nothing in OpenSM. */
 
-struct engine_binding;
-
-/* For OpenSM a negative number means: try the next engine. A positive number would make it compute
- * MinHop's tables under our name. */
+/* After a negative number OpenSM tries the next engine. After a positive one it would compute the tables of
+ * MinHop under the name of our engine. */
 #define ENGINE_COMPUTE_REFUSED (-1)
 #define NAMED 3 /* losses in the log */
 #define NAMED_SIZE 256
@@ -95,7 +87,7 @@ static const struct osm_routing_engine *next_engine(const struct engine_binding 
 	return next;
 }
 
-/* Whether OpenSM next writes tables that are not ours. */
+/* Whether an engine that is not ours routes next. */
 static bool others_route(const struct engine_binding *binding)
 {
 	const struct osm_routing_engine *next = next_engine(binding);
@@ -139,8 +131,8 @@ static int engine_compute_refuse(const struct engine_binding *binding, enum log_
 	return ENGINE_COMPUTE_REFUSED;
 }
 
-/* Whether an engine of OpenSM's list is ours of that name. In the list it can have another one, such
- * as ar_dmodk. */
+/* Whether an engine of OpenSM's list is our engine `name`. The list can have it under another name, such as
+ * ar_dmodk. */
 static bool is_engine(const struct osm_routing_engine *engine, const char *name)
 {
 	const struct engine_binding *binding = engine->context;
@@ -215,7 +207,7 @@ static void check_in_place(struct engines *engines, const struct hd_fabric *fabr
 }
 
 /* "2 cables and 1 switch" */
-static void print_counts(const struct repair_stale_rest *rest, char *text, size_t size)
+static void print_counts(const struct stale_rest *rest, char *text, size_t size)
 {
 	char cables[32] = "", switches[32] = "";
 
@@ -229,10 +221,10 @@ static void print_counts(const struct repair_stale_rest *rest, char *text, size_
 		 switches);
 }
 
-/* Switches have sent traps about the losses, so another sweep follows in any case. But it may have begun
- * already, if something is back. */
+/* OpenSM sweeps again after the traps about the losses. But if a lost cable comes back after that sweep has
+ * begun, the sweep does not find it. So this one asks for another. */
 static void leave_to_next_sweep(const struct part_context *context, const struct hd_fabric *found,
-				const struct repair_stale_rest *rest)
+				const struct stale_rest *rest)
 {
 	struct osm_opensm *osm = context->osm;
 	char counts[80], lost[NAMED_SIZE] = "";
@@ -247,14 +239,15 @@ static void leave_to_next_sweep(const struct part_context *context, const struct
 	osm_sm_signal(&osm->sm, OSM_SIGNAL_SWEEP);
 }
 
-/* Takes over the fabric if there are tables. */
+/* Routes `found`, if possible without what repairs have found lost meanwhile. On success the fabric is not the
+ * caller's any more. */
 static int route_found(struct engine_binding *binding, struct hd_fabric *found,
 		       struct hd_error *err)
 {
 	struct engines *engines = binding->engines;
 	struct part_context *context = engines->context;
-	struct repair_stale_rest rest;
-	int rc = repair_stale_leave_out(context, found, &rest, err);
+	struct stale_rest rest;
+	int rc = stale_leave_out(context, found, &rest, err);
 
 	if (!rc) {
 		rc = route(binding, rest.fabric, &engines->pending, err);
@@ -359,7 +352,7 @@ static int hand_over_tables(struct engine_binding *binding)
 
 	free(switches);
 	if (!rc)
-		repair_stale_keep_tables(engines->context, pending->fabric);
+		stale_keep_tables(engines->context, pending->fabric);
 	pending->tables_ms += monotonic_ms() - begin;
 	return rc ? engine_compute_refuse(binding, LOG_ERROR_HANDOVER, "no tables", &err) : 0;
 }
@@ -398,8 +391,8 @@ static void update_vlarb(void *context, osm_physp_t *port, uint8_t port_number,
 		lane_tables_arbitrate(&routing->lane_tables, port, block, length, number);
 }
 
-/* If an engine has update_sl2vl, OpenSM sets the maps for each pair of a switch's ports, though the
- * switch may know a shorter form. So we set it only if the tables of opensm.conf are not enough. */
+/* With the callback update_sl2vl OpenSM sends a map for each pair of a switch's ports, even if the switch
+ * knows a shorter form. So the engine has the callback only if the tables of opensm.conf are not enough. */
 static void set_lane_callbacks(const struct engine_binding *binding)
 {
 	const struct part_context *context = binding->engines->context;

@@ -9,8 +9,7 @@
 
 #include "log.h"
 
-#include <heddle/config/sections.h>
-#include <heddle/config/values.h>
+#include <heddle/config.h>
 #include <heddle/engines/engine_list.h>
 #include <stdbool.h>
 

@@ -9,7 +9,7 @@
 #include "log.h"
 #include "routing.h"
 
-#include <heddle/config/values.h>
+#include <heddle/config.h>
 
 /*
  * The path: [heddle] state of heddle.conf, or `heddle-tables` in the folder in which OpenSM keeps

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keys_apply.h"
 #include "keys_entries.h"
-#include "keys_proof.h"
+#include <heddle/change/keys_proof.h>
 
 #include <errno.h>
 #include <heddle/fabric/changes.h>
@@ -34,8 +34,8 @@ void keys_broken_release(struct keys_broken_list *list)
 
 /* Adds a key to the tables. On an error the tables are as before. */
 static int add_key(const struct hd_fabric *fabric, const struct hd_routes *base,
-		   const struct keys_key *key, struct keys_proof *proof, struct hd_routes *routes,
-		   struct hd_error *err)
+		   const struct keys_key *key, struct hd_keys_proof *proof,
+		   struct hd_routes *routes, struct hd_error *err)
 {
 	struct keys_entries entries;
 	int rc = keys_entries_find(fabric, key->entries, key->count, &entries, err);
@@ -43,7 +43,7 @@ static int add_key(const struct hd_fabric *fabric, const struct hd_routes *base,
 	if (rc)
 		return rc;
 	keys_entries_write(&entries, routes);
-	rc = keys_proof_add(proof, routes, entries.lids, entries.lid_count, err);
+	rc = hd_keys_proof_add(proof, routes, entries.lids, entries.lid_count, err);
 	if (rc)
 		keys_entries_revert(&entries, base, routes);
 	keys_entries_release(&entries);
@@ -84,7 +84,7 @@ static void release(struct keys_applied *applied)
 {
 	hd_routes_free(applied->routes);
 	keys_set_release(applied->set);
-	keys_proof_free(applied->proof);
+	hd_keys_proof_free(applied->proof);
 }
 
 /* The tables without keys are unsound: so is every key. */
@@ -103,7 +103,7 @@ int keys_apply(const struct hd_fabric *fabric, const struct hd_routes *base,
 	       struct keys_broken_list *broken, struct hd_error *err)
 {
 	struct keys_applied applied = {0};
-	int rc = keys_proof_new(fabric, base, threads, &applied.proof, err);
+	int rc = hd_keys_proof_new(fabric, base, threads, &applied.proof, err);
 
 	if (rc == -ELOOP) {
 		rc = break_all(set, err->text, &applied, broken);

@@ -9,7 +9,7 @@
 #include <heddle/fabric/routes.h>
 #include <heddle/keyd/channel.h>
 
-struct keys_proof;
+struct hd_keys_proof;
 
 /* A key that is not in force any more. */
 struct keys_broken {
@@ -30,13 +30,13 @@ void keys_broken_release(struct keys_broken_list *list);
 struct keys_applied {
 	struct hd_routes *routes; /* with the keys; NULL: no key is in force */
 	struct keys_set *set; /* the keys in force */
-	struct keys_proof *proof; /* of these tables; NULL: none was made */
+	struct hd_keys_proof *proof; /* of these tables; NULL: none was made */
 };
 
 /*
  * Proves each key over the tables `base`; keys that are not sound go to `broken`, and their LIDs
  * have the routes of `base`. *out belongs to the caller. Errors: -ENOMEM; then no key is to be in
- * force. Cost: that of keys_proof_new() and of each key.
+ * force. Cost: that of hd_keys_proof_new() and of each key.
  */
 int keys_apply(const struct hd_fabric *fabric, const struct hd_routes *base,
 	       const struct keys_set *set, unsigned threads, struct keys_applied *out,

@@ -5,7 +5,7 @@
  * there; between sweeps the thread of the part programs single keys.
  */
 #include "ar_settings.h"
-#include "keys_proof.h"
+#include "keys_repair.h"
 #include "keys_server.h"
 #include "keys_shared.h"
 #include "monotonic.h"
@@ -17,8 +17,8 @@
 #include "settings.h"
 #include "socket_path.h"
 #include "status_report.h"
+#include <heddle/change/keys_proof.h>
 
-#include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <opensm/osm_ucast_cache.h>
@@ -160,7 +160,8 @@ struct keys_state {
 	char socket[HD_ERROR_TEXT], group[HD_ERROR_TEXT]; /* tried last */
 	struct routing *given; /* which the thread has got last; held; NULL: none */
 	bool same; /* the present routing has the fabric and the tables of that one */
-	struct keys_proof *proof; /* of the present routing, for the thread; NULL: none */
+	struct hd_keys_proof *proof; /* of the present routing, for the thread; NULL: none */
+	struct keys_repair repair; /* for the writer's thread */
 };
 
 static int sections(struct hd_config_sections *all, struct hd_error *err)
@@ -186,7 +187,6 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 		free(state);
 		return rc;
 	}
-	context->keys = &state->shared;
 	*out = state;
 	return 0;
 }
@@ -195,10 +195,9 @@ static void destroy(void *data)
 {
 	struct keys_state *state = data;
 
-	state->context->keys = NULL;
 	keys_server_end(state->server);
 	routing_release(state->given);
-	keys_proof_free(state->proof);
+	hd_keys_proof_free(state->proof);
 	keys_shared_release(&state->shared);
 	free(state);
 }
@@ -208,6 +207,14 @@ static void destroy(void *data)
 static const char *option(const struct keys_state *state, const char *name)
 {
 	return hd_options_get(hd_config_options(state->context->config, "keys"), name)->text;
+}
+
+static int start_server(struct keys_state *state, const char *path, const char *group,
+			struct hd_error *err)
+{
+	int rc = writer_add(state->context->writer, &state->shared.client, err);
+
+	return rc ? rc : keys_server_start(&state->shared, path, group, &state->server, err);
 }
 
 /* Starts, ends or moves the server if its settings have changed. */
@@ -225,7 +232,7 @@ static void keep_server(struct keys_state *state)
 	state->server = NULL;
 	snprintf(state->socket, sizeof(state->socket), "%s", path);
 	snprintf(state->group, sizeof(state->group), "%s", group);
-	if (*path && keys_server_start(&state->shared, path, group, &state->server, &err)) {
+	if (*path && start_server(state, path, group, &err)) {
 		state->server = NULL;
 		log_error(&state->context->log, LOG_ERROR_KEYS,
 			  "keys: heddle-keyd cannot connect: %s", err.text);
@@ -237,7 +244,6 @@ static void sweep_begins(void *data)
 {
 	struct keys_state *state = data;
 
-	keys_shared_take_turn(&state->shared);
 	keep_server(state);
 }
 
@@ -249,9 +255,6 @@ static void discovered(void *data)
 	struct keys_state *state = data;
 	struct osm_opensm *osm = state->context->osm;
 
-	cl_plock_excl_acquire(&osm->lock);
-	keys_shared_forget_flight(&state->shared);
-	cl_plock_release(&osm->lock);
 	if (state->server && state->given && osm->subn.opt.use_ucast_cache)
 		osm_ucast_cache_invalidate(&osm->sm.ucast_mgr);
 }
@@ -357,9 +360,7 @@ static void apply(struct keys_state *state, struct routing *routing)
 /* The sweeper thread changes tables now, in a sweep or for the command `reroute`. */
 static void take_tables(struct keys_state *state)
 {
-	keys_shared_take_turn(&state->shared);
-	keys_shared_forget_flight(&state->shared);
-	keys_proof_free(state->proof);
+	hd_keys_proof_free(state->proof);
 	state->proof = NULL;
 	state->same = false;
 }
@@ -449,7 +450,38 @@ static void settled(void *data)
 	note_given(state, routing);
 	news.routing = routing ? routing_hold(routing) : NULL;
 	state->proof = NULL;
-	keys_shared_give_turn(&state->shared, &news);
+	keys_shared_give(&state->shared, &news);
+}
+
+/* ---- repairs ---- */
+
+static int repair_begins(void *data, struct repair_change *change, struct hd_error *err)
+{
+	struct keys_state *state = data;
+
+	(void)change;
+	return keys_repair_begin(&state->repair, &state->shared, err);
+}
+
+static int repair_routed(void *data, struct repair_change *change, struct hd_error *err)
+{
+	struct keys_state *state = data;
+
+	return keys_repair_apply(&state->repair, &state->shared, change, err);
+}
+
+static void repair_lands(void *data, struct repair_change *change)
+{
+	struct keys_state *state = data;
+
+	keys_repair_land(&state->repair, &state->shared, change);
+}
+
+static void repair_ends(void *data, struct repair_change *change)
+{
+	struct keys_state *state = data;
+
+	keys_repair_end(&state->repair, &state->shared, change);
 }
 
 static void status(void *data, struct status_report *report)
@@ -469,6 +501,10 @@ const struct part keys_part = {
     .computed = computed,
     .published = published,
     .settled = settled,
+    .repair_begins = repair_begins,
+    .repair_routed = repair_routed,
+    .repair_lands = repair_lands,
+    .repair_ends = repair_ends,
     .status = status,
     .destroy = destroy,
 };

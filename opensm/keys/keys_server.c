@@ -3,187 +3,48 @@
 #include "keys_worker.h"
 #include "monotonic.h"
 #include "part.h"
-#include "socket_path.h"
+#include "socket_server.h"
 
-#include <errno.h>
-#include <heddle/base/error.h>
 #include <heddle/keyd/channel.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-/* ---- a client ---- */
-
-/* The connection of heddle-keyd: bytes that have come, and bytes that it has not taken yet. */
-
-struct keys_bytes {
-	uint8_t *bytes; /* malloc'ed; used .. length are left */
-	size_t used, length, room;
-};
-
-struct keys_client {
-	int file; /* -1: nobody is connected */
-	bool dead; /* to be closed */
-	struct keys_bytes in, out;
-	char fault[HD_ERROR_TEXT]; /* why it is closed; "" it has hung up */
-};
-
-#define READ_SIZE 65536u
-#define UNSENT_MOST ((size_t)192 << 20) /* bytes that the client may leave unread */
-
-static void keys_client_open(struct keys_client *client, int file)
-{
-	*client = (struct keys_client){.file = file};
-}
-
-static void keys_client_close(struct keys_client *client)
-{
-	if (client->file >= 0)
-		close(client->file);
-	free(client->in.bytes);
-	free(client->out.bytes);
-	*client = (struct keys_client){.file = -1};
-}
-
-/* The connection is to be closed, for that reason; "" the client has hung up. */
-static void keys_client_end(struct keys_client *client, const char *reason)
-{
-	client->dead = true;
-	snprintf(client->fault, sizeof(client->fault), "%s", reason);
-}
-
-/* Moves what is left to the beginning, and makes room for more. */
-static bool make_room(struct keys_bytes *bytes, size_t more)
-{
-	size_t left = bytes->length - bytes->used;
-
-	if (bytes->used) {
-		memmove(bytes->bytes, bytes->bytes + bytes->used, left);
-		bytes->used = 0;
-		bytes->length = left;
-	}
-	if (left + more <= bytes->room)
-		return true;
-	size_t room = 2 * (left + more);
-	uint8_t *larger = realloc(bytes->bytes, room);
-	if (!larger)
-		return false;
-	bytes->bytes = larger;
-	bytes->room = room;
-	return true;
-}
-
-/* Reads what has come, at most one piece. */
-static void keys_client_receive(struct keys_client *client)
-{
-	struct keys_bytes *in = &client->in;
-
-	if (in->room - in->length < READ_SIZE && !make_room(in, READ_SIZE)) {
-		keys_client_end(client, "out of memory");
-		return;
-	}
-	ssize_t length = recv(client->file, in->bytes + in->length, READ_SIZE, MSG_DONTWAIT);
-	if (length > 0)
-		in->length += (size_t)length;
-	else if (!length || (errno != EAGAIN && errno != EINTR))
-		keys_client_end(client, "");
-}
-
-/* Takes one message out of what has come; false: none is complete. Release it. */
-static bool keys_client_next(struct keys_client *client, struct hd_channel_message *out)
-{
-	struct keys_bytes *in = &client->in;
-	struct hd_error err = {""};
-	size_t used = 0;
-
-	if (client->dead || in->used == in->length)
-		return false;
-	if (hd_channel_decode(in->bytes + in->used, in->length - in->used, out, &used, &err)) {
-		keys_client_end(client, err.text);
-		return false;
-	}
-	in->used += used;
-	return used != 0;
-}
-
-/* Queues a message. A client that leaves too much unread is dead. */
-static void keys_client_send(struct keys_client *client, const struct hd_channel_message *message)
-{
-	struct keys_bytes *unsent = &client->out;
-	uint8_t *bytes;
-	size_t length;
-
-	if (client->file < 0 || client->dead)
-		return;
-	if (hd_channel_encode(message, &bytes, &length)) {
-		keys_client_end(client, "a message is too large, or memory is short");
-		return;
-	}
-	if (unsent->length - unsent->used + length > UNSENT_MOST) {
-		keys_client_end(client, "it does not read what it is sent");
-	} else if (unsent->room - unsent->length < length && !make_room(unsent, length)) {
-		keys_client_end(client, "out of memory");
-	} else {
-		memcpy(unsent->bytes + unsent->length, bytes, length);
-		unsent->length += length;
-	}
-	free(bytes);
-}
-
-/* Sends what the client takes without waiting. */
-static void keys_client_flush(struct keys_client *client)
-{
-	struct keys_bytes *unsent = &client->out;
-
-	while (!client->dead && unsent->used < unsent->length) {
-		ssize_t done = send(client->file, unsent->bytes + unsent->used,
-				    unsent->length - unsent->used, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0 && errno == EAGAIN)
-			return;
-		if (done <= 0)
-			keys_client_end(client, "");
-		else
-			unsent->used += (size_t)done;
-	}
-}
-
-/* Whether something is queued. */
-static bool keys_client_is_behind(const struct keys_client *client)
-{
-	return client->out.used < client->out.length;
-}
-
-/* ---- the server ---- */
-
+#define UNSENT_MOST ((size_t)192 << 20) /* bytes that heddle-keyd may leave unread */
 #define MASTER_MS 250 /* between two looks at whether OpenSM is still the master */
-#define DEAF_MS 1000 /* after OpenSM had no descriptor for a connection */
 #define PATIENCE_MS 5000 /* for which a SET waits for a sweep */
 
 struct keys_server {
 	struct keys_shared *shared;
 	const struct opensm_log *log;
 	struct keys_worker worker;
-	struct keys_client client;
-	int listener;
-	char *path;
+	struct socket_server *sockets;
+	struct socket_client *client; /* heddle-keyd; NULL: it is not connected */
 	uint64_t instance;
 	bool master; /* as HELLO has said last */
 	char engine[KEYS_ENGINE_SIZE]; /* the same */
-	bool waiting; /* a SET waits for a sweep; no other message is taken meanwhile */
+	bool waiting; /* a SET waits for a sweep, and the client is paused */
 	struct hd_channel_message set; /* that one */
 	double until; /* ms */
-	double deaf_until; /* ms; new connections wait */
-	pthread_t thread;
 };
 
 /* ---- messages to keyd ---- */
+
+static void send_message(struct keys_server *server, const struct hd_channel_message *message)
+{
+	uint8_t *bytes;
+	size_t length;
+
+	if (!server->client)
+		return;
+	if (hd_channel_encode(message, &bytes, &length)) {
+		socket_client_close(server->client, "a message is too large, or memory is short");
+		return;
+	}
+	socket_client_send(server->client, bytes, length);
+	free(bytes);
+}
 
 static void send_hello(struct keys_server *server)
 {
@@ -194,7 +55,7 @@ static void send_hello(struct keys_server *server)
 	message.hello.instance = server->instance;
 	message.hello.master = server->master;
 	memcpy(message.hello.engine, server->engine, sizeof(message.hello.engine));
-	keys_client_send(&server->client, &message);
+	send_message(server, &message);
 }
 
 static void send_fabric(struct keys_server *server)
@@ -208,7 +69,7 @@ static void send_fabric(struct keys_server *server)
 		       .aside = worker->aside,
 		       .aside_count = worker->aside_count}};
 
-	keys_client_send(&server->client, &message);
+	send_message(server, &message);
 }
 
 static void send_held(struct keys_server *server)
@@ -221,9 +82,9 @@ static void send_held(struct keys_server *server)
 	for (uint32_t i = 0; keys && i < set->count; i++)
 		keys[i] = set->keys[i]->id;
 	if (keys)
-		keys_client_send(&server->client, &message);
+		send_message(server, &message);
 	else
-		server->client.dead = true;
+		socket_client_close(server->client, "out of memory");
 	free(keys);
 }
 
@@ -245,7 +106,7 @@ static void send_broken(struct keys_server *server, const struct keys_broken_lis
 		    .broken = {.key = broken->list[i].key, .epoch = server->worker.epoch}};
 		memcpy(message.broken.reason, broken->list[i].reason,
 		       sizeof(message.broken.reason));
-		keys_client_send(&server->client, &message);
+		send_message(server, &message);
 	}
 }
 
@@ -261,7 +122,7 @@ static void take_news(struct keys_server *server)
 	struct keys_changes changes = {0};
 	bool any = keys_worker_take_news(&server->worker, &changes);
 
-	if (server->client.file >= 0 && !server->client.dead) {
+	if (server->client) {
 		bool other = is_other(server);
 		if (other)
 			greet(server);
@@ -292,9 +153,10 @@ static void answer(struct keys_server *server, const struct hd_channel_result *r
 	say_result(server, result);
 	if (result->status == HD_CHANNEL_DONE)
 		keys_shared_note_done(server->shared, result->key);
-	keys_client_send(&server->client, &message);
+	send_message(server, &message);
 	hd_channel_release(&server->set);
 	server->waiting = false;
+	server->client->paused = false;
 }
 
 static struct hd_channel_result busy(const struct hd_channel_set *set, const char *reason)
@@ -327,147 +189,91 @@ static void begin_set(struct keys_server *server, const struct hd_channel_messag
 	server->set = *message;
 	server->waiting = true;
 	server->until = monotonic_ms() + PATIENCE_MS;
+	server->client->paused = true;
+	try_set(server);
 }
 
-/* Takes messages until one has to wait. */
-static void take_messages(struct keys_server *server)
+/* ---- the connection ---- */
+
+static void connected(void *context, struct socket_client *client)
 {
+	struct keys_server *server = context;
+
+	log_info(server->log, "keys: heddle-keyd is connected");
+	server->client = client;
+	keys_shared_note_connected(server->shared, true);
+	greet(server);
+	socket_server_call_at(server->sockets, monotonic_ms() + MASTER_MS);
+}
+
+/* A SET that has to wait keeps those behind it in the socket. The next one can take minutes, so the answer
+ * does not wait for it. */
+static size_t received(void *context, struct socket_client *client, const uint8_t *bytes,
+		       size_t length)
+{
+	struct keys_server *server = context;
 	struct hd_channel_message message;
+	struct hd_error err;
+	size_t used = 0;
 
-	if (server->waiting)
-		try_set(server);
-	while (!server->waiting && keys_client_next(&server->client, &message)) {
-		if (message.type != HD_CHANNEL_SET) {
-			hd_channel_release(&message);
-			keys_client_end(&server->client, "it sends what only a manager sends");
-			return;
-		}
-		begin_set(server, &message);
-		try_set(server);
-		keys_client_flush(&server->client);
+	take_news(server);
+	if (hd_channel_decode(bytes, length, &message, &used, &err)) {
+		socket_client_close(client, err.text);
+		return 0;
 	}
+	if (used && message.type == HD_CHANNEL_SET) {
+		begin_set(server, &message);
+		socket_client_flush(client);
+	} else if (used) {
+		hd_channel_release(&message);
+		socket_client_close(client, "it sends what only a manager sends");
+	}
+	return used;
 }
 
-/* ---- connections ---- */
-
-static void hang_up(struct keys_server *server)
+static void closed(void *context, struct socket_client *client, const char *reason)
 {
-	if (*server->client.fault)
+	struct keys_server *server = context;
+
+	(void)client;
+	if (reason && *reason)
 		log_error(server->log, LOG_ERROR_KEYS,
-			  "keys: the connection of heddle-keyd is closed: %s",
-			  server->client.fault);
-	else
+			  "keys: the connection of heddle-keyd is closed: %s", reason);
+	else if (reason)
 		log_info(server->log, "keys: heddle-keyd has hung up; its keys stay in force");
-	keys_client_close(&server->client);
 	keys_shared_note_connected(server->shared, false);
 	if (server->waiting)
 		hd_channel_release(&server->set);
 	server->waiting = false;
+	server->client = NULL;
 }
 
-/* Whether the client has closed its end. What it has sent before may not have been read yet. */
-static bool has_hung_up(const struct keys_client *client)
+static void refused(void *context, const char *address)
 {
-	struct pollfd file = {.fd = client->file};
+	const struct keys_server *server = context;
 
-	return poll(&file, 1, 0) > 0 && file.revents & (POLLHUP | POLLERR);
+	log_error(server->log, LOG_ERROR_KEYS,
+		  "keys: a second connection to %s is refused: heddle-keyd is connected already",
+		  address);
 }
 
-static void accept_client(struct keys_server *server)
-{
-	int file = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	if (file < 0) {
-		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-			server->deaf_until = monotonic_ms() + DEAF_MS;
-		return;
-	}
-	if (server->client.file >= 0 && has_hung_up(&server->client))
-		hang_up(server);
-	if (server->client.file >= 0) {
-		log_error(server->log, LOG_ERROR_KEYS,
-			  "keys: a second connection to %s is refused: heddle-keyd is connected "
-			  "already",
-			  server->path);
-		close(file);
-		return;
-	}
-	log_info(server->log, "keys: heddle-keyd is connected");
-	keys_client_open(&server->client, file);
-	keys_shared_note_connected(server->shared, true);
-	greet(server);
-}
-
-/* ---- the thread ---- */
-
-/* A message that waits keeps those behind it in the socket. */
-static short wanted_events(const struct keys_server *server)
-{
-	short wanted = server->waiting ? 0 : POLLIN;
-
-	return keys_client_is_behind(&server->client) ? (short)(wanted | POLLOUT) : wanted;
-}
-
-static void serve(struct keys_server *server)
-{
-	struct pollfd files[3] = {{.fd = server->shared->wake, .events = POLLIN},
-				  {.fd = server->listener, .events = POLLIN},
-				  {.fd = server->client.file, .events = wanted_events(server)}};
-	const bool deaf = monotonic_ms() < server->deaf_until;
-	uint64_t count;
-
-	if (deaf)
-		files[1].fd = -1;
-	poll(files, 3, deaf || server->client.file >= 0 ? MASTER_MS : -1);
-	if (files[0].revents && read(server->shared->wake, &count, sizeof(count)) < 0)
-		return;
-	take_news(server);
-	if (server->client.file >= 0 && (files[2].revents & ~POLLOUT))
-		keys_client_receive(&server->client);
-	if (server->client.file >= 0)
-		take_messages(server);
-	/* before a new connection: the one that is there may have hung up */
-	keys_client_flush(&server->client);
-	if (server->client.file >= 0 && server->client.dead)
-		hang_up(server);
-	if (files[1].revents)
-		accept_client(server);
-	keys_client_flush(&server->client);
-}
-
-static bool is_ending(struct keys_server *server)
-{
-	bool ending;
-
-	pthread_mutex_lock(&server->shared->lock);
-	ending = server->shared->ending;
-	pthread_mutex_unlock(&server->shared->lock);
-	return ending;
-}
-
-static void *run(void *context)
+static void woken(void *context)
 {
 	struct keys_server *server = context;
 
-	while (!is_ending(server))
-		serve(server);
-	return NULL;
+	take_news(server);
+	if (server->waiting)
+		try_set(server);
+	if (server->client)
+		socket_server_call_at(server->sockets, monotonic_ms() + MASTER_MS);
 }
 
 /* ---- for others ---- */
 
 static void release(struct keys_server *server)
 {
-	if (server->waiting)
-		hd_channel_release(&server->set);
-	keys_client_close(&server->client);
-	keys_shared_note_connected(server->shared, false);
+	socket_server_end(server->sockets);
 	keys_worker_release(&server->worker);
-	if (server->listener >= 0) {
-		close(server->listener);
-		socket_path_remove(server->path);
-	}
-	free(server->path);
 	free(server);
 }
 
@@ -481,21 +287,6 @@ static uint64_t make_instance(void)
 	return instance;
 }
 
-static int start(struct keys_server *server, const char *group, struct hd_error *err)
-{
-	int rc = keys_worker_init(&server->worker, server->shared, err);
-
-	if (!rc && !server->path)
-		rc = hd_error_no_memory(err);
-	if (rc)
-		return rc;
-	server->listener = socket_path_listen(server->path, group, err);
-	if (server->listener < 0)
-		return server->listener;
-	rc = -pthread_create(&server->thread, NULL, run, server);
-	return rc ? hd_error_set(err, rc, "no thread: %s", strerror(-rc)) : 0;
-}
-
 int keys_server_start(struct keys_shared *shared, const char *path, const char *group,
 		      struct keys_server **out, struct hd_error *err)
 {
@@ -503,13 +294,26 @@ int keys_server_start(struct keys_shared *shared, const char *path, const char *
 
 	if (!server)
 		return hd_error_no_memory(err);
+	const struct socket_server_settings sockets = {.address = path,
+						       .group = group,
+						       .wake = shared->wake,
+						       .clients_most = 1,
+						       .message_most =
+							   HD_CHANNEL_HEADER + HD_CHANNEL_BODY_MAX,
+						       .unsent_most = UNSENT_MOST,
+						       .context = server,
+						       .woken = woken,
+						       .connected = connected,
+						       .received = received,
+						       .closed = closed,
+						       .refused = refused};
 	server->shared = shared;
 	server->log = &shared->context->log;
-	server->client.file = server->listener = -1;
-	server->path = strdup(path);
 	server->instance = make_instance();
 	shared->ending = false;
-	int rc = start(server, group, err);
+	int rc = keys_worker_init(&server->worker, shared, err);
+	if (!rc)
+		rc = socket_server_start(&sockets, &server->sockets, err);
 	if (rc)
 		release(server);
 	else
@@ -524,7 +328,5 @@ void keys_server_end(struct keys_server *server)
 	pthread_mutex_lock(&server->shared->lock);
 	server->shared->ending = true;
 	pthread_mutex_unlock(&server->shared->lock);
-	keys_shared_wake(server->shared);
-	pthread_join(server->thread, NULL);
 	release(server);
 }

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One SET: prove, send, and hand the result to OpenSM; or take back what was sent. */
-#include "ar_addresses.h"
+/* One SET. The thread of the part proves it. Then the writer's thread sends it, and hands the result to OpenSM, or
+ * takes back what was sent. */
+#include "keys_blocks.h"
 #include "keys_entries.h"
-#include "keys_proof.h"
 #include "keys_worker.h"
+#include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
-#include "writer_tables.h"
+#include "switch_addresses.h"
+#include "writer_lft.h"
+#include <heddle/change/keys_proof.h>
 
-#include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define GRACE_MS 20 /* for which a repair waits for a SET that is being sent */
 
 /* A SET that is being done. */
 struct setting {
@@ -26,11 +30,19 @@ struct setting {
 	struct routing *routing;
 	struct keys_set *keys; /* with the key */
 	struct keys_blocks blocks;
-	struct keys_program program;
 	bool proven; /* the proof has the dependencies of `fresh` */
 	bool without_before; /* the proof has no dependencies of `before` */
+	double repair_since; /* monotonic_ms() since a repair has been waiting; 0: none has */
+	bool stopped; /* for the repair, or since the part ends */
+	int rc; /* how the writer's thread has done */
+	struct keys_set *former; /* in force before; to be released without locks */
 	struct hd_error err;
 };
+
+static struct writer *writer_of(const struct setting *setting)
+{
+	return setting->worker->shared->context->writer;
+}
 
 static osm_opensm_t *osm_of(const struct setting *setting)
 {
@@ -135,14 +147,14 @@ static int prove(struct setting *setting)
 	int rc = worker->proof ? 0 : keys_worker_make_proof(worker, 0, err);
 
 	if (!rc)
-		rc = keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
-				    setting->fresh.lid_count, err);
+		rc = hd_keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
+				       setting->fresh.lid_count, err);
 	if (rc == -ELOOP && worker->proof &&
-	    (setting->before || keys_proof_is_stale(worker->proof))) {
+	    (setting->before || hd_keys_proof_is_stale(worker->proof))) {
 		rc = keys_worker_make_proof(worker, setting->set->key, err);
 		if (!rc)
-			rc = keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
-					    setting->fresh.lid_count, err);
+			rc = hd_keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
+					       setting->fresh.lid_count, err);
 		setting->without_before = true;
 	}
 	setting->proven = !rc;
@@ -167,212 +179,178 @@ static int make_set(struct setting *setting)
 	return setting->keys && setting->routing ? 0 : hd_error_no_memory(&setting->err);
 }
 
-/* ---- sending ---- */
+/* ---- sending: the writer's thread ---- */
 
-static int aim(struct keys_worker *worker, struct hd_error *err)
-{
-	const struct hd_fabric *fabric = worker->routing->fabric;
-	struct osm_opensm *osm = worker->shared->context->osm;
-	struct hd_smp_address *addresses;
-	int rc;
-
-	if (worker->aimed)
-		return 0;
-	cl_plock_acquire(&osm->lock);
-	addresses = ar_addresses_find(fabric, osm);
-	cl_plock_release(&osm->lock);
-	if (!addresses)
-		return hd_error_no_memory(err);
-	rc = keys_port_aim(&worker->port, worker->news.port_guid, &worker->news.limits, addresses,
-			   fabric->switch_count, err);
-	free(addresses);
-	worker->aimed = !rc;
-	return rc;
-}
-
-static void lock_all(const struct setting *setting)
-{
-	cl_plock_excl_acquire(&osm_of(setting)->lock);
-	pthread_mutex_lock(&setting->worker->shared->lock);
-}
-
-static void unlock_all(const struct setting *setting)
-{
-	pthread_mutex_unlock(&setting->worker->shared->lock);
-	cl_plock_release(&osm_of(setting)->lock);
-}
-
-/* Errors: -EAGAIN OpenSM does not have a switch, or does not know its old content, with its name. */
-static int check_tables(struct setting *setting)
-{
-	const struct hd_fabric *fabric = setting->worker->routing->fabric;
-	char name[HD_LABEL_SIZE];
-
-	for (uint32_t i = 0; i < setting->blocks.count; i++) {
-		const struct keys_block *block = &setting->blocks.list[i];
-		if (!writer_tables_holds(osm_of(setting), fabric, block->sw, block->number,
-					 block->before))
-			return hd_error_set(
-			    &setting->err, -EAGAIN,
-			    "switch %s has not acknowledged its forwarding table",
-			    keys_entries_switch_name(fabric, block->sw, name, sizeof(name)));
-	}
-	return 0;
-}
-
-static void take_blocks(const struct setting *setting)
-{
-	for (uint32_t i = 0; i < setting->blocks.count; i++) {
-		const struct keys_block *block = &setting->blocks.list[i];
-		writer_tables_take(osm_of(setting), setting->worker->routing->fabric, block->sw,
-				   block->number, block->after);
-	}
-}
-
-/* Tells the sweeper thread what is under way. Errors: -ECANCELED it has taken the turn; -EAGAIN. */
-static int take_off(struct setting *setting)
-{
-	struct keys_shared *shared = setting->worker->shared;
-	const struct hd_fabric *fabric = setting->worker->routing->fabric;
-	int rc = -ECANCELED;
-
-	lock_all(setting);
-	if (shared->turn == setting->turn)
-		rc = check_tables(setting);
-	if (!rc) {
-		shared->flight = &setting->blocks;
-		shared->flight_fabric = fabric;
-	}
-	unlock_all(setting);
-	return rc;
-}
-
-/* Puts the key in force. Errors: -ECANCELED the sweeper thread has taken the turn. */
-static int land(struct setting *setting)
+static int aim(struct setting *setting, const struct hd_smp_address *addresses)
 {
 	struct keys_worker *worker = setting->worker;
-	struct keys_shared *shared = worker->shared;
-	struct routing *former = worker->routing;
-	struct keys_set *former_set = NULL;
-	int rc = -ECANCELED;
+	const uint32_t count = worker->routing->fabric->switch_count;
 
-	lock_all(setting);
-	if (shared->turn == setting->turn) {
-		take_blocks(setting);
-		shared->flight = NULL;
-		worker->routing = routing_hold(setting->routing);
-		part_replace(shared->context, setting->routing);
-		former_set = shared->set;
-		shared->set = keys_set_hold(setting->keys);
-		rc = 0;
-	}
-	unlock_all(setting);
-	if (rc)
-		return rc;
-	setting->routing = NULL;
-	keys_set_release(worker->set);
-	worker->set = setting->keys;
-	setting->keys = NULL;
-	keep_spare(setting, routing_recycle(former), true);
-	change_owners(setting);
-	keys_set_release(former_set);
+	worker->queue =
+	    hd_smp_queue_new(writer_port(writer_of(setting)), &worker->news.limits, count);
+	if (!worker->queue)
+		return hd_error_no_memory(&setting->err);
+	for (uint32_t sw = 0; sw < count; sw++)
+		hd_smp_queue_aim(worker->queue, sw, &addresses[sw]);
 	return 0;
 }
 
-/* A switch may hold what it should not: only a sweep finds out whether it is still there. */
-static void demand_sweep(struct osm_opensm *osm)
+/* A queue at the writer's port, with the addresses of the switches. */
+static int open_queue(struct setting *setting)
 {
-	osm->subn.force_heavy_sweep = TRUE;
-	osm_sm_signal(&osm->sm, OSM_SIGNAL_SWEEP);
+	struct keys_worker *worker = setting->worker;
+	struct writer *writer = writer_of(setting);
+	struct writer_hold hold;
+	uint64_t number;
+	int rc = writer_port_open(writer, worker->news.port_guid, &number, &setting->err);
+
+	if (rc || (worker->queue && worker->port_number == number))
+		return rc;
+	hd_smp_queue_free(worker->queue);
+	worker->queue = NULL;
+	worker->port_number = number;
+	if (!writer_lock_try(writer, false, setting->turn, &hold))
+		return hd_error_set(&setting->err, -ECANCELED, WRITER_LOST_TURN);
+	struct hd_smp_address *addresses =
+	    switch_addresses_find(worker->routing->fabric, osm_of(setting));
+	writer_lock_release(writer, hold);
+	rc = addresses ? aim(setting, addresses) : hd_error_no_memory(&setting->err);
+	free(addresses);
+	return rc;
 }
 
-static bool any_unknown(const struct keys_blocks *blocks)
+/* Puts the key in force. Errors: -ECANCELED other tables are in force. */
+static int land(struct setting *setting)
 {
-	for (uint32_t i = 0; i < blocks->count; i++)
-		if (blocks->list[i].held == KEYS_HELD_UNKNOWN)
-			return true;
-	return false;
+	struct keys_shared *shared = setting->worker->shared;
+	struct writer *writer = writer_of(setting);
+	struct writer_hold hold;
+	int rc = -ECANCELED;
+
+	if (!writer_lock_try(writer, true, setting->turn, &hold))
+		return rc;
+	pthread_mutex_lock(&writer->turn_lock);
+	if (writer_is_turn(writer, setting->turn)) {
+		pthread_mutex_lock(&shared->lock);
+		part_replace(shared->context, routing_hold(setting->routing));
+		setting->former = shared->set;
+		shared->set = keys_set_hold(setting->keys);
+		pthread_mutex_unlock(&shared->lock);
+		rc = 0;
+	}
+	pthread_mutex_unlock(&writer->turn_lock);
+	writer_lock_release(writer, hold);
+	return rc;
 }
 
-static void say_failure(struct setting *setting, int rc)
+static void say_failure(struct setting *setting, const struct writer_lft *send, int rc)
 {
-	const struct keys_program *program = &setting->program;
 	char name[HD_LABEL_SIZE];
 
-	if (program->failed == HD_NONE) {
+	if (send->failed == HD_NONE) {
 		hd_error_set(&setting->err, rc, "OpenSM's port cannot send: %s", strerror(-rc));
 		return;
 	}
-	keys_entries_switch_name(setting->worker->routing->fabric, program->failed, name,
-				 sizeof(name));
-	if (rc == -EREMOTEIO)
+	keys_entries_switch_name(send->fabric, send->failed, name, sizeof(name));
+	if (rc == -EAGAIN)
+		hd_error_set(&setting->err, rc,
+			     "switch %s has not acknowledged its forwarding table", name);
+	else if (rc == -EREMOTEIO)
 		hd_error_set(&setting->err, rc,
 			     "switch %s refuses its forwarding table with status 0x%04x", name,
-			     program->status);
+			     send->status);
 	else
 		hd_error_set(&setting->err, rc, "switch %s does not answer", name);
 }
 
-/* Switches get the old blocks again. Returns rc, or -ECANCELED. */
-static int take_back(struct setting *setting, int rc)
+/* A switch that does not answer must not keep a repair waiting: perhaps that mends the path to it. */
+static bool go_on(void *context)
+{
+	struct setting *setting = context;
+	const double now = monotonic_ms();
+
+	if (!writer_is_wanted(writer_of(setting), WRITER_KEYS))
+		setting->repair_since = 0;
+	else if (!setting->repair_since)
+		setting->repair_since = now;
+	setting->stopped |= !keys_shared_go_on(setting->worker->shared) ||
+			    (setting->repair_since && now - setting->repair_since > GRACE_MS);
+	return !setting->stopped;
+}
+
+static int run(struct setting *setting, struct writer_lft *send, bool back, struct hd_error *err)
+{
+	struct hd_repair_write *writes = keys_blocks_writes(&setting->blocks, back);
+
+	if (!writes)
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; i < setting->blocks.count; i++)
+		hd_smp_queue_forgive(send->queue, writes[i].sw);
+	send->writes = writes;
+	send->count = setting->blocks.count;
+	int rc = writer_lft_run(send, err);
+	free(writes);
+	return rc;
+}
+
+/* It is not known what the switches hold: only a sweep finds out. */
+static void be_unsure(struct setting *setting)
 {
 	struct keys_shared *shared = setting->worker->shared;
-	bool unknown = false;
 
-	say_failure(setting, rc);
-	int back = keys_program_take_back(&setting->program, &setting->blocks);
-	lock_all(setting);
-	if (shared->turn == setting->turn) {
-		unknown = any_unknown(&setting->blocks);
-		keys_shared_forget(shared, setting->worker->routing->fabric, &setting->blocks,
-				   true);
-		shared->unsure |= unknown;
-		shared->flight = NULL;
-	}
-	unlock_all(setting);
-	if (unknown)
-		demand_sweep(osm_of(setting));
-	if (back && back != -ECANCELED)
-		keys_port_close(&setting->worker->port);
-	setting->worker->aimed &= !back;
-	return rc;
+	keys_shared_note_unsure(shared, setting->turn, &shared->unsure_of_set);
+	if (!writer_is_turn(writer_of(setting), setting->turn))
+		return; /* it has begun */
+	keys_shared_demand_sweep(shared);
+}
+
+/* Switches get the old blocks again. What they hold is known only if all of them acknowledge. */
+static void take_back(struct setting *setting, const struct writer_lft *sent)
+{
+	struct writer_lft send = *sent;
+	struct hd_error ignored;
+
+	send.before = NULL;
+	send.go_on = true;
+	if (run(setting, &send, true, &ignored))
+		be_unsure(setting);
 }
 
 static int send_blocks(struct setting *setting)
 {
 	struct keys_worker *worker = setting->worker;
-	struct keys_turn turn = {worker->shared, setting->turn};
-	int rc = aim(worker, &setting->err);
+	struct writer_lft send = {.writer = writer_of(setting),
+				  .turn = setting->turn,
+				  .fabric = worker->routing->fabric,
+				  .queue = worker->queue,
+				  .before = worker->routing->routes,
+				  .wanted = {go_on, setting}};
+	int rc = run(setting, &send, false, &setting->err);
 
-	if (!rc)
-		rc = take_off(setting);
-	if (rc)
-		return rc;
-	setting->program = (struct keys_program){.queue = worker->port.queue,
-						 .port = keys_port_smp(&worker->port),
-						 .work = keys_shared_work,
-						 .context = &turn};
-	rc = keys_program_send(&setting->program, &setting->blocks);
-	return rc && rc != -ECANCELED ? take_back(setting, rc) : rc;
+	if (rc == -ECANCELED) {
+		be_unsure(setting);
+	} else if (rc) {
+		if (rc != -ENOMEM)
+			say_failure(setting, &send, rc);
+		if (rc != -EAGAIN || send.sent)
+			take_back(setting, &send);
+	}
+	return rc;
+}
+
+static void send_and_land(void *context)
+{
+	struct setting *setting = context;
+	int rc = setting->blocks.count ? open_queue(setting) : 0;
+
+	if (!rc && setting->blocks.count)
+		rc = send_blocks(setting);
+	if (rc && rc != -ECANCELED)
+		rc = -EIO; /* the key itself is sound */
+	setting->rc = rc ? rc : land(setting);
 }
 
 /* ---- the SET ---- */
-
-/* After a cancellation it is not known what the switches hold. The sweeper thread tells OpenSM so, or
- * we do, if we come first. */
-static void forget_flight(struct setting *setting)
-{
-	struct keys_shared *shared = setting->worker->shared;
-
-	lock_all(setting);
-	if (shared->flight == &setting->blocks) {
-		keys_shared_forget(shared, setting->worker->routing->fabric, &setting->blocks,
-				   false);
-		shared->unsure = true;
-	}
-	shared->flight = NULL;
-	unlock_all(setting);
-}
 
 static void release(struct setting *setting)
 {
@@ -418,21 +396,32 @@ static int judge(struct setting *setting)
 	return rc ? rc : prove(setting);
 }
 
+/* The key is in force. */
+static void settle(struct setting *setting)
+{
+	struct keys_worker *worker = setting->worker;
+	struct routing *former = worker->routing;
+
+	worker->routing = setting->routing;
+	setting->routing = NULL;
+	keys_set_release(worker->set);
+	worker->set = setting->keys;
+	setting->keys = NULL;
+	keep_spare(setting, routing_recycle(former), true);
+	change_owners(setting);
+	keys_set_release(setting->former);
+}
+
 static int program(struct setting *setting)
 {
 	int rc = make_set(setting);
 
 	if (rc)
 		return rc;
-	if (setting->blocks.count)
-		rc = send_blocks(setting);
-	if (rc && rc != -ECANCELED)
-		rc = -EIO; /* the key itself is sound */
-	if (!rc)
-		rc = land(setting);
-	if (rc) /* perhaps the turn was taken after the last answer */
-		forget_flight(setting);
-	return rc;
+	keys_shared_do(setting->worker->shared, send_and_land, setting);
+	if (!setting->rc)
+		settle(setting);
+	return setting->rc;
 }
 
 static int put_in_force(struct setting *setting)
@@ -446,7 +435,7 @@ static int put_in_force(struct setting *setting)
 		keys_worker_forget_proof(worker);
 	/* the dependencies of the entries before, or of those that are not in force after all */
 	if (worker->proof && setting->proven && (rc || setting->before))
-		keys_proof_note_removed(worker->proof);
+		hd_keys_proof_note_removed(worker->proof);
 	return rc;
 }
 

@@ -1,24 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keys_shared.h"
-#include "keys_proof.h"
+#include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
-#include "writer_tables.h"
+#include <heddle/change/keys_proof.h>
 
 #include <errno.h>
+#include <heddle/base/parallel.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NAMED_KEYS 8 /* that have broken, in the log */
-#define BORROW_MS 20 /* for a SET that is under way */
+
+/* ---- jobs ---- */
+
+static bool is_due(void *state, bool turn, double *until)
+{
+	const struct keys_shared *shared = state;
+
+	(void)turn;
+	(void)until;
+	return shared->job != NULL;
+}
+
+static void run(void *state, uint64_t turn)
+{
+	struct keys_shared *shared = state;
+	struct writer *writer = shared->context->writer;
+
+	(void)turn; /* the job has its own: it was computed with that one */
+	writer_lock(writer);
+	struct keys_job *job = shared->job;
+	writer_unlock(writer);
+	job->run(job->context);
+	writer_lock(writer);
+	shared->job = NULL;
+	job->done = true;
+	writer_tell(writer);
+	writer_unlock(writer);
+}
+
+void keys_shared_do(struct keys_shared *shared, void (*run_it)(void *context), void *context)
+{
+	struct writer *writer = shared->context->writer;
+	struct keys_job job = {.run = run_it, .context = context};
+
+	writer_lock(writer);
+	shared->job = &job;
+	writer_post(writer);
+	while (!job.done)
+		hd_condition_wait(&writer->done, &writer->lock);
+	writer_unlock(writer);
+}
+
+/* ---- the mailbox ---- */
 
 int keys_shared_init(struct keys_shared *shared, struct part_context *context, struct hd_error *err)
 {
-	*shared = (struct keys_shared){.context = context, .turn = 1};
+	*shared = (struct keys_shared){.context = context};
+	shared->client = (struct writer_client){.rank = WRITER_KEYS,
+						.is_due = is_due,
+						.run = run,
+						.state = shared,
+						.doing = "a routing key is being put in force"};
 	shared->set = keys_set_new();
 	if (!shared->set)
 		return hd_error_no_memory(err);
@@ -35,12 +82,14 @@ void keys_news_release(struct keys_news *news)
 {
 	routing_release(news->routing);
 	keys_broken_release(&news->broken);
-	keys_proof_free(news->proof);
+	hd_keys_proof_free(news->proof);
 	*news = (struct keys_news){0};
 }
 
 void keys_shared_release(struct keys_shared *shared)
 {
+	if (shared->context->writer)
+		writer_remove(shared->context->writer, &shared->client);
 	keys_news_release(&shared->news);
 	keys_broken_release(&shared->lost);
 	keys_set_release(shared->set);
@@ -57,36 +106,6 @@ void keys_shared_wake(const struct keys_shared *shared)
 }
 
 /* ---- the sweeper thread ---- */
-
-void keys_shared_take_turn(struct keys_shared *shared)
-{
-	pthread_mutex_lock(&shared->lock);
-	shared->turn++;
-	shared->ready = false;
-	pthread_mutex_unlock(&shared->lock);
-}
-
-void keys_shared_forget(const struct keys_shared *shared, const struct hd_fabric *fabric,
-			const struct keys_blocks *blocks, bool only_unknown)
-{
-	for (uint32_t i = 0; i < blocks->count; i++) {
-		const struct keys_block *block = &blocks->list[i];
-		if (!only_unknown || block->held == KEYS_HELD_UNKNOWN)
-			writer_tables_forget(shared->context->osm, fabric, block->sw, block->number,
-					     block->after);
-	}
-}
-
-void keys_shared_forget_flight(struct keys_shared *shared)
-{
-	pthread_mutex_lock(&shared->lock);
-	if (shared->flight) {
-		keys_shared_forget(shared, shared->flight_fabric, shared->flight, false);
-		shared->unsure = true;
-	}
-	shared->flight = NULL;
-	pthread_mutex_unlock(&shared->lock);
-}
 
 bool keys_shared_has_keys(struct keys_shared *shared)
 {
@@ -124,7 +143,7 @@ struct keys_set *keys_shared_replace_set(struct keys_shared *shared, struct keys
 	return former;
 }
 
-void keys_shared_give_turn(struct keys_shared *shared, struct keys_news *news)
+void keys_shared_give(struct keys_shared *shared, struct keys_news *news)
 {
 	pthread_mutex_lock(&shared->lock);
 	struct keys_news old = shared->news;
@@ -134,12 +153,11 @@ void keys_shared_give_turn(struct keys_shared *shared, struct keys_news *news)
 	shared->last.proof = NULL;
 	shared->last.broken = (struct keys_broken_list){0};
 	shared->repaired = false;
-	shared->unsure = false;
+	shared->unsure_of_set = shared->unsure_of_repair = false;
 	shared->news = *news;
 	shared->news.any = true;
 	shared->news.same = same;
 	shared->news.broken = old.broken;
-	shared->ready = true;
 	memcpy(shared->refusal, news->refusal, sizeof(shared->refusal));
 	pthread_mutex_unlock(&shared->lock);
 	old.broken = (struct keys_broken_list){0};
@@ -155,39 +173,32 @@ void keys_shared_note_listening(struct keys_shared *shared, bool wanted, bool li
 	pthread_mutex_unlock(&shared->lock);
 }
 
-/* ---- the thread that repairs ---- */
+/* ---- the writer's thread ---- */
 
-/* With the lock held, which is released meanwhile. */
-static void wait_for_set(struct keys_shared *shared)
+void keys_shared_note_unsure(struct keys_shared *shared, uint64_t turn, bool *flag)
 {
-	const struct timespec millisecond = {.tv_nsec = 1000000};
+	struct writer *writer = shared->context->writer;
 
-	for (unsigned i = 0; i < BORROW_MS && shared->flight; i++) {
-		pthread_mutex_unlock(&shared->lock);
-		nanosleep(&millisecond, NULL);
+	pthread_mutex_lock(&writer->turn_lock);
+	if (writer_is_turn(writer, turn)) {
 		pthread_mutex_lock(&shared->lock);
+		*flag = true;
+		pthread_mutex_unlock(&shared->lock);
 	}
+	pthread_mutex_unlock(&writer->turn_lock);
 }
 
-int keys_shared_borrow_turn(struct keys_shared *shared, uint64_t *turn, struct hd_error *err)
+void keys_shared_demand_sweep(const struct keys_shared *shared)
 {
-	int rc = 0;
+	struct osm_opensm *osm = shared->context->osm;
 
-	pthread_mutex_lock(&shared->lock);
-	wait_for_set(shared);
-	if (shared->flight || shared->unsure) {
-		rc = hd_error_set(err, -EAGAIN, "a routing key is being put in force");
-	} else {
-		*turn = shared->ready ? ++shared->turn : 0;
-		shared->ready = false;
-	}
-	pthread_mutex_unlock(&shared->lock);
-	return rc;
+	osm->subn.force_heavy_sweep = TRUE;
+	osm_sm_signal(&osm->sm, OSM_SIGNAL_SWEEP);
 }
 
 /* What the thread needs to know of tables that a repair has published. */
 static struct keys_news news_of(const struct keys_shared *shared, struct routing *routing,
-				struct keys_proof *proof)
+				struct hd_keys_proof *proof)
 {
 	struct keys_news news = shared->last;
 
@@ -199,28 +210,15 @@ static struct keys_news news_of(const struct keys_shared *shared, struct routing
 	return news;
 }
 
-void keys_shared_return_turn(struct keys_shared *shared, uint64_t turn, struct routing *routing,
-			     struct keys_proof *proof)
+void keys_shared_note_repaired(struct keys_shared *shared, struct routing *routing,
+			       struct hd_keys_proof *proof, struct keys_news *old)
 {
-	struct keys_news old = {0};
-
 	pthread_mutex_lock(&shared->lock);
-	if (turn && shared->turn == turn) {
-		shared->ready = true;
-		if (routing && !*shared->last.refusal) {
-			old = shared->news;
-			shared->news = news_of(shared, routing, proof);
-			shared->repaired = true;
-			old.broken = (struct keys_broken_list){0};
-			routing = NULL;
-			proof = NULL;
-		}
-	}
+	*old = shared->news;
+	shared->news = news_of(shared, routing, proof);
+	shared->repaired = true;
+	old->broken = (struct keys_broken_list){0};
 	pthread_mutex_unlock(&shared->lock);
-	keys_news_release(&old);
-	routing_release(routing);
-	keys_proof_free(proof);
-	keys_shared_wake(shared);
 }
 
 /* ---- the thread ---- */
@@ -266,22 +264,20 @@ struct keys_set *keys_shared_set(struct keys_shared *shared)
 
 uint64_t keys_shared_turn(struct keys_shared *shared)
 {
-	uint64_t turn;
+	const uint64_t turn = writer_turn(shared->context->writer);
 
 	pthread_mutex_lock(&shared->lock);
-	turn = shared->ready && !shared->news.any ? shared->turn : 0;
+	const bool may = !shared->news.any && !shared->unsure_of_repair;
 	pthread_mutex_unlock(&shared->lock);
-	return turn;
+	return may ? turn : 0;
 }
 
-int keys_shared_work(void *context, struct hd_smp_queue *queue)
+bool keys_shared_go_on(void *context)
 {
-	const struct keys_turn *turn = context;
-	int rc = -ECANCELED;
+	struct keys_shared *shared = context;
 
-	pthread_mutex_lock(&turn->shared->lock);
-	if (turn->shared->turn == turn->number && !turn->shared->ending)
-		rc = hd_smp_queue_work(queue);
-	pthread_mutex_unlock(&turn->shared->lock);
-	return rc;
+	pthread_mutex_lock(&shared->lock);
+	const bool go_on = !shared->ending;
+	pthread_mutex_unlock(&shared->lock);
+	return go_on;
 }

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the sweeper thread and the thread of the keys part share. The thread that may change
- * forwarding tables has the turn. The sweeper thread takes it when a sweep begins and gives it back when all parts are
- * done with the sweep; the thread of the part programs keys in between. A turn that was taken is
- * never given back unchanged, so the thread sees that it was interrupted.
+ * What the thread of the keys part shares with the sweeper thread and the writer. Its own thread talks to
+ * heddle-keyd and proves keys. The writer's thread programs them, while it has the turn. What a key was proved for
+ * has the number of the turn: if the sweeper thread or a repair has changed tables meanwhile, it is another one.
  */
 #ifndef OPENSM_KEYS_SHARED_H
 #define OPENSM_KEYS_SHARED_H
 
 #include "keys_apply.h"
-#include "keys_program.h"
-
-#include <heddle/mad/queue.h>
-#include <pthread.h>
+#include "writer.h"
 
 struct part_context;
 struct routing;
@@ -24,7 +20,7 @@ struct keys_news {
 	bool any; /* there is something new */
 	struct routing *routing; /* held; NULL: no routing that takes keys */
 	struct keys_broken_list broken;
-	struct keys_proof *proof; /* of `routing`; NULL: none was made */
+	struct hd_keys_proof *proof; /* of `routing`; NULL: none was made */
 	bool same; /* fabric and tables are those of the news before */
 	char engine[KEYS_ENGINE_SIZE]; /* in force */
 	char refusal[HD_CHANNEL_TEXT]; /* why it takes no keys; "": it does */
@@ -33,19 +29,24 @@ struct keys_news {
 	unsigned threads; /* to compute with */
 };
 
+/* What the thread of the part lets the writer do. */
+struct keys_job {
+	void (*run)(void *context);
+	void *context;
+	bool done;
+};
+
 struct keys_shared {
 	struct part_context *context;
+	struct writer_client client;
+	struct keys_job *job; /* with the writer's lock; NULL: nothing is to be done */
 	int wake; /* eventfd, for the thread */
 	pthread_mutex_t lock; /* of all below; taken after OpenSM's, never before */
-	uint64_t turn; /* another number each time that the sweeper thread takes the turn */
-	bool ready; /* the turn is the thread's */
 	bool ending;
 	struct keys_set *set; /* in force */
-	/* What the thread is sending; NULL: nothing. It changes with OpenSM's lock held, too. */
-	struct keys_blocks *flight;
-	const struct hd_fabric *flight_fabric;
-	/* Since the last sweep a SET has ended, and it is not known what switches hold. */
-	bool unsure;
+	/* Since the last sweep it is not known what switches hold: of a SET, so that no repair may begin, or of a
+	 * repair, so that no SET may. */
+	bool unsure_of_set, unsure_of_repair;
 	struct keys_news news;
 	struct keys_news last; /* the last that a sweep gave, without what it points to */
 	bool repaired; /* a repair has given other tables than the sweep before */
@@ -67,17 +68,6 @@ void keys_shared_release(struct keys_shared *shared);
 
 /* ---- the sweeper thread ---- */
 
-/* Takes the turn. Never waits for the thread, except for one call of hd_smp_queue_work(). */
-void keys_shared_take_turn(struct keys_shared *shared);
-
-/* It is not known what the switches hold of these blocks, or of those of which `held` says so: the next
- * sweep sends them. With OpenSM's lock held exclusively. For any thread. */
-void keys_shared_forget(const struct keys_shared *shared, const struct hd_fabric *fabric,
-			const struct keys_blocks *blocks, bool only_unknown);
-
-/* Makes OpenSM send again what the thread was sending. With OpenSM's lock held exclusively. */
-void keys_shared_forget_flight(struct keys_shared *shared);
-
 /* Whether any key is in force. */
 bool keys_shared_has_keys(struct keys_shared *shared);
 
@@ -86,35 +76,35 @@ void keys_shared_say_broken(const struct keys_shared *shared,
 			    const struct keys_broken_list *broken);
 
 /* Replaces the set, and adds keys to the news; takes over `set`. Returns the former set, to be released.
- * The thread that repairs calls it, too, with OpenSM's lock held exclusively. */
+ * The writer's thread calls it, too, with OpenSM's lock held exclusively. */
 struct keys_set *keys_shared_replace_set(struct keys_shared *shared, struct keys_set *set,
 					 const struct keys_broken_list *broken);
 
-/* Gives the turn to the thread, with the news of the sweep, whose pointers it takes over; `broken` of
- * it is empty. */
-void keys_shared_give_turn(struct keys_shared *shared, struct keys_news *news);
+/* Tells the thread what a sweep has brought. Takes over what `news` points to; `broken` of it is empty. */
+void keys_shared_give(struct keys_shared *shared, struct keys_news *news);
 
 void keys_shared_wake(const struct keys_shared *shared);
 
 /* For the report: whether heddle-keyd is to connect, and whether it can. */
 void keys_shared_note_listening(struct keys_shared *shared, bool wanted, bool listening);
 
-/* ---- the thread that repairs ---- */
+/* ---- the writer's thread ---- */
 
 /*
- * Takes the turn for a repair, so that no SET is under way or begins. *turn is to be given to
- * keys_shared_return_turn(); 0: the sweeper thread has it. Errors: -EAGAIN a SET is under way, or it
- * is not known what switches hold of one, with the reason. Waits some milliseconds for a SET.
+ * Notes in *flag, one of the two of the mailbox, that it is not known what switches hold, unless the sweeper thread has
+ * taken the turn meanwhile: then the sweep puts it right.
  */
-int keys_shared_borrow_turn(struct keys_shared *shared, uint64_t *turn, struct hd_error *err);
+void keys_shared_note_unsure(struct keys_shared *shared, uint64_t turn, bool *flag);
+
+/* A sweep is to find out what the switches hold. */
+void keys_shared_demand_sweep(const struct keys_shared *shared);
 
 /*
- * Gives the turn back, unless the sweeper thread has taken it meanwhile: it then gives it back
- * itself. Takes over `routing`, which the repair has published, and `proof` of it; NULL: the tables
- * are as they were.
+ * A repair has published `routing`: it is news for the thread. *old becomes the news that it replaces, to be
+ * released without locks. With OpenSM's lock, exclusively, and turn_lock held.
  */
-void keys_shared_return_turn(struct keys_shared *shared, uint64_t turn, struct routing *routing,
-			     struct keys_proof *proof);
+void keys_shared_note_repaired(struct keys_shared *shared, struct routing *routing,
+			       struct hd_keys_proof *proof, struct keys_news *old);
 
 /* ---- the thread ---- */
 
@@ -129,14 +119,13 @@ void keys_news_release(struct keys_news *news);
 /* The keys in force; to be released. */
 struct keys_set *keys_shared_set(struct keys_shared *shared);
 
-/* The number of the turn, if it is the thread's; else 0. */
+/* The number of the turn, if keys may be programmed; else 0. */
 uint64_t keys_shared_turn(struct keys_shared *shared);
 
-/* A keys_program_work for the turn: keys_shared_work(&(struct keys_turn){shared, number}, queue) */
-struct keys_turn {
-	struct keys_shared *shared;
-	uint64_t number;
-};
-int keys_shared_work(void *turn, struct hd_smp_queue *queue);
+/* Lets the writer's thread call run(context), and waits until it has. */
+void keys_shared_do(struct keys_shared *shared, void (*run)(void *context), void *context);
+
+/* Whether the thread of the part is to go on. */
+bool keys_shared_go_on(void *shared);
 
 #endif

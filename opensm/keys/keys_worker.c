@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keys_worker.h"
 #include "keys_entries.h"
-#include "keys_proof.h"
 #include "master.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
+#include <heddle/change/keys_proof.h>
 
 #include <errno.h>
 #include <heddle/fabric/write.h>
@@ -24,7 +24,7 @@ int keys_worker_init(struct keys_worker *worker, struct keys_shared *shared, str
 
 void keys_worker_forget_proof(struct keys_worker *worker)
 {
-	keys_proof_free(worker->proof);
+	hd_keys_proof_free(worker->proof);
 	routing_release(worker->proved);
 	worker->proof = NULL;
 	worker->proved = NULL;
@@ -32,7 +32,7 @@ void keys_worker_forget_proof(struct keys_worker *worker)
 
 void keys_worker_release(struct keys_worker *worker)
 {
-	keys_port_close(&worker->port);
+	hd_smp_queue_free(worker->queue);
 	keys_worker_forget_proof(worker);
 	routing_release(worker->routing);
 	hd_routes_free(worker->spare);
@@ -141,7 +141,7 @@ static void take_proof(struct keys_worker *worker, struct keys_news *news)
 }
 
 /* Adds the keys in force, but one, to a proof of the tables without keys. They are sound already. */
-static int add_keys(struct keys_worker *worker, struct keys_proof *proof, uint64_t but,
+static int add_keys(struct keys_worker *worker, struct hd_keys_proof *proof, uint64_t but,
 		    struct hd_error *err)
 {
 	const struct keys_set *set = worker->set;
@@ -157,8 +157,8 @@ static int add_keys(struct keys_worker *worker, struct keys_proof *proof, uint64
 				       err);
 		if (rc)
 			break;
-		rc = keys_proof_add(proof, worker->routing->routes, entries.lids, entries.lid_count,
-				    err);
+		rc = hd_keys_proof_add(proof, worker->routing->routes, entries.lids,
+				       entries.lid_count, err);
 		keys_entries_release(&entries);
 	}
 	return rc;
@@ -167,15 +167,15 @@ static int add_keys(struct keys_worker *worker, struct keys_proof *proof, uint64
 int keys_worker_make_proof(struct keys_worker *worker, uint64_t but, struct hd_error *err)
 {
 	struct routing *routing = worker->routing;
-	struct keys_proof *proof;
-	int rc = keys_proof_new(routing->fabric, routing_base(routing), worker->news.threads,
-				&proof, err);
+	struct hd_keys_proof *proof;
+	int rc = hd_keys_proof_new(routing->fabric, routing_base(routing), worker->news.threads,
+				   &proof, err);
 
 	if (rc)
 		return rc;
 	rc = add_keys(worker, proof, but, err);
 	if (rc) {
-		keys_proof_free(proof);
+		hd_keys_proof_free(proof);
 		return rc;
 	}
 	keys_worker_forget_proof(worker);
@@ -206,14 +206,15 @@ bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *chan
 	news.broken = (struct keys_broken_list){0};
 	take_proof(worker, &news);
 	if (worker->proof && changes->broken.count) /* they may still be in it */
-		keys_proof_note_removed(worker->proof);
+		hd_keys_proof_note_removed(worker->proof);
 	keys_news_release(&worker->news);
 	worker->news = news;
 	routing_release(worker->routing);
 	worker->routing = news.routing ? routing_hold(news.routing) : NULL;
 	hd_routes_free(worker->spare);
 	worker->spare = worker->routing ? hd_routes_copy(worker->routing->routes) : NULL;
-	worker->aimed = false;
+	hd_smp_queue_free(worker->queue);
+	worker->queue = NULL;
 	keys_set_release(worker->set);
 	worker->set = keys_shared_set(worker->shared);
 	changes->fabric = worker->routing && note_fabric(worker, worker->routing->fabric);

@@ -3,7 +3,6 @@
 #ifndef OPENSM_KEYS_WORKER_H
 #define OPENSM_KEYS_WORKER_H
 
-#include "keys_port.h"
 #include "keys_shared.h"
 
 #include <heddle/keyd/channel.h>
@@ -12,7 +11,7 @@ struct keys_worker {
 	struct keys_shared *shared;
 	struct keys_news news; /* the last; its routing is that of the sweep */
 	struct routing *routing; /* published now; held; NULL: none that takes keys */
-	struct keys_proof *proof; /* NULL: to be made */
+	struct hd_keys_proof *proof; /* NULL: to be made */
 	struct routing *proved; /* whose fabric and tables the proof has; held */
 	/* The same tables as in `routing`, for the next SET to write into: a copy of all tables takes
 	 * longer than most SETs. NULL: none. */
@@ -26,8 +25,9 @@ struct keys_worker {
 	/* [HD_LID_LAST + 1] the key that has a LID, 0: none; of the set below */
 	uint64_t *owner;
 	struct keys_set *owned; /* held; NULL: `owner` is not made */
-	struct keys_port port;
-	bool aimed; /* the port has the addresses of the switches */
+	/* For the writer's thread. */
+	struct hd_smp_queue *queue; /* destination s is switch s of `routing`; NULL: to be made */
+	uint64_t port_number; /* of the writer's port at which the queue is */
 };
 
 /* What the news changed. */

@@ -3,8 +3,8 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/fabric/tree_labels.h>
-#include <heddle/ir_router/isfr.h>
+#include <heddle/fabric/tree.h>
+#include <heddle/ir_router/assign.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Routing to other subnets: reads the map in each heavy sweep, and lets the SA answer with it. */
-#include "map_address.h"
 #include "map_foreign.h"
 #include "map_foreign_lists.h"
 #include "map_hook.h"
@@ -9,12 +8,13 @@
 #include "parts.h"
 #include "port_path.h"
 #include "routing.h"
+#include "socket_path.h"
 #include "status_report.h"
 #include "switch_tables.h"
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
-#include <heddle/ir_router/isfr.h>
+#include <heddle/ir_router/assign.h>
 #include <heddle/ir_router/map.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -185,7 +185,7 @@ static const struct hd_option options[] = {
      .summary = "where routers connect: a path or ADDRESS:PORT; empty: they cannot",
      .type = HD_OPTION_STRING,
      .fallback = "",
-     .validate = map_address_validate},
+     .validate = socket_path_or_port_validate},
 };
 
 enum { BY_FILE, BY_ISSR, BY_ISFR };

@@ -14,7 +14,7 @@ struct map_server;
 
 /* What a server needs. All but `address` must outlive it. */
 struct map_server_settings {
-	const char *address; /* map_address.h */
+	const char *address; /* socket_path.h */
 	uint64_t prefix; /* of this subnet */
 	struct opensm_log *log;
 	/* The hosts of another subnet are new, or have changed. In the thread of the server. */

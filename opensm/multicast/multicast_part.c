@@ -10,9 +10,9 @@
 #include "multicast_members.h"
 #include "opensm_headers.h"
 #include "parts.h"
-#include "repair_stale.h"
 #include "routing.h"
 #include "snapshot.h"
+#include "stale.h"
 
 #include <errno.h>
 #include <heddle/engines/multicast.h>
@@ -73,10 +73,10 @@ static void expect_change(struct multicast *multicast)
  * either. */
 static void leave_out_lost(const struct part_context *context, struct plans *plans)
 {
-	struct repair_stale_rest rest;
+	struct stale_rest rest;
 	struct hd_error err;
 
-	if (repair_stale_leave_out(context, plans->snapshot, &rest, &err))
+	if (stale_leave_out(context, plans->snapshot, &rest, &err))
 		return;
 	hd_fabric_free(plans->snapshot);
 	plans->snapshot = rest.fabric;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "repair_ask.h"
 #include "repair_paths.h"
-#include "repair_shared.h"
+#include "writer.h"
 
 #include <errno.h>
-#include <heddle/mad/standard.h>
+#include <heddle/mad/smp.h>
 #include <stdlib.h>
 
-#define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */
 #define QUIET_MS 5 /* without an answer: a switch that did not answer till then is suspected */
 #define QUIET_TIMES 4 /* or as many times as the first answer took, if that is longer */
 #define MUTE_MS 20 /* the same while there has been no answer at all: this machine may be busy */
@@ -236,10 +235,7 @@ static int wait_for(struct asking *asking, uint32_t begin, bool hurry)
 		rc = ask->work(ask->context, ask->queue);
 		if (rc || all_done(asking, begin))
 			break;
-		int timeout = hd_smp_queue_timeout(ask->queue);
-		if (timeout < 0 || timeout > LONGEST_WAIT)
-			timeout = LONGEST_WAIT;
-		ask->port->wait(ask->port->context, timeout);
+		writer_pause(ask->queue);
 	}
 	cancel(ask);
 	for (uint32_t i = begin; i < asking->count; i++)
@@ -412,7 +408,7 @@ int repair_ask_run(struct repair_ask *ask, const uint32_t *issuers, uint32_t cou
 	case -E2BIG:
 		return hd_error_set(err, rc, "more than %u switches to ask", REPAIR_ASK_MOST);
 	case -ECANCELED:
-		return hd_error_set(err, rc, REPAIR_LOST_TURN);
+		return hd_error_set(err, rc, WRITER_LOST_TURN);
 	case -ENOMEM:
 		return hd_error_no_memory(err);
 	default:

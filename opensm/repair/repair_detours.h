@@ -11,11 +11,11 @@
 
 #include <heddle/base/error.h>
 
-struct repair_thread;
+struct repairs;
 
 /* Zero-initialise before use. */
 struct repair_detours {
-	struct repair_thread *thread;
+	struct repairs *repairs;
 	struct repair_paths paths;
 	bool *late; /* [switch_count] */
 	uint32_t searches;
@@ -27,7 +27,7 @@ struct repair_detours {
  * one: then another repair begins at once, which knows more. Errors: -EINVAL our own port is not in the
  * fabric; -ENOMEM; with a reason. Cost: O(links).
  */
-int repair_detours_begin(struct repair_detours *detours, struct repair_thread *thread,
+int repair_detours_begin(struct repair_detours *detours, struct repairs *repairs,
 			 struct hd_error *err);
 
 /* After repair_detours_begin(), whatever it has returned, or without it. */

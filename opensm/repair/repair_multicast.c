@@ -4,14 +4,14 @@
 #include "multicast_members.h"
 #include "opensm_headers.h"
 #include "part.h"
-#include "repair_batch.h"
-#include "repair_mft_tables.h"
 #include "routing.h"
+#include "writer_batch.h"
+#include "writer_mft.h"
 
 #include <errno.h>
 #include <heddle/base/grow.h>
 #include <heddle/engines/multicast.h>
-#include <heddle/mad/mft.h>
+#include <heddle/mad/queue.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +32,22 @@ struct work {
 	uint32_t sent; /* blocks that were acknowledged */
 };
 
+/* ---- OpenSM's lock ---- */
+
+/* Takes it shared. Errors: -ECANCELED the turn is lost. */
+static int lock(const struct repair_multicast *multicast, struct writer_hold *hold,
+		struct hd_error *err)
+{
+	return writer_lock_try(multicast->shared->writer, false, multicast->turn, hold)
+		   ? 0
+		   : hd_error_set(err, -ECANCELED, WRITER_LOST_TURN);
+}
+
+static void unlock(const struct repair_multicast *multicast, struct writer_hold hold)
+{
+	writer_lock_release(multicast->shared->writer, hold);
+}
+
 /* ---- groups ---- */
 
 /* The system gives fresh memory when it is written for the first time: that is not to be while OpenSM's
@@ -45,16 +61,36 @@ static int list_groups(struct work *work, struct hd_error *err)
 {
 	const osm_subn_t *subn = &work->osm->subn;
 	const uint32_t most = IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO + 1;
+	struct writer_hold hold;
 
 	work->mlids = malloc(most * sizeof(*work->mlids));
 	if (!work->mlids)
 		return hd_error_no_memory(err);
 	touch(work->mlids, most * sizeof(*work->mlids));
-	struct repair_hold hold = repair_lock_take(work->multicast->shared, false);
+	int rc = lock(work->multicast, &hold, err);
+	if (rc)
+		return rc;
 	for (uint32_t i = 0; i < most && i + HD_MLID_FIRST <= subn->max_mcast_lid_ho; i++)
 		if (subn->mboxes[i])
 			work->mlids[work->group_count++] = HD_MLID_FIRST + i;
-	repair_lock_release(work->multicast->shared, hold);
+	unlock(work->multicast, hold);
+	return 0;
+}
+
+static int find_forwarding(const struct work *work, bool *forwards, struct hd_error *err)
+{
+	const struct hd_fabric *damaged = work->multicast->damaged;
+	struct writer_hold hold;
+
+	for (uint32_t begin = 0; begin < damaged->switch_count; begin += WRITER_HELD_MOST) {
+		int rc = lock(work->multicast, &hold, err);
+		if (rc)
+			return rc;
+		for (uint32_t sw = begin;
+		     sw < begin + WRITER_HELD_MOST && sw < damaged->switch_count; sw++)
+			forwards[sw] = writer_mft_forwards(work->osm, damaged->node_guid[sw]);
+		unlock(work->multicast, hold);
+	}
 	return 0;
 }
 
@@ -62,38 +98,32 @@ static int make_planner(struct work *work, struct hd_error *err)
 {
 	const struct hd_fabric *damaged = work->multicast->damaged;
 	bool *forwards = calloc(damaged->switch_count + 1u, sizeof(*forwards));
-	int rc;
+	int rc = forwards ? find_forwarding(work, forwards, err) : hd_error_no_memory(err);
 
-	if (!forwards)
-		return hd_error_no_memory(err);
-	for (uint32_t begin = 0; begin < damaged->switch_count; begin += REPAIR_HELD_MOST) {
-		struct repair_hold hold = repair_lock_take(work->multicast->shared, false);
-		for (uint32_t sw = begin;
-		     sw < begin + REPAIR_HELD_MOST && sw < damaged->switch_count; sw++)
-			forwards[sw] =
-			    repair_mft_tables_forwards(work->osm, damaged->node_guid[sw]);
-		repair_lock_release(work->multicast->shared, hold);
-	}
-	rc = hd_multicast_new(damaged, forwards, &work->planner, err);
+	if (!rc)
+		rc = hd_multicast_new(damaged, forwards, &work->planner, err);
 	if (!rc)
 		hd_multicast_set_go_on(work->planner, &work->multicast->go_on);
 	free(forwards);
 	return rc;
 }
 
-/* The next members of a group; 0: there are no more, or the group is gone by now. */
-static uint32_t copy_members(const struct work *work, uint32_t mlid,
-			     struct multicast_cursor *cursor, struct multicast_entry *entries)
+/* The next members of a group; *count 0: there are no more, or the group is gone by now. */
+static int copy_members(const struct work *work, uint32_t mlid, struct multicast_cursor *cursor,
+			struct multicast_entry *entries, uint32_t *count, struct hd_error *err)
 {
-	uint32_t count = 0;
+	struct writer_hold hold;
+	int rc = lock(work->multicast, &hold, err);
 
-	struct repair_hold hold = repair_lock_take(work->multicast->shared, false);
+	*count = 0;
+	if (rc)
+		return rc;
 	const osm_mgrp_box_t *box =
 	    osm_get_mbox_by_mlid(&work->osm->subn, cl_hton16((uint16_t)mlid));
 	if (box)
-		count = multicast_members_copy(box, cursor, entries, MEMBERS_MOST);
-	repair_lock_release(work->multicast->shared, hold);
-	return count;
+		*count = multicast_members_copy(box, cursor, entries, MEMBERS_MOST);
+	unlock(work->multicast, hold);
+	return 0;
 }
 
 static int find_members(struct work *work, uint32_t mlid, struct multicast_members *members,
@@ -112,7 +142,7 @@ static int find_members(struct work *work, uint32_t mlid, struct multicast_membe
 		}
 		entries = larger;
 		touch(entries + count, MEMBERS_MOST * sizeof(*entries));
-		more = copy_members(work, mlid, &cursor, entries + count);
+		rc = copy_members(work, mlid, &cursor, entries + count, &more, err);
 		count += more;
 	}
 	if (!rc)
@@ -138,30 +168,32 @@ static int add_entry(struct hd_mfts *mfts, uint32_t *room, const struct hd_mft_e
 
 /* Some rows of a switch. */
 static int read_rows(struct work *work, uint32_t sw, uint32_t first, uint32_t count,
-		     struct hd_port_set *ports)
+		     struct hd_port_set *ports, struct hd_error *err)
 {
-	int rc = 0;
+	struct writer_hold hold;
+	int rc = lock(work->multicast, &hold, err);
 
-	struct repair_hold hold = repair_lock_take(work->multicast->shared, false);
-	repair_mft_tables_read(work->osm, work->fabric->node_guid[sw], first, count, ports);
-	repair_lock_release(work->multicast->shared, hold);
+	if (rc)
+		return rc;
+	writer_mft_read(work->osm, work->fabric->node_guid[sw], first, count, ports);
+	unlock(work->multicast, hold);
 	for (uint32_t i = 0; !rc && i < count; i++)
 		if (!hd_port_set_is_empty(&ports[i]))
 			rc = add_entry(&work->in_place, &work->in_place_room,
 				       &(struct hd_mft_entry){.mlid = HD_MLID_FIRST + first + i,
 							      .sw = sw,
 							      .ports = ports[i]});
-	return rc;
+	return rc ? hd_error_no_memory(err) : 0;
 }
 
-static int read_switch(struct work *work, uint32_t sw, uint32_t rows)
+static int read_switch(struct work *work, uint32_t sw, uint32_t rows, struct hd_error *err)
 {
 	struct hd_port_set ports[ROWS_MOST];
 	int rc = 0;
 
 	for (uint32_t first = 0; !rc && first < rows; first += ROWS_MOST)
 		rc = read_rows(work, sw, first, rows - first < ROWS_MOST ? rows - first : ROWS_MOST,
-			       ports);
+			       ports, err);
 	return rc;
 }
 
@@ -173,9 +205,9 @@ static int read_in_place(struct work *work, struct hd_error *err)
 	int rc = 0;
 
 	for (uint32_t sw = 0; !rc && sw < work->fabric->switch_count; sw++)
-		rc = read_switch(work, sw, rows);
+		rc = read_switch(work, sw, rows, err);
 	hd_mfts_sort(&work->in_place);
-	return rc ? hd_error_no_memory(err) : 0;
+	return rc;
 }
 
 static int add_tree(struct work *work, uint32_t mlid, const struct hd_multicast_tree *tree,
@@ -255,23 +287,24 @@ static void take(void *context, uint32_t index)
 {
 	const struct step *step = context;
 
-	repair_mft_tables_take(step->work->osm, step->work->fabric, &step->writes[index],
-			       step->undo);
+	writer_mft_take(step->work->osm, step->work->fabric, &step->writes[index], step->undo);
 }
 
 static int check(const struct step *step, struct hd_error *err)
 {
 	const struct repair_multicast *multicast = step->work->multicast;
+	struct writer_hold hold;
 	int rc = 0;
 
-	for (uint32_t begin = 0; !rc && begin < step->count; begin += REPAIR_HELD_MOST) {
-		struct repair_hold hold = repair_lock_take(multicast->shared, false);
-		for (uint32_t i = begin; !rc && i < begin + REPAIR_HELD_MOST && i < step->count;
+	for (uint32_t begin = 0; !rc && begin < step->count; begin += WRITER_HELD_MOST) {
+		rc = lock(multicast, &hold, err);
+		if (rc)
+			return rc;
+		for (uint32_t i = begin; !rc && i < begin + WRITER_HELD_MOST && i < step->count;
 		     i++)
-			rc = repair_mft_tables_check(step->work->osm, step->work->fabric,
-						     &step->writes[i], multicast->start->mft_top,
-						     err);
-		repair_lock_release(multicast->shared, hold);
+			rc = writer_mft_check(step->work->osm, step->work->fabric, &step->writes[i],
+					      multicast->start->mft_top, err);
+		unlock(multicast, hold);
 	}
 	return rc;
 }
@@ -279,17 +312,16 @@ static int check(const struct step *step, struct hd_error *err)
 static int send_step(struct step *step, struct hd_error *err)
 {
 	const struct repair_multicast *multicast = step->work->multicast;
-	struct repair_batch batch = {.shared = multicast->shared,
+	struct writer_batch batch = {.writer = multicast->shared->writer,
 				     .turn = multicast->turn,
 				     .fabric = step->work->fabric,
 				     .queue = multicast->queue,
-				     .port = multicast->port,
 				     .count = step->count,
 				     .go_on = step->undo || step->writes->adds,
 				     .submit = submit,
 				     .take = take,
 				     .context = step};
-	int rc = repair_batch_run(&batch, err);
+	int rc = writer_batch_run(&batch, err);
 
 	step->work->sent += batch.taken;
 	return rc;
@@ -339,7 +371,7 @@ static int run(struct work *work, struct hd_error *err)
 	if (!rc && work->plan)
 		rc = write_all(work, err);
 	if (rc == -ECANCELED && !hd_go_on_ask(&work->multicast->go_on))
-		rc = hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
+		rc = hd_error_set(err, -ECANCELED, WRITER_LOST_TURN);
 	return rc;
 }
 
@@ -347,10 +379,10 @@ static void note(const struct work *work, int rc)
 {
 	struct repair_shared *shared = work->multicast->shared;
 
-	pthread_mutex_lock(&shared->lock);
+	writer_lock(shared->writer);
 	shared->figures.groups += !rc && work->plan ? work->plan->groups : 0;
 	shared->figures.mft_blocks += work->sent;
-	pthread_mutex_unlock(&shared->lock);
+	writer_unlock(shared->writer);
 }
 
 void repair_multicast_run(const struct repair_multicast *multicast, char *text)

@@ -2,7 +2,7 @@
 /*
  * Repairs multicast trees after the unicast tables. All trees are computed on what is left of the
  * fabric, as the part multicast computes them in the sweep that follows: one MLID after the other, with
- * the loads of those before. heddle/fabric/repair_mfts.h says in which order the blocks are written. The
+ * the loads of those before. heddle/change/repair_mfts.h says in which order the blocks are written. The
  * sweep then finds the same trees. OpenSM sends all multicast blocks in each sweep, without comparing,
  * but no entry in a switch changes.
  */
@@ -20,7 +20,6 @@ struct repair_multicast {
 	const struct repair_start *start;
 	const struct hd_fabric *damaged; /* what is left of the fabric of the last sweep */
 	struct hd_smp_queue *queue; /* destination s is switch s of the fabric of the last sweep */
-	const struct hd_smp_port *port;
 };
 
 /*

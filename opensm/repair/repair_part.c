@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The part that repairs tables before the sweep. When a switch reports a change, OpenSM discovers the
- * whole subnet before it routes. Meanwhile a thread of this part asks that switch what it has lost,
+ * whole subnet before it routes. Meanwhile the writer's thread asks that switch what it has lost,
  * repairs the tables in place with the same engine, and writes the blocks that change, in the order
- * that include/heddle/fabric/repair.h describes. OpenSM's copy of the tables and the published routing
+ * that include/heddle/change/repair.h describes. OpenSM's copy of the tables and the published routing
  * change with them, so the sweep finds nothing to change. What comes up is left to the sweep.
  */
 #include "opensm_headers.h"
 #include "part.h"
 #include "parts.h"
-#include "repair_stale.h"
-#include "repair_thread.h"
+#include "repairs.h"
 #include "routing.h"
 #include "snapshot.h"
 #include "status_report.h"
@@ -70,8 +69,7 @@ static const struct hd_option options[] = {
 struct repair_state {
 	struct part_context *context;
 	struct repair_shared shared;
-	struct repair_thread *thread; /* NULL: repairs have never been enabled */
-	struct repair_stale stale;
+	struct repairs *repairs; /* NULL: they have never been enabled */
 	bool said; /* that the thread cannot start */
 };
 
@@ -93,7 +91,6 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 		return hd_error_no_memory(err);
 	state->context = context;
 	repair_shared_init(&state->shared, context);
-	context->stale = &state->stale;
 	*out = state;
 	return 0;
 }
@@ -102,9 +99,7 @@ static void destroy(void *data)
 {
 	struct repair_state *state = data;
 
-	repair_thread_end(state->thread);
-	state->context->stale = NULL;
-	repair_stale_end(&state->stale);
+	repairs_end(state->repairs);
 	repair_shared_release(&state->shared);
 	free(state);
 }
@@ -127,25 +122,13 @@ static struct repair_settings read_settings(const struct repair_state *state)
 
 /* ---- sweeps ---- */
 
-/* Another OpenSM may have written other tables since this one was the master. */
-static void take_turn_of_new_master(struct repair_state *state)
-{
-	struct osm_opensm *osm = state->context->osm;
-
-	if (!state->thread || !osm->subn.coming_out_of_standby)
-		return;
-	repair_shared_stop(&state->shared);
-}
-
 static void sweep_begins(void *data)
 {
 	struct repair_state *state = data;
 	struct hd_error err;
 
-	take_turn_of_new_master(state);
-	repair_stale_begin(&state->stale, state->context);
-	if (state->thread || !read_settings(state).enable ||
-	    !repair_thread_start(&state->shared, &state->thread, &err))
+	if (state->repairs || !read_settings(state).enable ||
+	    !repairs_start(&state->shared, &state->repairs, &err))
 		return;
 	if (!state->said)
 		log_error(&state->context->log, LOG_ERROR_LOAD, "no repairs before sweeps: %s",
@@ -154,40 +137,21 @@ static void sweep_begins(void *data)
 }
 
 /* A repair that is under way is worth a moment: the sweep has less to change then. */
-static void discovered(void *data)
+static void turn_ends(void *data)
 {
 	struct repair_state *state = data;
+	const char *blocked;
 
-	if (!state->thread)
+	if (!state->repairs)
 		return;
-	repair_shared_wait(&state->shared, WAIT_MS);
-	repair_shared_stop(&state->shared);
-}
-
-/* For the command `reroute`, which has no hook before. */
-static void take_turn(struct repair_state *state)
-{
-	if (state->thread)
-		repair_shared_take_turn(&state->shared);
-}
-
-static void computed(void *data, struct routing *routing)
-{
-	(void)routing;
-	take_turn(data);
-}
-
-static void refused(void *data)
-{
-	take_turn(data);
-}
-
-static void published(void *data)
-{
-	struct repair_state *state = data;
-
-	if (!state->context->published && !osm_exit_flag)
-		take_turn(state);
+	repair_shared_wait(&state->shared, WAIT_MS, &blocked);
+	if (!blocked)
+		return;
+	log_info(&state->context->log, "no repair before the sweep, which does it instead: %s",
+		 blocked);
+	writer_lock(state->context->writer);
+	state->shared.figures.stopped++;
+	writer_unlock(state->context->writer);
 }
 
 /*
@@ -204,14 +168,14 @@ static void refuse_incomplete(struct repair_state *state, struct repair_start *s
 		return;
 	start->mft_unknown = true;
 	const struct hd_routes *routes = start->routing->routes;
-	struct repair_hold hold = repair_lock_take(&state->shared, false);
+	struct writer_hold hold = writer_lock_take(state->context->writer, false);
 	switches = snapshot_osm_switches(start->routing->fabric, osm);
-	repair_lock_release(&state->shared, hold);
+	writer_lock_release(state->context->writer, hold);
 	/* only this thread removes switches of OpenSM */
 	for (uint32_t row = 0; switches && !found && row < routes->switch_count; row += ROWS_HELD) {
-		hold = repair_lock_take(&state->shared, false);
+		hold = writer_lock_take(state->context->writer, false);
 		found = switch_tables_unacknowledged(routes, switches, row, ROWS_HELD);
-		repair_lock_release(&state->shared, hold);
+		writer_lock_release(state->context->writer, hold);
 	}
 	if (!switches)
 		snprintf(start->refusal, sizeof(start->refusal), "out of memory");
@@ -227,22 +191,18 @@ static void settled(void *data)
 	struct repair_state *state = data;
 	const struct repair_settings settings = read_settings(state);
 
-	repair_stale_end(&state->stale);
-	if (!state->thread)
+	if (!state->repairs)
 		return;
-	/* the thread of the keys part may have the turn already */
-	struct repair_hold hold = repair_lock_take(&state->shared, false);
 	struct routing *routing = state->context->published;
 	if (routing)
 		routing_hold(routing);
-	repair_lock_release(&state->shared, hold);
 	struct repair_start *start = repair_start_new(state->context, &settings, routing);
 	if (!start)
 		log_error(&state->context->log, LOG_ERROR_LOAD,
 			  "no repairs before the next sweep: out of memory");
 	else
 		refuse_incomplete(state, start);
-	repair_shared_give_turn(&state->shared, start);
+	repair_shared_give(&state->shared, start);
 }
 
 /* ---- traps ---- */
@@ -273,10 +233,13 @@ static void status(void *data, struct status_report *report)
 {
 	struct repair_state *state = data;
 
+	struct writer *writer = state->context->writer;
 	const struct repair_figures figures = repair_shared_figures(&state->shared);
-	pthread_mutex_lock(&state->shared.lock);
-	const bool on = state->shared.enabled, ready = on && state->shared.ready;
-	pthread_mutex_unlock(&state->shared.lock);
+	const struct writer_figures times = writer_figures(writer);
+	writer_lock(writer);
+	const bool on = state->shared.enabled,
+		   ready = on && state->shared.prepared && writer->ready;
+	writer_unlock(writer);
 	status_report_section(report, "repair");
 	if (on)
 		status_report_text(report, "summary",
@@ -293,14 +256,14 @@ static void status(void *data, struct status_report *report)
 	status_report_number(report, "groups", figures.groups);
 	status_report_number(report, "mft_blocks", figures.mft_blocks);
 	status_report_number(report, "traps", figures.traps);
-	status_report_number(report, "locks", figures.locks.count);
-	status_report_number(report, "long_locks", figures.locks.over);
-	status_report_number(report, "preempted_locks", figures.locks.preempted);
-	status_report_number(report, "longest_lock_us", figures.locks.wall_us_most);
-	status_report_number(report, "longest_lock_cpu_us", figures.locks.cpu_us_most);
-	status_report_number(report, "longest_wait_us", figures.waits.wall_us_most);
-	status_report_number(report, "longest_send_us", figures.sends.wall_us_most);
-	status_report_number(report, "longest_send_cpu_us", figures.sends.cpu_us_most);
+	status_report_number(report, "locks", times.locks.count);
+	status_report_number(report, "long_locks", times.locks.over);
+	status_report_number(report, "preempted_locks", times.locks.preempted);
+	status_report_number(report, "longest_lock_us", times.locks.wall_us_most);
+	status_report_number(report, "longest_lock_cpu_us", times.locks.cpu_us_most);
+	status_report_number(report, "longest_wait_us", times.waits.wall_us_most);
+	status_report_number(report, "longest_send_us", times.sends.wall_us_most);
+	status_report_number(report, "longest_send_cpu_us", times.sends.cpu_us_most);
 	status_report_real(report, "last_ms", figures.last_ms);
 	status_report_metric(report, &metric_repairs, (double)figures.repairs);
 	status_report_metric(report, &metric_stopped, (double)figures.stopped);
@@ -313,10 +276,7 @@ const struct part repair_part = {
     .sections = sections,
     .create = create,
     .sweep_begins = sweep_begins,
-    .discovered = discovered,
-    .refused = refused,
-    .computed = computed,
-    .published = published,
+    .turn_ends = turn_ends,
     .settled = settled,
     .trap = trap,
     .status = status,

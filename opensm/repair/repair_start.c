@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "repair_start.h"
-#include "ar_part.h"
-#include "ar_settings.h"
-#include "ar_worker.h"
 #include "engine_callbacks.h"
 #include "engines_state.h"
 #include "lane_tables.h"
@@ -22,16 +19,17 @@ static void refuse(struct repair_start *start, const struct part_context *contex
 	const struct routing *routing = start->routing;
 	const osm_subn_t *subn = &context->osm->subn;
 
+	const char *forbidden = routing ? part_forbids_repairs(context, routing) : NULL;
+
 	/* with the cache OpenSM takes tables for unchanged when a switch comes back */
-	const char *why =
-	    !start->settings.enable ? "it is off"
-	    : !routing		    ? "the tables are not Heddle's"
-	    : !start->ar_worker && ar_settings_may_enable(context->config, routing->adaptive)
-		? "adaptive routing is not ready"
-	    : subn->opt.use_ucast_cache ? "use_ucast_cache is on"
-	    : !subn->opt.sweep_on_trap	? "no sweep would follow, since sweep_on_trap is off"
-	    : !start->own_port		? "OpenSM has no port"
-					: "";
+	const char *why = !start->settings.enable     ? "it is off"
+			  : !routing		      ? "the tables are not Heddle's"
+			  : forbidden		      ? forbidden
+			  : subn->opt.use_ucast_cache ? "use_ucast_cache is on"
+			  : !subn->opt.sweep_on_trap
+			      ? "no sweep would follow, since sweep_on_trap is off"
+			  : !start->own_port ? "OpenSM has no port"
+					     : "";
 
 	snprintf(start->refusal, sizeof(start->refusal), "%s", why);
 }
@@ -135,12 +133,6 @@ struct repair_start *repair_start_new(const struct part_context *context,
 		start->settings.timeout_ms = subn->opt.transaction_timeout;
 	start->multicast = !subn->opt.disable_multicast;
 	start->mft_top = subn->opt.use_mfttop;
-	if (context->ar)
-		start->ar_job = ar_part_repair_job(context->ar, &start->ar_worker);
-	if (start->ar_worker && !start->ar_job) {
-		repair_start_free(start);
-		return NULL;
-	}
 	refuse(start, context);
 	if (!*start->refusal && copy(start, context)) {
 		repair_start_free(start);
@@ -153,7 +145,6 @@ void repair_start_free(struct repair_start *start)
 {
 	if (!start)
 		return;
-	ar_job_free(start->ar_job);
 	routing_release(start->routing);
 	hd_options_free(start->options);
 	hd_routes_free(start->baseline);

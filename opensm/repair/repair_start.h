@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a sweep leaves to the thread that repairs: all that an engine needs to route what is left
- * after a loss as the next sweep will. The sweeper thread makes it, and the thread of the part owns
- * it; it points into nothing that a sweep changes.
+ * What a sweep leaves for repairs: all that an engine needs to route what is left after a loss as the next sweep
+ * will. The sweeper thread makes it, and the writer's thread owns it. It points into nothing that a sweep changes.
  */
 #ifndef OPENSM_REPAIR_START_H
 #define OPENSM_REPAIR_START_H
@@ -11,8 +10,6 @@
 #include <heddle/engines.h>
 #include <heddle/mad/queue.h>
 
-struct ar_job;
-struct ar_worker;
 struct part_context;
 struct routing;
 
@@ -36,8 +33,6 @@ struct repair_start {
 	struct hd_options *options; /* of the engine */
 	struct hd_policy policy; /* arrays in the arena */
 	struct hd_routes *baseline; /* in the routing's shape; NULL: none */
-	struct ar_job *ar_job; /* to be copied; NULL: adaptive routing was never wanted */
-	struct ar_worker *ar_worker; /* for it; NULL: the same */
 	unsigned lanes, threads;
 	uint64_t own_port; /* GUID in host byte order */
 	uint64_t m_key;

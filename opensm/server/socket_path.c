@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,7 +13,15 @@
 #include <unistd.h>
 
 #define WAITING 16
+#define NAME_SIZE 64
 #define ENTRY_SIZE 16384
+
+/* ---- addresses ---- */
+
+static bool is_path(const char *address)
+{
+	return *address == '/';
+}
 
 int socket_path_validate(const char *path, struct hd_error *err)
 {
@@ -22,65 +32,97 @@ int socket_path_validate(const char *path, struct hd_error *err)
 	return 0;
 }
 
-void socket_path_remove(const char *path)
+int socket_path_or_port_validate(const char *address, struct hd_error *err)
+{
+	if (is_path(address))
+		return socket_path_validate(address, err);
+	if (*address && !strchr(address, ':'))
+		return hd_error_set(err, -EINVAL,
+				    "'%s' is neither a path nor ADDRESS:PORT, such as "
+				    "192.0.2.1:7471 or [2001:db8::1]:7471",
+				    address);
+	return 0;
+}
+
+static struct sockaddr_un place_of(const char *path)
+{
+	struct sockaddr_un place = {.sun_family = AF_UNIX};
+
+	strncpy(place.sun_path, path, sizeof(place.sun_path) - 1);
+	return place;
+}
+
+/* "192.0.2.1:7471" or "[2001:db8::1]:7471". */
+static int look_up_port(const char *text, struct sockaddr_storage *out, struct hd_error *err)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+				       .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
+	const char *colon = strrchr(text, ':');
+	const int brackets = *text == '[';
+	struct addrinfo *found;
+	char host[NAME_SIZE];
+
+	snprintf(host, sizeof(host), "%.*s", (int)(colon - text) - 2 * brackets, text + brackets);
+	int rc = getaddrinfo(host, colon + 1, &hints, &found);
+	if (rc)
+		return hd_error_set(err, -EINVAL, "%s: %s", text, gai_strerror(rc));
+	memcpy(out, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return 0;
+}
+
+/* ---- files ---- */
+
+struct socket_path_file socket_path_note(const char *path)
 {
 	struct stat facts;
 
-	if (!lstat(path, &facts) && S_ISSOCK(facts.st_mode))
+	if (!is_path(path) || lstat(path, &facts))
+		return (struct socket_path_file){0};
+	return (struct socket_path_file){.device = facts.st_dev, .number = facts.st_ino};
+}
+
+void socket_path_remove(const char *path, const struct socket_path_file *only)
+{
+	struct stat facts;
+
+	if (lstat(path, &facts) || !S_ISSOCK(facts.st_mode))
+		return;
+	if (!only || (facts.st_dev == only->device && facts.st_ino == only->number))
 		unlink(path);
 }
 
 bool socket_path_is_answered(const char *path)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const struct sockaddr_un place = place_of(path);
 	int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (file < 0)
 		return false;
-	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
 	/* EAGAIN: its queue of connections is full */
 	bool answered =
-	    !connect(file, (struct sockaddr *)&address, sizeof(address)) || errno == EAGAIN;
+	    !connect(file, (const struct sockaddr *)&place, sizeof(place)) || errno == EAGAIN;
 	close(file);
 	return answered;
 }
 
 void socket_path_make_folder(const char *path)
 {
-	char *folder = strdup(path);
-	char *end = folder ? strrchr(folder, '/') : NULL;
+	const char *end = strrchr(path, '/');
+	char *folder = end ? strndup(path, (size_t)(end - path)) : NULL;
 
-	if (end && end > folder) {
-		*end = '\0';
+	if (folder)
 		mkdir(folder, 0755);
-	}
 	free(folder);
 }
 
-struct socket_path_file socket_path_note(const char *path)
-{
-	struct stat facts;
+/* ---- listening ---- */
 
-	if (lstat(path, &facts))
-		return (struct socket_path_file){0};
-	return (struct socket_path_file){.device = facts.st_dev, .number = facts.st_ino};
-}
-
-void socket_path_remove_own(const char *path, const struct socket_path_file *file)
-{
-	const struct socket_path_file now = socket_path_note(path);
-
-	if (now.device == file->device && now.number == file->number)
-		socket_path_remove(path);
-}
-
-static int fail(const char *path, int file, const char *what, struct hd_error *err)
+static int fail(const char *address, const char *what, struct hd_error *err)
 {
 	int rc = -errno;
 
-	if (file >= 0)
-		close(file);
-	return hd_error_set(err, rc, "%s: %s: %s", path, what, strerror(-rc));
+	return hd_error_set(err, rc, "%s: %s: %s", address, what, strerror(-rc));
 }
 
 static int give_to(const char *path, const char *group, struct hd_error *err)
@@ -93,31 +135,55 @@ static int give_to(const char *path, const char *group, struct hd_error *err)
 	if (getgrnam_r(group, &entry, text, sizeof(text), &found) || !found)
 		return hd_error_set(err, -ENOENT, "%s: there is no group '%s'", path, group);
 	if (chown(path, (uid_t)-1, found->gr_gid))
-		return fail(path, -1, "cannot give the socket to the group", err);
+		return fail(path, "cannot give the socket to the group", err);
 	return 0;
 }
 
-int socket_path_listen(const char *path, const char *group, struct hd_error *err)
+static int open_path(int file, const char *path, const char *group, struct hd_error *err)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int file, rc = socket_path_validate(path, err);
+	const struct sockaddr_un place = place_of(path);
 
+	socket_path_remove(path, NULL);
+	if (bind(file, (const struct sockaddr *)&place, sizeof(place)))
+		return fail(path, "cannot bind", err);
+	int rc = give_to(path, group, err);
+	if (!rc && chmod(path, 0660))
+		rc = fail(path, "cannot set its rights", err);
+	if (rc)
+		socket_path_remove(path, NULL);
+	return rc;
+}
+
+static int open_port(int file, const char *text, const struct sockaddr_storage *place,
+		     struct hd_error *err)
+{
+	const int one = 1;
+
+	setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	/* connections inherit it; else a client that was unplugged holds its place for ever */
+	setsockopt(file, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+	return bind(file, (const struct sockaddr *)place, sizeof(*place))
+		   ? fail(text, "cannot bind", err)
+		   : 0;
+}
+
+int socket_path_or_port_listen(const char *address, const char *group, struct hd_error *err)
+{
+	struct sockaddr_storage place = {.ss_family = AF_UNIX};
+	int file, rc = socket_path_or_port_validate(address, err);
+
+	if (!rc && !is_path(address))
+		rc = look_up_port(address, &place, err);
 	if (rc)
 		return rc;
-	file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	file = socket(place.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (file < 0)
-		return fail(path, file, "no socket", err);
-	socket_path_remove(path);
-	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
-	if (bind(file, (struct sockaddr *)&address, sizeof(address)))
-		return fail(path, file, "cannot bind", err);
-	rc = give_to(path, group, err);
-	if (rc) {
+		return fail(address, "no socket", err);
+	rc = is_path(address) ? open_path(file, address, group, err)
+			      : open_port(file, address, &place, err);
+	if (!rc && listen(file, WAITING))
+		rc = fail(address, "cannot listen", err);
+	if (rc)
 		close(file);
-		socket_path_remove(path);
-		return rc;
-	}
-	if (chmod(path, 0660) || listen(file, WAITING))
-		return fail(path, file, "cannot listen", err);
-	return file;
+	return rc ? rc : file;
 }

@@ -2,7 +2,7 @@
 #include "status_load.h"
 
 #include <errno.h>
-#include <heddle/fabric/columns.h>
+#include <heddle/fabric/walk.h>
 #include <string.h>
 
 struct counting {

@@ -507,7 +507,6 @@ static void start_server(struct status_state *state)
 
 	state->settings = (struct status_server_settings){.path = state->path,
 							  .group = state->group,
-							  .log = &state->context->log,
 							  .work = work,
 							  .answer = answer,
 							  .context = state};

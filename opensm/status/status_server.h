@@ -7,8 +7,7 @@
 #ifndef OPENSM_STATUS_SERVER_H
 #define OPENSM_STATUS_SERVER_H
 
-#include "log.h"
-
+#include <heddle/base/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,7 +22,6 @@ struct status_server;
 struct status_server_settings {
 	const char *path; /* "": no socket */
 	const char *group; /* may connect; "": that of this process */
-	const struct opensm_log *log;
 	void (*work)(void *context); /* after each wake, and every STATUS_SERVER_WORK_MS */
 	/* The answer to a line, to be freed. NULL: there is no such request, or no memory. */
 	char *(*answer)(void *context, const char *line, size_t *length);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "address.h"
-
-#include "groups_of_hosts.h"
+#include "sim_hosts.h"
 
 #include <errno.h>
 #include <heddle/ir_router/map.h>

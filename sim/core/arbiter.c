@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "arbiter.h"
+#include "sim_switches.h"
 
 enum { HIGH, LOW };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "choice.h"
+#include "sim_switches.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "conga.h"
 #include "random_streams.h"
+#include "sim_switches.h"
 
 #include <errno.h>
 #include <heddle/base/grow.h>

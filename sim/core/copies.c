@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "copies.h"
+#include "sim_switches.h"
 
-#include "groups_of_hosts.h"
-#include "outputs.h"
-#include "pools.h"
+#include "core_state.h"
+#include "sim_hosts.h"
 
 /* Credits that may come in vain before copies insist; for how many packets' time they do so: 2^2 at
  * first, and 2^16 at most. */

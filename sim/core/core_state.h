@@ -20,7 +20,7 @@
 #include <heddle/base/arena.h>
 #include <heddle/ir_router/interconnect.h>
 #include <heddle/ir_router/relay.h>
-#include <heddle/sim/figures.h>
+#include <heddle/sim/simulation.h>
 
 enum sim_event {
 	SIM_ARRIVE, /* packet: its header is decoded, or at a host its last byte has come */
@@ -331,5 +331,33 @@ static inline bool sim_has_lifetimes(const struct hd_sim *sim)
 	return sim->settings.head_lifetime != HD_SIM_NEVER ||
 	       sim->settings.switch_lifetime != HD_SIM_NEVER;
 }
+
+/* ---- pools ---- */
+
+/*
+ * Packets, messages and the like: flat pools that double when they are full. Pointers into a pool
+ * are valid until the next of its kind is made; indices stay. HD_NONE: no memory, and the run is
+ * over.
+ */
+
+uint32_t pools_packet(struct hd_sim *sim);
+/* The caller has set packets[packet].message to HD_NONE. */
+void pools_free_packet(struct hd_sim *sim, uint32_t packet);
+uint32_t pools_message(struct hd_sim *sim);
+void pools_free_message(struct hd_sim *sim, uint32_t message);
+uint32_t pools_return(struct hd_sim *sim);
+void pools_free_return(struct hd_sim *sim, uint32_t item);
+uint32_t pools_wake(struct hd_sim *sim);
+void pools_free_wake(struct hd_sim *sim, uint32_t wake);
+uint32_t pools_copies(struct hd_sim *sim);
+void pools_free_copies(struct hd_sim *sim, uint32_t copies);
+void pools_release(struct hd_sim *sim);
+
+/* ---- wiring ---- */
+
+/* Nodes, ports, lanes and queues of a simulation, from the fabrics. */
+
+/* Checks the network and makes all arrays of the simulation. Errors: those of hd_sim_new(). */
+int wiring_make(struct hd_sim *sim, struct hd_error *err);
 
 #endif

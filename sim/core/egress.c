@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "egress.h"
+#include "sim_switches.h"
 
-#include "arbiter.h"
-#include "copies.h"
-#include "ingress.h"
-#include "outputs.h"
-#include "selection.h"
-#include "source.h"
+#include "sim_hosts.h"
 
 /* What a lane of an output would send; false: it has to wait for credits. */
 static bool offer(struct hd_sim *sim, uint32_t port, uint32_t lane, struct arbiter_offer *out)

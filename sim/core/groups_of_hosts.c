@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "groups_of_hosts.h"
+#include "sim_hosts.h"
 
 #include <errno.h>
 #include <heddle/base/grow.h>

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "ingress.h"
+#include "sim_switches.h"
 
-#include "address.h"
-#include "copies.h"
-#include "outputs.h"
-#include "selection.h"
-#include "sink.h"
+#include "sim_hosts.h"
 
 /* ---- outputs ---- */
 

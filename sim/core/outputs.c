@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "outputs.h"
+#include "sim_switches.h"
 
-#include "conga.h"
-#include "pools.h"
+#include "core_state.h"
 
 void outputs_watch(struct hd_sim *sim, uint32_t port)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pools.h"
+#include "core_state.h"
 
 #include <errno.h>
 #include <stdlib.h>

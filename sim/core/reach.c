@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Whether the tables bring the packets of a message to where it goes. */
-#include "address.h"
-#include "choice.h"
-#include "groups_of_hosts.h"
-#include "source.h"
+#include "sim_hosts.h"
+#include "sim_switches.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,11 +4,7 @@
  * detour only if the load of the minimal port that it would take is more than twice that of the
  * detour, and a packet.
  */
-#include "selection.h"
-
-#include "choice.h"
-#include "conga.h"
-#include "outputs.h"
+#include "sim_switches.h"
 
 /* ---- packets that come ---- */
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "conga.h"
-#include "copies.h"
 #include "core_state.h"
-#include "egress.h"
-#include "ingress.h"
-#include "pools.h"
-#include "sink.h"
-#include "stall.h"
-#include "wiring.h"
+#include "sim_hosts.h"
+#include "sim_switches.h"
 
 #include <errno.h>
 #include <stdlib.h>

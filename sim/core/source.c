@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "source.h"
+#include "sim_hosts.h"
 
-#include "address.h"
-#include "groups_of_hosts.h"
-#include "outputs.h"
-#include "pools.h"
-#include "sink.h"
-#include "stall.h"
+#include "core_state.h"
+#include "sim_switches.h"
 
 #include <errno.h>
 

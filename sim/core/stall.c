@@ -5,11 +5,7 @@
  * cleared that have a packet for a host, or for a buffer that is not suspected, until none is left
  * to be cleared. From a stuck buffer, the waits lead only to stuck buffers, and so into a cycle.
  */
-#include "stall.h"
-
-#include "choice.h"
-#include "outputs.h"
-#include "selection.h"
+#include "sim_switches.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "wiring.h"
-#include "address.h"
-#include "arbiter.h"
-#include "conga.h"
 #include "core_state.h"
-#include "groups_of_hosts.h"
+#include "sim_hosts.h"
+#include "sim_switches.h"
 
 #include <errno.h>
 #include <string.h>

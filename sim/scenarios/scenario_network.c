@@ -2,7 +2,7 @@
 #include "scenario_network.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/read.h>
+#include <heddle/ar_manager/plan_files.h>
 #include <heddle/base/gzip.h>
 #include <heddle/base/suggest.h>
 #include <heddle/engines.h>

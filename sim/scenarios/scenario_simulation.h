@@ -5,8 +5,8 @@
 
 #include "scenario_point.h"
 
-#include <heddle/sim/figures.h>
 #include <heddle/sim/scenario.h>
+#include <heddle/sim/simulation.h>
 
 struct scenario_simulation {
 	const struct scenario_point *point;

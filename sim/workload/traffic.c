@@ -5,7 +5,7 @@
 
 #include <heddle/base/grow.h>
 #include <heddle/base/lookup.h>
-#include <heddle/base/words.h>
+#include <heddle/base/text.h>
 #include <heddle/fabric/resolve.h>
 #include <inttypes.h>
 #include <stdio.h>

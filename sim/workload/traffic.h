@@ -171,7 +171,8 @@ void traffic_send(struct hd_traffic_part *part, struct hd_sim_message *message, 
 struct hd_sim_message traffic_message(const struct hd_traffic_part *part, uint32_t source,
 				      uint32_t destination, uint64_t bytes);
 
-/* The lane of flow `flow`, whatever that is a number of: of lanes, it keeps to one. */
+/* The lane of a flow. If the part has several lanes, a hash of `flow` chooses one: a flow stays on one lane if
+ * its number stays the same. */
 uint8_t traffic_lane(const struct hd_traffic_part *part, uint64_t flow);
 
 /* The offset of a message's destination; draws one if the part wants a random one. */

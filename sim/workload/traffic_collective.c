@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A collective operation of all hosts, again and again, and how long it takes. The ranks meet before
  * each, without messages. */
+#include "traffic_draw.h"
 #include "traffic_ranks.h"
-#include "traffic_sizes.h"
 
 #include <inttypes.h>
 
@@ -76,7 +76,7 @@ static int read_options(struct collective *collective, const struct hd_options *
 	collective->repeat = (uint32_t)hd_options_get(options, "repeat")->number;
 	collective->root = (uint32_t)hd_options_get(options, "root")->number;
 	collective->application_count = (uint32_t)hd_options_get(options, "applications")->number;
-	int rc = sizes_parse(hd_options_get(options, "size")->text, &collective->sizes, err);
+	int rc = draw_sizes_parse(hd_options_get(options, "size")->text, &collective->sizes, err);
 	if (!rc && !collective->sizes.count)
 		rc =
 		    hd_error_set(err, -EINVAL, "option 'size': expected a size or a list of sizes");
@@ -179,7 +179,7 @@ static const struct hd_option options[] = {
     TRAFFIC_CHECKED("size",
 		    "of what a rank gives to each other one, or of the whole vector; "
 		    "several sizes are measured one after the other",
-		    "32 KiB", sizes_check),
+		    "32 KiB", draw_sizes_check),
     TRAFFIC_INT("repeat", "operations of each size", "1", 1, 1000000),
     TRAFFIC_INT("root", "rank from which or to which trees lead", "0", 0, 1000000),
     TRAFFIC_INT("applications", "that share the hosts equally", "1", 1, 65536),

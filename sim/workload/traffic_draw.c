@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "traffic_draw.h"
 
+#include <errno.h>
 #include <heddle/base/random.h>
+#include <heddle/base/text.h>
+#include <heddle/sim/units.h>
 #include <math.h>
 #include <string.h>
+
+/* ---- random variables ---- */
 
 #define LN2 0.693147180559945309417232121458
 #define SQRT_HALF 0.707106781186547524400844362105
@@ -88,4 +93,178 @@ void draw_order(uint64_t *random, uint32_t *values, uint32_t count)
 		values[i - 1] = values[j];
 		values[j] = kept;
 	}
+}
+
+/* ---- sizes of messages ---- */
+
+static int one_size(const struct hd_cursor *piece, uint32_t *size, struct hd_error *err)
+{
+	struct hd_cursor trimmed = *piece;
+	char text[HD_QUOTE_SIZE];
+	uint64_t bytes;
+
+	hd_cursor_trim(&trimmed);
+	int rc = hd_sim_parse_size(hd_cursor_quote(&trimmed, text, sizeof(text)), &bytes, err);
+	if (rc)
+		return rc;
+	if (!bytes)
+		return hd_error_set(err, -ERANGE, "a message has at least 1 byte");
+	*size = (uint32_t)bytes;
+	return 0;
+}
+
+static int range(struct traffic_sizes *sizes, const struct hd_cursor *first,
+		 const struct hd_cursor *last, struct hd_error *err)
+{
+	int rc = one_size(first, &sizes->least, err);
+
+	if (!rc)
+		rc = one_size(last, &sizes->most, err);
+	if (!rc && sizes->most < sizes->least)
+		rc = hd_error_set(err, -EINVAL, "the range of sizes ends before it begins");
+	return rc;
+}
+
+int draw_sizes_parse(const char *text, struct traffic_sizes *sizes, struct hd_error *err)
+{
+	struct hd_cursor cursor = {text, text + strlen(text)}, piece;
+	int rc = 0;
+
+	*sizes = (struct traffic_sizes){0};
+	if (hd_take_until(&cursor, "..", &piece))
+		return range(sizes, &piece, &cursor, err);
+	do {
+		bool last = !hd_take_until(&cursor, ",", &piece);
+		if (last) {
+			piece = cursor;
+			cursor.at = cursor.end;
+		}
+		if (sizes->count == SIZES_MAX)
+			return hd_error_set(err, -ERANGE, "more than %u sizes", SIZES_MAX);
+		rc = one_size(&piece, &sizes->list[sizes->count++], err);
+		if (last)
+			break;
+	} while (!rc);
+	return rc;
+}
+
+int draw_sizes_check(const char *text, struct hd_error *err)
+{
+	struct traffic_sizes sizes;
+
+	return draw_sizes_parse(text, &sizes, err);
+}
+
+uint32_t draw_sizes_next(const struct traffic_sizes *sizes, uint64_t *random)
+{
+	if (sizes->count == 1)
+		return sizes->list[0];
+	if (sizes->count)
+		return sizes->list[hd_random_below(random, sizes->count)];
+	return sizes->least +
+	       (uint32_t)hd_random_below(random, (uint64_t)sizes->most - sizes->least + 1);
+}
+
+/* The sum of ceil(size / mtu) over 1 .. last. */
+static uint64_t packets_up_to(uint64_t last, uint64_t mtu)
+{
+	uint64_t full = last / mtu;
+
+	return mtu * full * (full + 1) / 2 + (last - full * mtu) * (full + 1);
+}
+
+void draw_sizes_total(const struct traffic_sizes *sizes, uint32_t mtu, uint32_t header,
+		      uint64_t *payload, uint64_t *wire, uint64_t *count)
+{
+	uint64_t least = sizes->least, most = sizes->most, packets;
+
+	if (!sizes->count) {
+		*count = most - least + 1;
+		*payload = (least + most) * *count / 2;
+		packets = packets_up_to(most, mtu) - packets_up_to(least - 1, mtu);
+		*wire = *payload + packets * header;
+		return;
+	}
+	*count = sizes->count;
+	*payload = *wire = 0;
+	for (uint32_t i = 0; i < sizes->count; i++) {
+		*payload += sizes->list[i];
+		*wire += sizes_wire(sizes->list[i], mtu, header);
+	}
+}
+
+/* ---- frames ---- */
+
+static const char letters[] = "IPB";
+
+int draw_frames_check_group(const char *group, struct hd_error *err)
+{
+	size_t length = strlen(group);
+
+	if (!length || length > FRAMES_GROUP_MAX || strspn(group, letters) != length ||
+	    group[0] != 'I')
+		return hd_error_set(err, -EINVAL,
+				    "'%s' is no group of pictures such as IBBPBBPBBPBB", group);
+	return 0;
+}
+
+int draw_frames_model(struct frame_model *model, const char *group, const int64_t *weights,
+		      const int64_t *deviations, uint32_t rate, struct hd_error *err)
+{
+	double sum = 0;
+	int rc = draw_frames_check_group(group, err);
+
+	if (rc)
+		return rc;
+	*model = (struct frame_model){.length = (uint32_t)strlen(group), .rate = rate};
+	for (uint32_t i = 0; i < model->length; i++) {
+		model->type[i] = (uint8_t)(strchr(letters, group[i]) - letters);
+		sum += (double)weights[model->type[i]];
+	}
+	for (uint32_t t = 0; t < FRAME_TYPES; t++) {
+		model->weight[t] = (double)weights[t] * model->length / sum;
+		model->deviation[t] = (double)deviations[t] / 100;
+	}
+	return 0;
+}
+
+uint32_t draw_frames_size(const struct frame_model *model, uint64_t number, double mean,
+			  uint64_t *random)
+{
+	uint8_t type = model->type[number % model->length];
+	double size =
+	    mean * model->weight[type] * draw_lognormal(random, model->deviation[type]) + 0.5;
+
+	if (size < 1)
+		return 1;
+	return size < 1e9 ? (uint32_t)size : 1000000000u;
+}
+
+/* Frames may overtake each other on several paths, so the deadline of an earlier one is asked for
+ * too. */
+static uint64_t due_time(const struct frame_model *model, const struct frame_deadline *deadline,
+			 uint64_t number)
+{
+	if (number >= deadline->number)
+		return deadline->due + frames_time(model, number - deadline->number);
+	uint64_t back = frames_time(model, deadline->number - number);
+	return deadline->due > back ? deadline->due - back : 0;
+}
+
+uint64_t draw_frames_arrive(const struct frame_model *model, struct frame_deadline *deadline,
+			    uint64_t number, uint64_t arrival, uint64_t first)
+{
+	if (!deadline->begun)
+		*deadline = (struct frame_deadline){true, number, first, number};
+	uint64_t due = due_time(model, deadline, number);
+	bool latest = number >= deadline->last;
+	if (latest)
+		deadline->last = number;
+	if (arrival <= due)
+		return 0;
+	if (latest) {
+		deadline->number = number;
+		deadline->due = arrival;
+	}
+	return arrival - due;
 }

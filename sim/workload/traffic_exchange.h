@@ -8,7 +8,7 @@
 #ifndef TRAFFIC_EXCHANGE_H
 #define TRAFFIC_EXCHANGE_H
 
-#include <heddle/base/index.h>
+#include <heddle/base/lookup.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 /* Flows that send as fast as the network takes their packets. The host always has the next messages
  * of a flow ready, so its cable never runs dry. */
 #include "traffic.h"
-#include "traffic_pairs.h"
+#include "traffic_targets.h"
 
 #include <stdlib.h>
 
@@ -48,8 +48,8 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	flows->depth = (uint32_t)hd_options_get(options, "depth")->number;
 	if (!flows->bytes)
 		return hd_error_set(err, -ERANGE, "option 'size' is 0");
-	int rc = pairs_read(part->traffic, hd_options_get(options, "flows")->text, true, &pairs,
-			    &count, err);
+	int rc = targets_read_pairs(part->traffic, hd_options_get(options, "flows")->text, true,
+				    &pairs, &count, err);
 	if (rc)
 		hd_error_prefix(err, rc, "option 'flows'");
 	else

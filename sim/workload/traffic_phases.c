@@ -8,7 +8,6 @@
 #include "traffic_draw.h"
 #include "traffic_keys.h"
 #include "traffic_ranks.h"
-#include "traffic_sizes.h"
 
 #include <heddle/keyd/key_pattern.h>
 #include <inttypes.h>
@@ -130,7 +129,7 @@ static int draw_turns(struct phases *phases, const struct traffic_sizes *sizes, 
 		return hd_error_no_memory(err);
 	for (uint32_t i = 0; i < phases->turn_count; i++) {
 		turns[i].phase = i % phases->pattern->phase_count;
-		turns[i].bytes = sizes_draw(sizes, &random);
+		turns[i].bytes = draw_sizes_next(sizes, &random);
 	}
 	for (uint32_t a = 0; a < phases->application_count; a++) {
 		struct application *application = &phases->applications[a];
@@ -338,7 +337,7 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	struct rank_script script = {next, request, done, NULL, phases};
 	int rc = read_options(phases, options, err);
 	if (!rc)
-		rc = sizes_parse(hd_options_get(options, "size")->text, &sizes, err);
+		rc = draw_sizes_parse(hd_options_get(options, "size")->text, &sizes, err);
 	if (!rc)
 		rc = ranks_place(part, phases->application_count,
 				 !hd_options_get(options, "placement")->number, &jobs, err);
@@ -437,7 +436,7 @@ static const struct hd_option options[] = {
     TRAFFIC_OPTION("pattern", "of the phases: stencil3d[:XxYxZ] and others of heddle key",
 		   "stencil3d"),
     TRAFFIC_CHECKED("size", "of the messages of a phase: 32 KiB; a list or a range to draw from",
-		    "32 KiB", sizes_check),
+		    "32 KiB", draw_sizes_check),
     TRAFFIC_INT("iterations", "how often the phases are repeated", "1", 1, 1000000),
     TRAFFIC_CHOICE("order", "of the phases: shuffled for each application, or as they are",
 		   "shuffled", "shuffled|same"),

@@ -6,7 +6,6 @@
  */
 #include "traffic.h"
 #include "traffic_draw.h"
-#include "traffic_sizes.h"
 #include "traffic_targets.h"
 
 #include <errno.h>
@@ -91,7 +90,7 @@ static struct interval interval_of(const struct hd_traffic_part *part,
 	uint64_t share, rate, every, payload, wire, count;
 
 	read_rate(text, &share, &rate, &every, NULL);
-	sizes_total(&sources->sizes, traffic->mtu, traffic->header, &payload, &wire, &count);
+	draw_sizes_total(&sources->sizes, traffic->mtu, traffic->header, &payload, &wire, &count);
 	if (every)
 		return (struct interval){every, 0};
 	if (rate)
@@ -138,7 +137,7 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 		if (!sources->on)
 			return hd_error_set(err, -ERANGE, "option 'on' is 0");
 	}
-	int rc = sizes_parse(hd_options_get(options, "size")->text, &sources->sizes, err);
+	int rc = draw_sizes_parse(hd_options_get(options, "size")->text, &sources->sizes, err);
 	if (!rc)
 		rc = targets_new(part, options, &sources->targets, err);
 	if (!rc)
@@ -256,7 +255,7 @@ static void make_message(struct hd_traffic_part *part, struct sources *sources, 
 	struct source *source = &sources->source[index];
 	uint32_t from = part->members[index];
 	uint32_t to = targets_draw(sources->targets, index, &source->random);
-	uint32_t bytes = sizes_draw(&sources->sizes, &source->random);
+	uint32_t bytes = draw_sizes_next(&sources->sizes, &source->random);
 	struct hd_sim_message message = traffic_message(part, from, to, bytes);
 	bool counts = traffic_now(part) >= part->traffic->warm_up;
 
@@ -342,7 +341,7 @@ static void figures(const struct hd_traffic_part *part, struct hd_traffic_report
 			value, check_rate)
 #define SIZE_OPTION(value)                                                                         \
 	TRAFFIC_CHECKED("size", "of a message: 2 kB; 4 KiB, 32 KiB; or 84 .. 2 kB", value,         \
-			sizes_check)
+			draw_sizes_check)
 #define BACKLOG_OPTION                                                                             \
 	TRAFFIC_CHECKED(                                                                           \
 	    "backlog", "bytes of a host's messages that may wait; beyond them no message is sent", \

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Video streams with deadlines (section 4 of the paper in doc/papers/irregular.md). A frame is one message. The paper used
- * recordings of seven films that are not public; here frames follow a model (traffic_frames.h).
+ * recordings of seven films that are not public; here frames follow a model (traffic_draw.h).
  * Of the I frames no packet may be dropped.
  */
 #include "traffic.h"
 #include "traffic_draw.h"
-#include "traffic_frames.h"
 #include "traffic_targets.h"
 
 #include <errno.h>
@@ -280,8 +279,8 @@ static int read_options(struct hd_traffic_part *part, struct video *video,
 	int rc = streams_read_rates(&video->rates, hd_options_get(options, "rates")->text, err);
 	if (rc)
 		return rc;
-	return frames_model(&video->model, hd_options_get(options, "group")->text, weights->list,
-			    deviations->list, video->rates.frames, err);
+	return draw_frames_model(&video->model, hd_options_get(options, "group")->text,
+				 weights->list, deviations->list, video->rates.frames, err);
 }
 
 static int create(struct hd_traffic_part *part, const struct hd_options *options,
@@ -338,7 +337,8 @@ static int start(struct hd_traffic_part *part, struct hd_error *err)
 static uint64_t frame_bytes(const struct hd_traffic_part *part, const struct video *video,
 			    struct stream *stream)
 {
-	uint64_t bytes = frames_size(&video->model, stream->frame, stream->mean, &stream->random);
+	uint64_t bytes =
+	    draw_frames_size(&video->model, stream->frame, stream->mean, &stream->random);
 	uint64_t mtu = part->traffic->mtu;
 
 	return video->rates.whole_packets ? (bytes + mtu - 1) / mtu * mtu : bytes;
@@ -404,7 +404,7 @@ static void arrive(struct hd_traffic_part *part, const struct hd_sim_message *me
 		return;
 	uint64_t first =
 	    video->from_creation ? times->created + frames_time(&video->model, 1) : now;
-	uint64_t late = frames_arrive(&video->model, &receiver->deadline, number, now, first);
+	uint64_t late = draw_frames_arrive(&video->model, &receiver->deadline, number, now, first);
 	if (!(message->tag & COUNTS))
 		return;
 	video->delivered++;
@@ -479,7 +479,7 @@ static const struct hd_option options[] = {
 		    "2 Mb/s, 3 Mb/s, 4 Mb/s, 5 Mb/s, 6 Mb/s, 8 Mb/s, 10 Mb/s", streams_check_rates),
     TRAFFIC_INT("frames", "per second", "30", 1, 1000),
     TRAFFIC_CHECKED("group", "types of the frames of a group of pictures", "IBBPBBPBBPBB",
-		    frames_check_group),
+		    draw_frames_check_group),
     {.name = "weights",
      .summary = "ratio of the mean sizes of I, P and B frames",
      .type = HD_OPTION_INT_LIST,

@@ -101,7 +101,7 @@ static int burst(struct subject *subject, const struct hd_engine *engine, uint64
 
 	draw_losses(subject, random);
 	int rc =
-	    hd_repair_fabric(subject->fabric, subject->losses, subject->count, own, &damaged, err);
+	    hd_fabric_without(subject->fabric, subject->losses, subject->count, own, &damaged, err);
 	if (rc)
 		return rc;
 	rc = repair(subject, engine, subject->damaged ? subject->damaged : subject->fabric, damaged,

@@ -363,26 +363,68 @@ def raw(keyd, data):
     return received
 
 
-@pytest.mark.parametrize("data, status", [
-    (b"BREW /healthz HTTP/1.1\r\n\r\n", 501), (b"\r\n\r\n", 501), (b"nonsense\r\n\r\n", 501),
-    (b"GET /" + b"x" * 2000 + b" HTTP/1.1\r\n\r\n", 414),
-    (b"GET /healthz HTTP/1.1\r\nX: " + b"y" * 20000 + b"\r\n\r\n", 431),
-    (b"GET /healthz HTTP/1.1\r\n" + b"X: y\r\n" * 200 + b"\r\n", 431),
-    (b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n", 400), (b"GET /healthz HTTP/1.1\r\n: x\r\n\r\n", 400),
-    (b"GET /healthz HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n", 400), (b"GET /healthz HTTP/1.1\r\nX: \x01\r\n\r\n", 400),
-    (b"PUT /v1/jobs/1 HTTP/1.1\r\nContent-Length: 1048577\r\n\r\n", 413),
-    (b"PUT /v1/jobs/1 HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400),
-    (b"PUT /v1/jobs/1 HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
-    (b"PUT /v1/jobs/1 HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
-    (b"PUT /v1/jobs/1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411), (b"PUT /v1/jobs/1 HTTP/1.1\r\n\r\n", 411),
-    (b"GET /healthz HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", 400)], ids=lambda value: str(value[:40]) if isinstance(value, bytes) else None)
-def test_bad_http(keyd, data, status):
-    """What is no good HTTP gets a problem, and the connection is closed."""
-    answer = raw(keyd, data)
+PUT, GET = b"PUT /v1/jobs/1 HTTP/1.1\r\n", b"GET /healthz HTTP/1.1\r\n"
+
+
+def bad_http(*requests):
+    return pytest.mark.parametrize("data, status", requests, ids=lambda value: repr(value)[:40])
+
+
+def refused_once(keyd, data, status):
+    """The server answers with the status once, though another request follows, and closes the connection."""
+    answer = raw(keyd, data + GET + b"\r\n")
     head, body = answer.split(b"\r\n\r\n", 1)
-    assert head.startswith(b"HTTP/1.1 %d " % status), answer
-    assert b"application/problem+json" in head and b'"status":%d' % status in body
+    assert head.startswith(b"HTTP/1.1 %d " % status) and b"HTTP/1.1" not in body, answer
     assert keyd.get("/healthz").status == 200
+    return head, body
+
+
+@bad_http(
+    (b"BREW /healthz HTTP/1.1\r\n\r\n", 501), (b"GET /" + b"x" * 2000 + b" HTTP/1.1\r\n\r\n", 414),
+    (GET + b"X: y\r\n" * 200 + b"\r\n", 431), (GET + b": x\r\n\r\n", 400), (GET + b"X: \x01\r\n\r\n", 400),
+    (GET + b"X\x01: x\r\n\r\n", 400), (PUT + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n{", 400),
+    (PUT + b"Content-Length: 1\r\nContent-Length : 2\r\n\r\n{", 400), (PUT + b"Content-Length: +1\r\n\r\n{", 400),
+    (PUT + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n\r\n", 411),
+    (PUT + b"\r\n", 411), (GET + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+    (GET + b"Content-Length: 5\r\n\r\nhello", 400),
+    (b"HEAD /healthz HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", 400))
+def test_refused_http(keyd, data, status):
+    """A request that can be read in two ways, or is out of bounds, gets a problem. What follows it is not read."""
+    head, body = refused_once(keyd, data, status)
+    assert b"application/problem+json" in head
+    assert b'"status":%d' % status in body or data.startswith(b"HEAD")
+
+
+@pytest.mark.parametrize("headers", [
+    b"Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n1\r\n{\r\n0\r\n\r\n",
+    b"Content-Length: 1\r\nTransfer-Encoding: xchunked\r\n\r\n{",
+    b"Content-Length: 1\r\nTransfer-Encoding:\r\n chunked\r\n\r\n{"])
+def test_two_framings(keyd, headers):
+    """A body with a length and an encoding is refused: by libevent if it is new enough, and else by heddle-keyd."""
+    answer = raw(keyd, PUT + headers + GET + b"\r\n")
+    assert answer[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 411") and answer.count(b"HTTP/1.1") == 1
+
+
+def test_connect(keyd):
+    """No call is made with CONNECT: the connection ends without an answer."""
+    assert raw(keyd, b"CONNECT x:1 HTTP/1.1\r\nContent-Length: 1\r\n\r\n{" + GET + b"\r\n") == b""
+    assert keyd.get("/healthz").status == 200
+
+
+@bad_http(
+    (b"\r\n\r\n", 400), (b"nonsense\r\n\r\n", 400), (b"GET / HTTP/2.0\r\n\r\n", 400),
+    (GET + b"no colon\r\n\r\n", 400), (GET + b" folded: x\r\n\r\n", 400),
+    (GET + b"Transfer-Encoding\0: chunked\r\n\r\n", 400), (GET + b"X: " + b"y" * 20000 + b"\r\n\r\n", 400),
+    (GET + b"X: " + b"y" * 20000, 400), (GET + b"X: y\r\n" * 20000, 400), (b"GET /" + b"x" * 20000, 400),
+    (PUT + b"Content-Length: 1048577\r\n\r\n", 413),
+    (PUT + b"Content-Length: 99999999999999999999999\r\n\r\n", 413),
+    (PUT + b"Content-Length: 18446744073709551617\r\n\r\n", 413), (PUT + b"Content-Length: -1\r\n\r\n", 400),
+    (PUT + b"Content-Length: 5,5\r\n\r\n", 400), (PUT + b"Content-Length:\r\n\r\n", 400),
+    (PUT + b"Transfer-Encoding: chunked\r\n\r\n100001\r\n", 413),
+    (PUT + b"Transfer-Encoding: chunked\r\n\r\nnonsense\r\n", 413))
+def test_no_http(keyd, data, status):
+    """What libevent cannot read as HTTP, or is too large, gets a page of libevent."""
+    refused_once(keyd, data, status)
 
 
 def test_large_body_is_read_to_its_answer(keyd):

@@ -63,8 +63,8 @@ def read_all(stream):
 
 
 def test_thousand_connections(keyd):
-    """1,000 connections at the same time are all served, several times; more than the limit get 503,
-    except for schedulers."""
+    """1,000 connections at the same time are all served, several times; more than the limit get 503 and
+    may send little, except for schedulers."""
     keyd.stop()
     keyd.options["scheduler_uids"] = 12345
     keyd.start()
@@ -78,10 +78,12 @@ def test_thousand_connections(keyd):
         for stream in streams:
             assert stream.recv(4096).startswith(b"HTTP/1.1 200 OK")
     assert keyd.metrics()["connections"] == 1001
-    more = [opened(keyd) for _ in range(201)]
+    more = [opened(keyd) for _ in range(202)]
     more[-1].sendall(request)
     answer = read_all(more[-1])
     assert answer.startswith(b"HTTP/1.1 503 ") and b"Retry-After" in answer and b"max_connections" in answer
+    more[-2].sendall(b"PUT /v1/jobs/1 HTTP/1.1\r\nContent-Length: 100000\r\n\r\n")
+    assert read_all(more[-2]).startswith(b"HTTP/1.1 413 ")
     keyd.options["scheduler_uids"] = os.getuid()
     keyd.write_config()
     keyd.process.send_signal(signal.SIGHUP)

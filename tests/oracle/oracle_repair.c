@@ -223,6 +223,27 @@ static bool ends_right(const struct state *state, const struct hd_routes *repair
 	return true;
 }
 
+/* Whether the writes of a step change what the plan says of it, and nothing else. */
+static bool step_is_told(const struct state *state, const struct hd_repair_plan *plan,
+			 uint32_t step)
+{
+	const size_t stride = state->in_place->stride, size = state->fabric->switch_count * stride;
+	size_t changed = 0, said = 0;
+
+	for (size_t cell = 0; cell < size; cell++)
+		changed += state->now[cell] != state->then[cell];
+	for (uint32_t i = 0; i < plan->entries; i++) {
+		const struct hd_repair_change *change = &plan->changes[i];
+		size_t cell = change->sw * stride + change->lid;
+		said += change->step == step && change->before != change->after &&
+			state->now[cell] == change->before && state->then[cell] == change->after;
+	}
+	if (said != changed)
+		snprintf(state->text, state->size,
+			 "step %u changes %zu entries, and the plan says %zu", step, changed, said);
+	return said == changed;
+}
+
 static bool steps_are_sound(struct state *state, const struct hd_repair_plan *plan)
 {
 	uint32_t stride = state->in_place->stride;
@@ -234,6 +255,8 @@ static bool steps_are_sound(struct state *state, const struct hd_repair_plan *pl
 			memcpy(state->then + (size_t)plan->writes[at].sw * stride +
 				   (size_t)plan->writes[at].block * HD_LFT_BLOCK,
 			       plan->writes[at].ports, HD_LFT_BLOCK);
+		if (!step_is_told(state, plan, step))
+			return false;
 		for (uint32_t lid = 0; lid < state->in_place->lid_count; lid++) {
 			uint32_t sw;
 			uint8_t port;

@@ -6,13 +6,13 @@
 #ifndef ORACLE_REPAIR_H
 #define ORACLE_REPAIR_H
 
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 
 /*
  * Whether in each step no graph has a cycle over links that are left; every switch from which a LID
  * arrives with the tables in place goes on to arrive; packets of all sources close no credit loop
- * (skipped in fabrics of more than 600 links); and the last step leaves the repaired tables. Else
- * writes what is wrong into text.
+ * (skipped in fabrics of more than 600 links); the entries that change in it are those of the plan; and
+ * the last step leaves the repaired tables. Else writes what is wrong into text.
  */
 bool oracle_repair_is_sound(const struct hd_fabric *fabric, const struct hd_routes *in_place,
 			    const struct hd_fabric *damaged, const struct hd_routes *repaired,

@@ -6,7 +6,7 @@
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
 
-#include "status.h"
+#include "message.h"
 
 #include <stdbool.h>
 #include <stddef.h>

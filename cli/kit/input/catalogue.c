@@ -2,15 +2,74 @@
 #include "catalogue.h"
 #include "arguments.h"
 #include "json_value.h"
-#include "known_engines.h"
 #include "message.h"
 
 #include <heddle/analysis.h>
 #include <heddle/base/suggest.h>
+#include <heddle/engines/engine_list.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+
+/* ---- engines ---- */
+
+static struct hd_engine_list *loaded; /* NULL: not loaded yet, or no memory */
+static bool tried;
+
+static const struct hd_engine_list *load(void)
+{
+	const struct hd_log log = message_log(false);
+	const struct hd_engine_source source = {.path = secure_getenv(KNOWN_ENGINES_PATH),
+						.log = &log};
+	struct hd_error err;
+
+	if (!tried && hd_engine_list_new(&source, &loaded, &err))
+		message_fail(&err);
+	tried = true;
+	return loaded;
+}
+
+const struct hd_engine *const *catalogue_known_engines(unsigned *count)
+{
+	return hd_engine_list_all(load(), count);
+}
+
+const struct hd_engine *catalogue_find_engine(const char *name)
+{
+	return hd_engine_list_find(load(), name);
+}
+
+void catalogue_forget_engines(void)
+{
+	hd_engine_list_free(loaded);
+	loaded = NULL;
+	tried = false;
+}
+
+/* ---- files that come with heddle ---- */
+
+/* The path of the executable, without symbolic links. A chroot may have no /proc: then as exec() got it. */
+static bool find_program(char program[PATH_MAX])
+{
+	const char *started = (const char *)getauxval(AT_EXECFN);
+
+	return realpath("/proc/self/exe", program) || (started && realpath(started, program));
+}
+
+void catalogue_shipped_path(const char *name, char *path, size_t size)
+{
+	char program[PATH_MAX];
+
+	*path = '\0';
+	if (!find_program(program))
+		return;
+	*strrchr(program, '/') = '\0';
+	snprintf(path, size, "%s/" HEDDLE_DATA_FROM_PROGRAM "/heddle/%s", program, name);
+}
 
 #define NAMES_SIZE 512
 
@@ -27,7 +86,7 @@ static unsigned count_engines(void)
 {
 	unsigned count;
 
-	known_engines_all(&count);
+	catalogue_known_engines(&count);
 	return count;
 }
 
@@ -35,7 +94,7 @@ static struct catalogue_entry engine_entry(unsigned index)
 {
 	unsigned count;
 
-	return ENTRY_OF(known_engines_all(&count)[index]);
+	return ENTRY_OF(catalogue_known_engines(&count)[index]);
 }
 
 static unsigned count_patterns(void)

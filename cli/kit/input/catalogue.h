@@ -7,7 +7,39 @@
 #define CLI_CATALOGUE_H
 
 #include <heddle/base/options.h>
+#include <heddle/engines.h>
 #include <jansson.h>
+#include <stddef.h>
+
+/* ---- engines ---- */
+
+/*
+ * The engines that commands know: the built-in ones, and those of the modules in the folders of
+ * HEDDLE_ENGINE_PATH. The first call loads the modules and says which are refused; it comes while a
+ * command reads its arguments, before there are threads. The environment does not count in a program
+ * that has more rights than its user.
+ */
+
+#define KNOWN_ENGINES_PATH "HEDDLE_ENGINE_PATH"
+
+/* All of them; *count of them. */
+const struct hd_engine *const *catalogue_known_engines(unsigned *count);
+
+/* Engine by name, or NULL. */
+const struct hd_engine *catalogue_find_engine(const char *name);
+
+/* Unloads the modules; the next call loads them again. For tests. */
+void catalogue_forget_engines(void);
+
+/* ---- files that come with heddle ---- */
+
+/* Files that come with heddle: scenarios and examples. */
+
+/*
+ * Writes the path of share/heddle/NAME into `path`, cut to `size`. The folder share is found from the place
+ * of the executable, so that an installation can lie anywhere. "" if that place is not known.
+ */
+void catalogue_shipped_path(const char *name, char *path, size_t size);
 
 struct catalogue_entry {
 	const char *name, *summary;

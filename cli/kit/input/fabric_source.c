@@ -2,10 +2,26 @@
 #include "fabric_source.h"
 #include "progress.h"
 
+#include <heddle/base/random.h>
 #include <heddle/base/text.h>
-
 #include <inttypes.h>
 #include <string.h>
+
+/* ---- random groups ---- */
+
+void fabric_source_draw_group(const struct hd_fabric *fabric, uint32_t size, uint64_t *seed,
+			      uint32_t *hosts, uint32_t *members)
+{
+	for (uint32_t i = 0; i < size; i++) {
+		uint32_t other = i + (uint32_t)hd_random_below(seed, fabric->host_count - i);
+		uint32_t host = hosts[other];
+		hosts[other] = hosts[i];
+		hosts[i] = host;
+		members[i] = fabric->host_port[host];
+	}
+}
+
+/* ---- fabrics ---- */
 
 struct lid_use {
 	uint32_t without; /* hosts and switches without a LID */

@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A fabric from a file, with LIDs. */
+/* A fabric from a file, with LIDs; and random groups of its hosts. */
 #ifndef CLI_FABRIC_SOURCE_H
 #define CLI_FABRIC_SOURCE_H
 
 #include <heddle/fabric.h>
+
+/* ---- random groups ---- */
+
+/* Multicast groups of random hosts. */
+
+#define RANDOM_GROUPS_MAX 16383 /* as many as there are MLIDs */
+#define RANDOM_GROUP_SIZE 8 /* hosts, if not told otherwise */
+#define RANDOM_GROUP_SIZE_MAX 65535
+
+/*
+ * Draws `size` hosts of the fabric, which has so many, and advances *seed. hosts[host_count] is a
+ * permutation of the hosts, which changes. members[size]: their port indices.
+ */
+void fabric_source_draw_group(const struct hd_fabric *fabric, uint32_t size, uint64_t *seed,
+			      uint32_t *hosts, uint32_t *members);
+
+/* ---- fabrics ---- */
+
+/* A fabric from a file, with LIDs. */
 
 #define LMC_ANY (-1) /* the LIDs of the file; LMC 0 if it has none */
 #define LMC_KEEP (-2) /* the LIDs of the file; none if it has none */

@@ -7,9 +7,9 @@
 #define CLI_SHARED_ARGUMENTS_H
 
 #include "arguments.h"
-#include "fabric_output.h"
 #include "fabric_source.h"
 #include "graphviz.h"
+#include "output.h"
 #include "table_source.h"
 
 #include <heddle/base/parallel.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "table_source.h"
 #include "catalogue.h"
-#include "known_engines.h"
 #include "message.h"
 #include "progress.h"
 
@@ -19,7 +18,7 @@ int table_source_take_engine(const struct typed *typed, void *place)
 	int status = catalogue_choose(&catalogue_engines, typed->text, &entry, &source->options);
 	if (status)
 		return status;
-	source->engine = known_engines_find(entry.name);
+	source->engine = catalogue_find_engine(entry.name);
 	source->operands = typed->operands;
 	int used = snprintf(source->name, sizeof(source->name), "%s ", entry.name);
 	hd_options_print(source->options, source->name + used, (int)sizeof(source->name) - used);

@@ -10,6 +10,8 @@
 
 #include <heddle/analysis.h>
 
+/* ---- the workload ---- */
+
 /* Rows of such a command's table; `member` is a struct workload. `patterns`, a string: how many it
  * draws by default. */
 #define WORKLOAD_ARGUMENTS(type, member, patterns)                                                 \
@@ -42,7 +44,7 @@
 
 #define WORKLOAD_COUNT_MAX INT64_C(4294967295) /* what hd_congestion_run() takes */
 
-struct workload_command; /* see workload_frame.h */
+struct workload_command; /* see below */
 
 struct workload {
 	const struct workload_command *command;
@@ -111,5 +113,21 @@ const char *workload_lids_remark(const struct workload *workload);
 
 /* For the head of a table of routes by pi: ", pi rounded up" if flows are divided. */
 const char *workload_pi_remark(const struct workload *workload);
+
+/* ---- the frame of the commands ---- */
+
+/* The frame of the commands that send a workload: ebb, compare and survive. */
+
+/* What differs between the commands. A command's job begins with a struct workload, to which `job`
+ * points. */
+struct workload_command {
+	const struct usage *usage;
+	uint64_t count; /* patterns to draw by default */
+	arguments_run_fn *run;
+	void (*release)(void *job); /* releases everything but the workload */
+};
+
+/* Begins as one of several processes, reads the command line, runs and ends. The exit status. */
+int workload_frame_run(const struct workload_command *command, void *job, int argc, char **argv);
 
 #endif

@@ -15,6 +15,7 @@
 #include <heddle/analysis/pattern.h>
 #include <heddle/base/port_set.h>
 #include <heddle/fabric/routes.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -206,6 +207,70 @@ void hd_congestion_report_free(struct hd_congestion_report *report);
 /* The mean share below which `percent` of all patterns are, rounded down to 1/HD_PATTERN_BINS but
  * not below the worst pattern's. */
 double hd_congestion_percentile(const struct hd_congestion_report *report, double percent);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* ---- differences ---- */
+
+/*
+ * Compares two runs of the same patterns, pattern by pattern. The influence of the drawn patterns
+ * drops out, so far smaller differences show than between the two means.
+ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct hd_difference {
+	/* Mean of (share in the second run - share in the first), over patterns; each counts
+	 * alike. */
+	double mean;
+	double half_width; /* 99% confidence; 0 with a single pattern */
+	uint64_t better, worse,
+	    same; /* patterns in which the second share is larger, smaller, equal */
+};
+
+/* Compares means[count] of two requests (hd_congestion_request); count > 0. O(count). */
+struct hd_difference hd_difference_of(const uint64_t *first, const uint64_t *second,
+				      uint64_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* ---- broken routes ---- */
+
+/* Broken routes: the tables do not bring packets from the one host to the other. */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum hd_broken_kind {
+	HD_BROKEN_NO_ENTRY, /* a switch has no entry */
+	HD_BROKEN_DEAD_END, /* an entry leads nowhere, or to another host */
+	HD_BROKEN_LOOP,
+	HD_BROKEN_KINDS
+};
+
+struct hd_broken_route {
+	uint32_t source; /* switch to which the sending hosts are cabled */
+	uint32_t host, lid; /* which they cannot reach */
+	enum hd_broken_kind kind;
+};
+
+/*
+ * Walks from every switch with ranks to every LID of every rank's host. routes[kind] counts the
+ * pairs of sending host and LID that fail. The first `room` pairs of switch and LID go to list, by
+ * switch and rank; *listed is their number. threads: 0 = 1; their number does not change the
+ * result. Errors: -EINVAL the tables do not fit the fabric, -ENOMEM. Cost: O(leaf switches * LIDs *
+ * hops).
+ */
+int hd_broken_routes(const struct hd_routes *tables, const struct hd_ranks *ranks, unsigned threads,
+		     uint64_t routes[HD_BROKEN_KINDS], struct hd_broken_route *list, uint32_t room,
+		     uint32_t *listed, struct hd_error *err);
 
 #ifdef __cplusplus
 }

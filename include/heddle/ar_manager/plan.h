@@ -172,4 +172,37 @@ static inline bool hd_ar_group_equal(const struct hd_ar_group *a, const struct h
 	       hd_port_set_equal(&a->ports[1], &b->ports[1]);
 }
 
+/* ---- plans and tables ---- */
+
+/* Whether a plan that was read from a file belongs to these tables. */
+
+/*
+ * Looks for entries of the plan by which packets would be lost, at switches with groups, for LIDs
+ * that the tables route: an entry that is missing; a static port that is not that of the tables (in
+ * plans without private tables); a port of a group that has no cable, that leads to an adapter
+ * without the LID, or to a switch without a route to the LID. *wrong is their number. Returns 0 if that
+ * is 0, else -EINVAL with the first one in `err`. Whether packets arrive is not proved beyond the
+ * next hop. `go_on` (NULL: never stop) is asked for each switch; -ECANCELED: *wrong is not written. Cost: O(switches * LIDs * ports of a group).
+ */
+int hd_ar_plan_check(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
+		     const struct hd_routes *routes, const struct hd_go_on *go_on, uint64_t *wrong,
+		     struct hd_error *err);
+
+/* ---- what switches hold ---- */
+
+/* What switches may hold when some of them have not answered. */
+
+/*
+ * A plan for proofs, in the shape of the fabric, to be freed with hd_ar_plan_free(). It says what
+ * the switches may do: those that are stuck[switch_count] whatever `held` or `plan` says, static
+ * ports too; all others what `plan` says (NULL: they have no AR). Nobody may program it: it has
+ * groups of one port. Plans with private tables (DFP) are not united: it is a copy of `plan`, or of
+ * `held` if only that has private tables and a switch is stuck. Errors: -ENOMEM. Cost: O(switches * LIDs), and O(LIDs * groups) for each stuck switch.
+ */
+int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held,
+		    const struct hd_fabric *fabric, const bool *stuck, struct hd_ar_plan **out);
+
+/* Whether any switch has AR. */
+bool hd_ar_plan_has_groups(const struct hd_ar_plan *plan);
+
 #endif

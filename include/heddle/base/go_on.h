@@ -30,8 +30,8 @@ static inline bool hd_go_on_ask(const struct hd_go_on *go_on)
 /* Returns -ECANCELED and sets the reason. */
 int hd_go_on_stopped(struct hd_error *err);
 
-/* For what ended with `rc` and no reason: 0, -ECANCELED, or anything else for too little memory. Sets the
- * reason. Returns 0, -ECANCELED or -ENOMEM. */
+/* Gives a reason to the `rc` of a computation that has none. 0 and -ECANCELED are returned as they are. Any
+ * other number means that memory was short, and -ENOMEM is returned. */
 int hd_go_on_explain(int rc, struct hd_error *err);
 
 /* Asks. Returns 0, or -ECANCELED with the reason. */

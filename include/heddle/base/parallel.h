@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Loops over cores. Results never depend on the number of threads. */
+/* Loops over cores; results never depend on the number of threads. And waiting for another
+ * thread. */
 #ifndef HEDDLE_BASE_PARALLEL_H
 #define HEDDLE_BASE_PARALLEL_H
 
 #include <heddle/base/go_on.h>
+#include <pthread.h>
 #include <stdint.h>
+
+/* Loops over cores. Results never depend on the number of threads. */
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +39,25 @@ unsigned hd_parallel_workers(unsigned threads);
 
 /* Processors of this machine that are online, as a number of threads: 1 .. HD_THREADS_MAX. */
 unsigned hd_parallel_cores(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* ---- conditions ---- */
+
+/* Waiting for another thread. */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * pthread_cond_wait() that returns after a second at the latest: glibc before 2.41 can lose a signal
+ * (https://sourceware.org/bugzilla/show_bug.cgi?id=25847), and a thread that nothing wakes would keep
+ * OpenSM from ending. The caller asks again whether there is something to do, as it has to in any case.
+ */
+void hd_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock);
 
 #ifdef __cplusplus
 }

@@ -42,6 +42,16 @@ int hd_fabric_changes(const struct hd_fabric *older, const struct hd_fabric *new
 int hd_fabric_changes_print(const struct hd_fabric *older, const struct hd_fabric *newer,
 			    uint32_t named, char *text, int size, struct hd_error *err);
 
+/*
+ * The fabric without what was lost: nodes and cables; `lost` of the changes is not read. LIDs stay. If the
+ * result has as many nodes as before, tables of `fabric` have its shape, too; else hd_routes_rebase()
+ * carries them over. `own` is a node that sees the fabric, as the subnet manager does: without it no
+ * node is left out but the lost ones (HD_NONE), else also all that have no path to it. *out is freed
+ * with hd_fabric_free(). Errors: -ENOMEM; -EINVAL nothing is left. Cost: O(nodes + ports).
+ */
+int hd_fabric_without(const struct hd_fabric *fabric, const struct hd_fabric_change *losses,
+		      uint32_t count, uint32_t own, struct hd_fabric **out, struct hd_error *err);
+
 #ifdef __cplusplus
 }
 #endif

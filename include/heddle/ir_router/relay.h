@@ -8,7 +8,7 @@
 #ifndef HEDDLE_IR_ROUTER_RELAY_H
 #define HEDDLE_IR_ROUTER_RELAY_H
 
-#include <heddle/ir_router/isfr.h>
+#include <heddle/ir_router/assign.h>
 
 /* A packet that a router has got. */
 struct hd_relay_packet {

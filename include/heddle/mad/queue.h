@@ -19,7 +19,7 @@
  * After `errors` unanswered requests in a row the queue gives the node up: all requests to it end
  * at once, until hd_smp_queue_forgive().
  *
- * Not for several threads at a time. Only wait, run and ask block.
+ * Not for several threads at a time. Only wait, wait_for, run and ask block.
  */
 #ifndef HEDDLE_MAD_QUEUE_H
 #define HEDDLE_MAD_QUEUE_H
@@ -61,7 +61,7 @@ struct hd_smp_result {
 };
 
 /* Called once for each request, by hd_smp_queue_work(). It may call any function of the queue but
- * wait, run, ask, work and free. What `result` points to is valid during the call. */
+ * wait, wait_for, run, ask, work and free. What `result` points to is valid during the call. */
 typedef void hd_smp_done(void *cookie, const struct hd_smp_result *result);
 
 struct hd_smp_counts {
@@ -108,6 +108,9 @@ int hd_smp_queue_timeout(const struct hd_smp_queue *queue);
 /* Blocks until hd_smp_queue_work() has something to do. */
 void hd_smp_queue_wait(struct hd_smp_queue *queue);
 
+/* The same, but not longer than that. */
+void hd_smp_queue_wait_for(struct hd_smp_queue *queue, int milliseconds);
+
 /* Works until no request is pending. Returns 0 or what hd_smp_queue_work() returned. */
 int hd_smp_queue_run(struct hd_smp_queue *queue);
 
@@ -143,5 +146,53 @@ void hd_smp_queue_forgive(struct hd_smp_queue *queue, uint32_t destination);
 
 /* What has happened since the queue was made. */
 const struct hd_smp_counts *hd_smp_queue_counts(const struct hd_smp_queue *queue);
+
+/* ---- linear forwarding tables ---- */
+
+/* Linear forwarding tables: read back from many switches at once, and set block by block. */
+
+#define HD_LFT_BLOCK 64u /* LIDs of a block */
+
+/* The table of one switch while it is read. */
+struct hd_lft_row {
+	uint32_t destination; /* the switch in the queue */
+	uint16_t top_lid; /* highest LID to read; SwitchInfo.linear_top */
+	uint8_t *ports; /* [hd_lft_size(top_lid)]; blocks that could not be read are left alone */
+	uint32_t left; /* blocks that have not ended: 0, the row is done */
+	int rc; /* 0, or the first failure, as in hd_smp_result */
+};
+
+/* Bytes of a row up to that LID: whole blocks. */
+static inline uint32_t hd_lft_size(uint16_t top_lid)
+{
+	return (top_lid / HD_LFT_BLOCK + 1) * HD_LFT_BLOCK;
+}
+
+/*
+ * Queues the reading of a switch's table. The row must live until row->left is 0. `left` and `rc`
+ * are set here. Errors: -ENOMEM; blocks that were queued before that are read all the same. Cost:
+ * one SMP for each block.
+ */
+int hd_lft_read(struct hd_smp_queue *queue, struct hd_lft_row *row);
+
+/* Queues the setting of a block: the ports of the LIDs 64 * block .. 64 * block + 63, 0xFF for
+ * none. Errors: as hd_smp_queue_submit(). */
+int hd_lft_set(struct hd_smp_queue *queue, uint32_t destination, uint32_t block,
+	       const uint8_t ports[HD_LFT_BLOCK], hd_smp_done *done, void *cookie);
+
+/* ---- multicast forwarding tables ---- */
+
+/* Multicast forwarding tables, set block by block. */
+
+#define HD_MFT_MASKS 32u /* MLIDs of a block */
+
+/*
+ * Queues the setting of a block: for the MLIDs 0xC000 + 32 * block and on, which of the 16 ports from
+ * 16 * position on get copies. Bit p of masks[m] is port 16 * position + p. block < 512, position < 16.
+ * Errors: as hd_smp_queue_submit(). (InfiniBand specification, volume 1, 14.2.5.12,
+ * MulticastForwardingTable.)
+ */
+int hd_mft_set(struct hd_smp_queue *queue, uint32_t destination, uint32_t block, uint32_t position,
+	       const uint16_t masks[HD_MFT_MASKS], hd_smp_done *done, void *cookie);
 
 #endif

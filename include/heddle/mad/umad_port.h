@@ -27,7 +27,8 @@ int hd_umad_port_open(const struct hd_umad_choice *choice, struct hd_umad_port *
 /* Closes a port; no answer comes after that. NULL is allowed. */
 void hd_umad_port_close(struct hd_umad_port *port);
 
-/* The port for queues. Valid until hd_umad_port_close(); for one queue at a time. */
+/* The port for queues, one at a time: the next queue begins when nothing of the one before is pending. Valid
+ * until hd_umad_port_close(). */
 const struct hd_smp_port *hd_umad_port_smp(const struct hd_umad_port *port);
 
 #endif

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_auth.h"
 
+#include "keyd_call.h"
 #include "keyd_op.h"
 
 #include <errno.h>
 #include <event2/http.h>
 #include <munge.h>
+#include <search.h>
 #include <sha2.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 void keyd_auth_digest(const char *method, const char *target, const char *body, size_t length,
 		      char *text)
 {
 	SHA2_CTX context;
-	uint8_t digest[SHA256_DIGEST_LENGTH];
 
 	SHA256Init(&context);
 	SHA256Update(&context, (const uint8_t *)method, strlen(method));
@@ -24,9 +26,7 @@ void keyd_auth_digest(const char *method, const char *target, const char *body, 
 	SHA256Update(&context, (const uint8_t *)target, strlen(target));
 	SHA256Update(&context, (const uint8_t *)"\n", 1);
 	SHA256Update(&context, (const uint8_t *)body, length);
-	SHA256Final(digest, &context);
-	for (unsigned i = 0; i < sizeof(digest); i++)
-		snprintf(text + 2 * i, 3, "%02x", digest[i]);
+	SHA256End(&context, text);
 }
 
 /* ---- MUNGE: munged is asked by a worker ---- */
@@ -125,6 +125,96 @@ static void check_munge(struct keyd_call *call, const char *credential,
 }
 
 /* ---- tokens ---- */
+
+static int compare(const void *one, const void *other)
+{
+	return strcmp(((const struct keyd_token *)one)->text,
+		      ((const struct keyd_token *)other)->text);
+}
+
+static int draw(char *text)
+{
+	unsigned char bytes[KEYD_TOKEN_BYTES];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return -EIO;
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+int keyd_tokens_add(struct keyd_tokens *tokens, const char *job, uint32_t uid, time_t now,
+		    uint32_t seconds, const struct keyd_token **out)
+{
+	struct keyd_token *token;
+
+	LIST_FOREACH(token, &tokens->list, link)
+	{
+		if (token->uid == uid && !strcmp(token->job, job) &&
+		    token->expires - now > (time_t)(seconds / 2)) {
+			*out = token;
+			return 0;
+		}
+	}
+	if (tokens->count >= KEYD_TOKENS_MAX)
+		keyd_tokens_forget(tokens, NULL, now);
+	if (tokens->count >= KEYD_TOKENS_MAX)
+		return -ENOSPC;
+	token = calloc(1, sizeof(*token));
+	if (!token)
+		return -ENOMEM;
+	snprintf(token->job, sizeof(token->job), "%s", job);
+	token->uid = uid;
+	token->expires = now + (time_t)seconds;
+	if (draw(token->text)) {
+		free(token);
+		return -EIO;
+	}
+	if (!tsearch(token, &tokens->by_text, compare)) {
+		free(token);
+		return -ENOMEM;
+	}
+	LIST_INSERT_HEAD(&tokens->list, token, link);
+	tokens->count++;
+	*out = token;
+	return 0;
+}
+
+const struct keyd_token *keyd_tokens_find(const struct keyd_tokens *tokens, const char *text,
+					  time_t now)
+{
+	struct keyd_token wanted;
+	void *const *found;
+
+	if (strlen(text) != KEYD_TOKEN_TEXT - 1)
+		return NULL;
+	memcpy(wanted.text, text, KEYD_TOKEN_TEXT);
+	found = tfind(&wanted, &tokens->by_text, compare);
+	return found && ((const struct keyd_token *)*found)->expires > now ? *found : NULL;
+}
+
+void keyd_tokens_forget(struct keyd_tokens *tokens, const char *job, time_t now)
+{
+	struct keyd_token *token, *next;
+
+	for (token = LIST_FIRST(&tokens->list); token; token = next) {
+		next = LIST_NEXT(token, link);
+		if (job ? strcmp(token->job, job) != 0 : token->expires > now)
+			continue;
+		LIST_REMOVE(token, link);
+		tdelete(token, &tokens->by_text, compare);
+		free(token);
+		tokens->count--;
+	}
+}
+
+void keyd_tokens_release(struct keyd_tokens *tokens)
+{
+	tdestroy(tokens->by_text, free);
+	*tokens = (struct keyd_tokens){0};
+}
+
+/* ---- who calls ---- */
 
 static time_t now_s(void)
 {

@@ -2,10 +2,7 @@
 #include "keyd_calls.h"
 #include "keyd_answer.h"
 #include "keyd_auth.h"
-#include "keyd_call.h"
 #include "keyd_fabric.h"
-#include "keyd_phase.h"
-#include "keyd_place.h"
 
 #include <event2/http.h>
 #include <inttypes.h>

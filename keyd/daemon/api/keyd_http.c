@@ -1,38 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libevent's evhttp reads the requests. What is here besides are the things that it cannot do, as of
+ * libevent 2.1.12 (doc/decisions/027-http-server.md):
+ *
+ * - Its time-outs begin again with each byte. So this file keeps the time since a request or an
+ *   answer began.
+ * - It knows no largest number of connections.
+ * - It says nothing about requests that can be read in two ways, and takes what it finds first. They
+ *   are refused, and their connection ends, so no second reading of what follows matters.
+ */
 #include "keyd_http.h"
 
-#include "keyd_guard.h"
 #include "keyd_request.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
-#define LINGER_S 2 /* for a client that still sends after it was refused */
 #define LISTEN_MAX 8
 #define INPUT_MOST (2 * KEYD_BODY_LARGEST) /* bytes that a connection keeps; a request fits */
+#define HEAD_LARGEST 16384 /* bytes of request line and headers */
+#define HEADERS_MAX 100u
+#define TARGET_LONGEST 1024u /* bytes of path and query */
+#define METHODS 0x1FFu /* all that libevent knows */
 
 struct connection {
 	LIST_ENTRY(connection) link;
 	struct keyd_http *http;
-	struct bufferevent *stream;
+	struct bufferevent *stream; /* held */
 	struct evhttp_connection *server_side;
-	struct event *attach;
 	struct keyd_peer peer;
-	struct keyd_guard guard;
-	int descriptor;
-	unsigned pending; /* complete requests without an answer */
-	bool doomed; /* refused; closed after the answers that it still gets */
-	bool lingers; /* refused and answered: its bytes are thrown away */
+	bool surplus; /* one more than the limit when its request began */
 	time_t since; /* of the request that has begun or the answer that is sent; 0: neither */
 };
 
@@ -44,8 +53,7 @@ struct keyd_http {
 	struct event *tick;
 	struct keyd_http_hooks hooks;
 	LIST_HEAD(, connection) connections;
-	struct connection **by_descriptor; /* [room] */
-	int room;
+	void *by_stream; /* search tree of them */
 	unsigned connection_count;
 	struct keyd_http_limits limits;
 	bool draining;
@@ -61,17 +69,37 @@ static time_t now_s(void)
 
 /* ---- connections ---- */
 
+static int compare(const void *one, const void *other)
+{
+	uintptr_t first = (uintptr_t)((const struct connection *)one)->stream;
+	uintptr_t second = (uintptr_t)((const struct connection *)other)->stream;
+
+	return (first > second) - (first < second);
+}
+
+/* The connection of a request, or NULL: the client has gone. */
+static struct connection *connection_of(const struct keyd_http *http,
+					struct evhttp_request *request)
+{
+	struct evhttp_connection *server_side = evhttp_request_get_connection(request);
+	struct connection wanted = {.http = NULL};
+	struct connection *const *found;
+
+	if (!server_side)
+		return NULL;
+	wanted.stream = evhttp_connection_get_bufferevent(server_side);
+	found = tfind(&wanted, &http->by_stream, compare);
+	return found ? *found : NULL;
+}
+
 static void forget(struct connection *connection)
 {
 	struct keyd_http *http = connection->http;
 
 	LIST_REMOVE(connection, link);
-	if (connection->descriptor >= 0 && connection->descriptor < http->room &&
-	    http->by_descriptor[connection->descriptor] == connection)
-		http->by_descriptor[connection->descriptor] = NULL;
+	tdelete(connection, &http->by_stream, compare);
 	http->connection_count--;
-	if (connection->attach)
-		event_free(connection->attach);
+	bufferevent_decref(connection->stream);
 	free(connection);
 }
 
@@ -79,80 +107,6 @@ static void on_closed(struct evhttp_connection *server_side, void *context)
 {
 	(void)server_side;
 	forget(context);
-}
-
-static void on_discard(struct bufferevent *stream, void *context)
-{
-	(void)context;
-	evbuffer_drain(bufferevent_get_input(stream),
-		       evbuffer_get_length(bufferevent_get_input(stream)));
-}
-
-static void on_linger_end(struct bufferevent *stream, short what, void *context)
-{
-	const struct connection *connection = context;
-
-	(void)stream;
-	(void)what;
-	evhttp_connection_free(connection->server_side);
-}
-
-/* The answer goes out past libevent, which has not seen the request. */
-static void send_refusal(const struct connection *connection, const struct keyd_problem *problem)
-{
-	json_t *json = keyd_problem_json(problem);
-	char *body = json ? json_dumps(json, JSON_COMPACT) : NULL;
-	char text[2048], retry[48] = "";
-	int length;
-
-	if (problem->retry_after)
-		snprintf(retry, sizeof(retry), "Retry-After: %u\r\n", problem->retry_after);
-	length = snprintf(text, sizeof(text),
-			  "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\n"
-			  "Content-Length: %zu\r\n%sConnection: close\r\n\r\n%s",
-			  problem->status, keyd_problem_title(problem->status),
-			  body ? strlen(body) : 0, retry, body ? body : "");
-	if (length > 0 && (size_t)length < sizeof(text) &&
-	    send(connection->descriptor, text, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		shutdown(connection->descriptor, SHUT_RDWR); /* the client has gone */
-	free(body);
-	json_decref(json);
-}
-
-static void refuse(struct connection *connection, const struct keyd_problem *problem)
-{
-	connection->http->hooks.dropped(connection->http->hooks.context, problem->status);
-	connection->doomed = true;
-	if (connection->pending)
-		return; /* libevent closes after the answers */
-	connection->lingers = true;
-	connection->since = now_s();
-	bufferevent_setcb(connection->stream, on_discard, NULL, on_linger_end, connection);
-	send_refusal(connection, problem);
-	shutdown(connection->descriptor, SHUT_WR);
-}
-
-/* Feeds the guard with the bytes that were added at the end of the buffer. */
-static int feed(struct connection *connection, struct evbuffer *buffer, size_t added,
-		unsigned *complete, struct keyd_problem *problem)
-{
-	struct evbuffer_ptr at;
-	struct evbuffer_iovec pieces[16];
-	int count, rc = 0;
-
-	if (evbuffer_ptr_set(buffer, &at, evbuffer_get_length(buffer) - added, EVBUFFER_PTR_SET))
-		return 0;
-	count = evbuffer_peek(buffer, (ev_ssize_t)added, &at, pieces, 16);
-	for (int i = 0; !rc && i < count && i < 16; i++) {
-		size_t length = pieces[i].iov_len < added ? pieces[i].iov_len : added;
-		unsigned more = 0;
-
-		rc =
-		    keyd_guard_feed(&connection->guard, pieces[i].iov_base, length, &more, problem);
-		*complete += more;
-		added -= length;
-	}
-	return rc;
 }
 
 static bool is_one_too_many(const struct connection *connection)
@@ -163,60 +117,30 @@ static bool is_one_too_many(const struct connection *connection)
 	       !http->hooks.is_trusted(http->hooks.context, &connection->peer);
 }
 
+/* Notes when a request begins. One that will be refused shall not fill the memory before. */
 static void on_input(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context)
 {
 	struct connection *connection = context;
-	struct keyd_problem problem;
-	unsigned complete = 0;
-	int rc;
 
-	if (!info->n_added || connection->doomed)
+	(void)buffer;
+	if (!info->n_added || connection->since)
 		return;
-	if (is_one_too_many(connection))
-		rc = keyd_problem_set(&problem, 503,
-				      "more than %u connections: see max_connections in [keyd]",
-				      connection->http->limits.connections);
-	else
-		rc = feed(connection, buffer, info->n_added, &complete, &problem);
-	connection->pending += complete;
-	if (rc)
-		refuse(connection, &problem);
-	else if (!keyd_guard_is_inside(&connection->guard))
-		connection->since = 0;
-	else if (!connection->since || complete)
-		connection->since = now_s();
-}
-
-static int note_descriptor(struct connection *connection)
-{
-	struct keyd_http *http = connection->http;
-
-	if (connection->descriptor >= http->room) {
-		int room = connection->descriptor * 2 + 64;
-		struct connection **table =
-		    realloc(http->by_descriptor, (size_t)room * sizeof(struct connection *));
-
-		if (!table)
-			return -ENOMEM;
-		memset(table + http->room, 0,
-		       (size_t)(room - http->room) * sizeof(struct connection *));
-		http->by_descriptor = table;
-		http->room = room;
-	}
-	http->by_descriptor[connection->descriptor] = connection;
-	return 0;
+	connection->since = now_s();
+	connection->surplus = is_one_too_many(connection);
+	evhttp_connection_set_max_body_size(connection->server_side,
+					    connection->surplus ? HEAD_LARGEST
+								: (ev_ssize_t)KEYD_BODY_LARGEST);
 }
 
 static void note_peer(struct connection *connection)
 {
+	int descriptor = bufferevent_getfd(connection->stream), domain = 0;
 	struct ucred credentials;
-	socklen_t length = sizeof(credentials);
-	int domain = 0;
-	socklen_t size = sizeof(domain);
+	socklen_t length = sizeof(credentials), size = sizeof(domain);
 
-	getsockopt(connection->descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+	getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size);
 	if (domain == AF_UNIX &&
-	    !getsockopt(connection->descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length))
+	    !getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length))
 		connection->peer = (struct keyd_peer){.unix_socket = true, .uid = credentials.uid};
 }
 
@@ -229,12 +153,11 @@ static void on_attach(evutil_socket_t unused, short what, void *context)
 	(void)unused;
 	(void)what;
 	bufferevent_getcb(connection->stream, NULL, NULL, NULL, &server_side);
-	connection->server_side = server_side;
-	connection->descriptor = bufferevent_getfd(connection->stream);
-	if (!server_side || connection->descriptor < 0 || note_descriptor(connection)) {
-		forget(connection);
+	if (!server_side) {
+		forget(connection); /* libevent could not set it up */
 		return;
 	}
+	connection->server_side = server_side;
 	note_peer(connection);
 	evhttp_connection_set_closecb(server_side, on_closed, connection);
 	evbuffer_add_cb(bufferevent_get_input(connection->stream), on_input, connection);
@@ -254,13 +177,14 @@ static struct bufferevent *on_connection(struct event_base *base, void *context)
 	}
 	connection->http = http;
 	connection->stream = stream;
-	connection->descriptor = -1;
+	if (!tsearch(connection, &http->by_stream, compare)) {
+		free(connection);
+		return stream;
+	}
+	bufferevent_incref(stream);
 	LIST_INSERT_HEAD(&http->connections, connection, link);
 	http->connection_count++;
-	connection->attach = evtimer_new(base, on_attach, connection);
-	if (connection->attach)
-		event_active(connection->attach, EV_TIMEOUT, 0);
-	else
+	if (event_base_once(base, -1, EV_TIMEOUT, on_attach, connection, NULL))
 		forget(connection);
 	return stream;
 }
@@ -281,47 +205,124 @@ static void on_accept_failure(struct evconnlistener *listener, void *context)
 static void on_tick(evutil_socket_t unused, short what, void *context)
 {
 	struct keyd_http *http = context;
-	struct connection *connection, *next;
+	const struct connection *connection;
 	time_t now = now_s();
 
 	(void)unused;
 	(void)what;
 	for (unsigned i = 0; !http->draining && i < http->listener_count; i++)
 		evconnlistener_enable(http->listeners[i]);
-	for (connection = LIST_FIRST(&http->connections); connection; connection = next) {
-		time_t age = connection->since ? now - connection->since : 0;
-
-		next = LIST_NEXT(connection, link);
-		if (connection->lingers && age > LINGER_S) {
-			evhttp_connection_free(connection->server_side);
-		} else if (!connection->lingers && age > (time_t)http->limits.patience_s &&
-			   (keyd_guard_is_inside(&connection->guard) || sends(connection))) {
-			http->hooks.dropped(http->hooks.context, 408);
-			/* libevent sees the end of the stream and frees everything */
-			shutdown(connection->descriptor, SHUT_RDWR);
-		}
+	LIST_FOREACH(connection, &http->connections, link)
+	{
+		if (!connection->since ||
+		    now - connection->since <= (time_t)http->limits.patience_s)
+			continue;
+		http->hooks.dropped(http->hooks.context, 408);
+		/* libevent sees the end of the stream and frees everything */
+		shutdown(bufferevent_getfd(connection->stream), SHUT_RDWR);
 	}
 }
 
 /* ---- requests and answers ---- */
 
-static struct connection *connection_of(const struct keyd_http *http,
-					struct evhttp_request *request)
+static bool is_plain(const char *text)
 {
-	struct evhttp_connection *server_side = evhttp_request_get_connection(request);
-	int descriptor =
-	    server_side ? bufferevent_getfd(evhttp_connection_get_bufferevent(server_side)) : -1;
+	while (*text && (!iscntrl((unsigned char)*text) || *text == '\t'))
+		text++;
+	return !*text;
+}
 
-	return descriptor >= 0 && descriptor < http->room ? http->by_descriptor[descriptor] : NULL;
+static int check_header(const struct evkeyval *header, const char **length,
+			struct keyd_problem *problem)
+{
+	if (!*header->key || strpbrk(header->key, " \t") || !is_plain(header->key) ||
+	    !is_plain(header->value))
+		return keyd_problem_set(problem, 400,
+					"the request has a header with a blank in its name, "
+					"without a name, or with a control character");
+	if (!strcasecmp(header->key, "Transfer-Encoding"))
+		return keyd_problem_set(problem, 411,
+					"heddle-keyd takes bodies only with Content-Length");
+	if (strcasecmp(header->key, "Content-Length"))
+		return 0;
+	if (*length)
+		return keyd_problem_set(problem, 400, "the request has two Content-Lengths");
+	if (header->value[strspn(header->value, "0123456789")])
+		return keyd_problem_set(problem, 400, "Content-Length is no number");
+	*length = header->value;
+	return 0;
+}
+
+/* Refuses what libevent lets pass. */
+static int check_head(struct evhttp_request *request, struct keyd_problem *problem)
+{
+	unsigned method = (unsigned)evhttp_request_get_command(request), count = 0;
+	bool takes_body = method & (EVHTTP_REQ_PUT | EVHTTP_REQ_POST | EVHTTP_REQ_PATCH);
+	const struct evkeyval *header;
+	const char *length = NULL;
+
+	if (method & ~METHODS || method == EVHTTP_REQ_CONNECT)
+		return keyd_problem_set(problem, 501, "this is no method that heddle-keyd knows");
+	if (strlen(evhttp_request_get_uri(request)) > TARGET_LONGEST)
+		return keyd_problem_set(problem, 414, "path and query have more than %u bytes",
+					TARGET_LONGEST);
+	TAILQ_FOREACH(header, evhttp_request_get_input_headers(request), next)
+	{
+		if (++count > HEADERS_MAX)
+			return keyd_problem_set(
+			    problem, 431, "the request has more than %u headers", HEADERS_MAX);
+		if (check_header(header, &length, problem))
+			return -EINVAL;
+	}
+	if (takes_body && !length)
+		return keyd_problem_set(problem, 411, "the request has no Content-Length");
+	if (!takes_body && length && strtoull(length, NULL, 10))
+		return keyd_problem_set(problem, 400, "this method takes no body");
+	return 0;
+}
+
+static int check(const struct keyd_http *http, const struct connection *connection,
+		 struct evhttp_request *request, struct keyd_problem *problem)
+{
+	if (!connection)
+		return keyd_problem_set(problem, 503, "heddle-keyd has no memory for this call");
+	if (connection->surplus)
+		return keyd_problem_set(problem, 503,
+					"more than %u connections: see max_connections in [keyd]",
+					http->limits.connections);
+	return check_head(request, problem);
 }
 
 static void on_request(struct evhttp_request *request, void *context)
 {
 	struct keyd_http *http = context;
 	struct connection *connection = connection_of(http, request);
-	static const struct keyd_peer nobody = {.unix_socket = false};
+	struct keyd_problem problem;
 
-	http->hooks.take(http->hooks.context, request, connection ? &connection->peer : &nobody);
+	if (connection)
+		connection->since = 0;
+	if (!check(http, connection, request, &problem)) {
+		http->hooks.take(http->hooks.context, request, &connection->peer);
+		return;
+	}
+	http->hooks.dropped(http->hooks.context, problem.status);
+	if (evhttp_request_get_command(request) == EVHTTP_REQ_CONNECT) {
+		/* libevent would read on after the answer, whatever the answer says */
+		evhttp_connection_free(evhttp_request_get_connection(request));
+		return;
+	}
+	evhttp_add_header(evhttp_request_get_output_headers(request), "Connection", "close");
+	keyd_http_answer_problem(http, request, &problem);
+}
+
+/* The next request may have begun already. */
+static void on_sent(struct evhttp_request *request, void *context)
+{
+	struct connection *connection = context;
+
+	(void)request;
+	connection->since =
+	    evbuffer_get_length(bufferevent_get_input(connection->stream)) ? now_s() : 0;
 }
 
 static void send_body(struct keyd_http *http, struct evhttp_request *request, int status,
@@ -331,12 +332,12 @@ static void send_body(struct keyd_http *http, struct evhttp_request *request, in
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 	struct evbuffer *body = evbuffer_new();
 
-	if (connection && connection->pending)
-		connection->pending--;
-	if (connection && !keyd_guard_is_inside(&connection->guard))
+	if (connection) {
 		connection->since = now_s();
+		evhttp_request_set_on_complete_cb(request, on_sent, connection);
+	}
 	evhttp_add_header(headers, "Content-Type", type);
-	if (http->draining || (connection && connection->doomed))
+	if (http->draining)
 		evhttp_add_header(headers, "Connection", "close");
 	if (body && text)
 		evbuffer_add(body, text, strlen(text));
@@ -401,9 +402,9 @@ int keyd_http_new(struct event_base *base, const struct keyd_http_limits *limits
 	evhttp_set_bevcb(http->server, on_connection, http);
 	evhttp_set_gencb(http->server, on_request, http);
 	evhttp_set_timeout(http->server, (int)limits->patience_s);
-	evhttp_set_max_headers_size(http->server, 2 * KEYD_HEAD_LARGEST);
+	evhttp_set_max_headers_size(http->server, HEAD_LARGEST);
 	evhttp_set_max_body_size(http->server, (ev_ssize_t)KEYD_BODY_LARGEST);
-	evhttp_set_allowed_methods(http->server, 0x1FF); /* the table of calls knows better */
+	evhttp_set_allowed_methods(http->server, UINT16_MAX); /* the table of calls knows better */
 	evhttp_set_default_content_type(http->server, NULL);
 	*out = http;
 	return 0;
@@ -460,6 +461,5 @@ void keyd_http_free(struct keyd_http *http)
 		forget(LIST_FIRST(&http->connections));
 	if (http->tick)
 		event_free(http->tick);
-	free(http->by_descriptor);
 	free(http);
 }

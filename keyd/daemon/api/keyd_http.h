@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The HTTP server: libevent's evhttp behind a guard of each connection. It says who calls, hands
- * complete requests on, and sends answers.
+ * The HTTP server: libevent's evhttp. It says who calls, hands complete requests on, and sends
+ * answers.
  */
 #ifndef KEYD_HTTP_H
 #define KEYD_HTTP_H
@@ -23,7 +23,8 @@ struct keyd_peer {
 struct keyd_http_hooks {
 	/* Takes a request. Answers now or later, exactly once. */
 	void (*take)(void *context, struct evhttp_request *request, const struct keyd_peer *peer);
-	/* A connection was refused or dropped with this status; 408: too slow. */
+	/* A connection was refused or dropped with this status; 408: too slow. What libevent refuses
+	 * by itself does not count. */
 	void (*dropped)(void *context, int status);
 	/* Whether connections beyond the limit are served for this peer, too. */
 	bool (*is_trusted)(void *context, const struct keyd_peer *peer);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "keyd_phase.h"
-
 #include "keyd_answer.h"
+#include "keyd_calls.h"
 #include "keyd_op.h"
 #include "keyd_program.h"
-#include "keyd_steps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -84,7 +82,7 @@ static int run_start(struct keyd_op *op)
 static int run_new_step(struct keyd_op *op)
 {
 	if (!op->rc) {
-		keyd_steps_trim(op->keyd, op->job, op->step);
+		keyd_program_trim(op->keyd, op->job, op->step);
 		return ACTIVATE;
 	}
 	keyd_step_free(&op->keyd->jobs, op->step);
@@ -113,7 +111,7 @@ static void end_other_steps(struct keyd_op *op)
 		keyd_program_remove(op->keyd, step);
 		for (uint32_t i = 0; i < step->slot_count; i++)
 			step->slots[i].active = false;
-		keyd_steps_note_inactive(op->keyd, step);
+		keyd_program_note_inactive(op->keyd, step);
 	}
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "keyd_place.h"
-
 #include "keyd_answer.h"
+#include "keyd_calls.h"
 #include "keyd_op.h"
 #include "keyd_program.h"
-#include "keyd_steps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -304,7 +302,7 @@ static void run_layout(struct keyd_op *op)
 				keyd_program_remove(op->keyd, op->old);
 				keyd_step_free(&op->keyd->jobs, op->old);
 			}
-			keyd_steps_trim(op->keyd, op->job, op->step);
+			keyd_program_trim(op->keyd, op->job, op->step);
 			end_layout(op);
 			return;
 		}

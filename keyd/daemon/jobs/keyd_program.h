@@ -5,6 +5,8 @@
 
 #include "keyd_op.h"
 
+#define KEYD_STEPS_KEPT 256u /* of a job */
+
 /*
  * Sends the slot's phase to the subnet manager, with a shift for the present loads. The step has
  * keys of the present view. The first operation of the job is called again when the result comes;
@@ -21,6 +23,14 @@ void keyd_program_remove(struct keyd *keyd, struct keyd_step *step);
 
 /* Notes that a key is not in the switches any more. */
 void keyd_program_lose(struct keyd *keyd, struct keyd_slot *slot, const char *reason);
+
+/* Writes that no phase of a step is active. Nothing waits for it. */
+void keyd_program_note_inactive(struct keyd *keyd, const struct keyd_step *step);
+
+/* Nobody says that a step has ended: it only asks no more. Forgets the oldest steps without an active
+ * phase, other than `keep`, and takes their keys out, if the job has more than KEYD_STEPS_KEPT.
+ * O(steps). */
+void keyd_program_trim(struct keyd *keyd, struct keyd_job *job, const struct keyd_step *keep);
 
 /* What the connection to the managers calls. */
 void keyd_program_result(void *context, uint64_t request, uint64_t key,

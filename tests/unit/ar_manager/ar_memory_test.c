@@ -117,34 +117,10 @@ struct after_plan {
 	const struct hd_fabric *fabric;
 	const struct hd_routes *routes;
 	const struct hd_ar_plan *plan;
-	struct hd_ar_narrowing narrowing;
 	struct hd_ar_fairness *fairness;
 	struct hd_ar_image *want, *held;
 	struct hd_ar_changes *unknown, *changes;
 };
-
-static int narrow_call(void *context, struct hd_error *err)
-{
-	struct after_plan *after = context;
-	const struct hd_ar_narrow_request request = {.plan = after->plan,
-						     .fabric = after->fabric,
-						     .before = after->routes,
-						     .after = after->routes,
-						     .next = after->plan};
-
-	after->narrowing.plan = NULL;
-	return hd_ar_narrow(&request, &after->narrowing, err);
-}
-
-static void narrow_settle(void *context, int rc)
-{
-	struct after_plan *after = context;
-
-	assert_int_equal(!rc, after->narrowing.plan != NULL);
-	if (!rc)
-		assert_true(hd_ar_plan_equal(after->narrowing.plan, after->plan));
-	hd_ar_plan_free(after->narrowing.plan);
-}
 
 static int fairness_call(void *context, struct hd_error *err)
 {
@@ -191,7 +167,7 @@ static void diff_settle(void *context, int rc)
 	hd_ar_image_free(after->want);
 }
 
-/* Property: narrowing, fairness, images and differences. */
+/* Property: fairness, images and differences. */
 static void after_a_plan(void **state)
 {
 	struct hd_fabric *fabric = generate("xgft", "children=2,3,2 parents=1,2,2");
@@ -204,7 +180,6 @@ static void after_a_plan(void **state)
 	CHECK(hd_ar_plan_new(&request, &plan, NULL, &err));
 	struct after_plan after = {.fabric = fabric, .routes = routes, .plan = plan};
 	const struct short_memory_case cases[] = {
-	    {"narrowing", &after, narrow_call, narrow_settle, 0},
 	    {"fairness", &after, fairness_call, fairness_settle, 0},
 	    {"difference", &after, diff_call, diff_settle, 0},
 	};

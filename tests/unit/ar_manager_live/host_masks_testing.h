@@ -6,7 +6,7 @@
 #include "simulated_port.h"
 
 #include <heddle/ar_manager/codec.h>
-#include <heddle/ar_manager/host_masks.h>
+#include <heddle/ar_manager/link.h>
 #include <heddle/mad/queue.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include <heddle/base/words.h>
+#include <heddle/base/text.h>
 
 static struct hd_words words_of(struct hd_text *text, const char *content)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "compare_verdict.h"
+#include "compare_report.h"
 
 #define PATTERNS 4
 #define SIDES 3

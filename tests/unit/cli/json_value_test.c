@@ -12,9 +12,9 @@
 #include "compare_report.h"
 #include "json_value.h"
 #include "mcast_report.h"
+#include "message.h"
 #include "paths_report.h"
-#include "status.h"
-#include "survive_report.h"
+#include "survive.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "known_engines.h"
+#include "catalogue.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static unsigned count_known(void)
 {
 	unsigned count;
 
-	known_engines_all(&count);
+	catalogue_known_engines(&count);
 	return count;
 }
 
@@ -26,13 +26,13 @@ static void modules_are_loaded_once(void **state)
 	(void)state;
 	hd_engines(&built_in);
 	assert_int_equal(setenv(KNOWN_ENGINES_PATH, MODULES "/good", 1), 0);
-	assert_non_null(known_engines_find("good"));
+	assert_non_null(catalogue_find_engine("good"));
 	assert_int_equal(unsetenv(KNOWN_ENGINES_PATH), 0);
 	assert_int_equal(count_known(), built_in + 1);
-	known_engines_forget();
-	assert_null(known_engines_find("good"));
+	catalogue_forget_engines();
+	assert_null(catalogue_find_engine("good"));
 	assert_int_equal(count_known(), built_in);
-	known_engines_forget();
+	catalogue_forget_engines();
 }
 
 int main(void)

@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "short_memory.h"
-#include "sim_state.h"
 #include "sim_view.h"
 
 static const char text[] = "[scenario]\ntitle = small\n"

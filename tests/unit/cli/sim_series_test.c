@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "sim_series.h"
-#include "sim_words.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "fabric_source.h"
-#include "measure_prediction.h"
+#include "measure_report.h"
 
 #define NAME_SIZE 64
 

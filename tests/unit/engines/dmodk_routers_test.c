@@ -10,7 +10,7 @@
 #include "engines_testing.h"
 
 #include <errno.h>
-#include <heddle/fabric/tree_labels.h>
+#include <heddle/fabric/tree.h>
 
 static const char *const shapes[] = {
     "subnets=2",

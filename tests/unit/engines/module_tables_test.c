@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "check_samples.h"
+#include "engine_options.h"
 #include "engines_testing.h"
-#include "lane_options.h"
 
 #include <stdlib.h>
 

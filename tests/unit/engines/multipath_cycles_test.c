@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "multipath_paths.h"
+#include "multipath_cycles.h"
 #include "multipath_testing.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@
 
 #include <heddle/engines/lanes.h>
 #include <heddle/engines/module.h>
-#include <heddle/fabric/tree_labels.h>
+#include <heddle/fabric/tree.h>
 #include <stdio.h>
 
 #define TEXT_SIZE 16384

@@ -11,7 +11,7 @@
 
 #include <errno.h>
 #include <heddle/base/random.h>
-#include <heddle/fabric/dependencies_order.h>
+#include <heddle/fabric/dependencies.h>
 
 #define ROUNDS 40u
 

@@ -15,8 +15,7 @@
 #include "generate_testing.h"
 #include "short_memory.h"
 
-#include <heddle/fabric/dependencies_order.h>
-#include <heddle/fabric/regular_tree.h>
+#include <heddle/fabric/dependencies.h>
 #include <heddle/fabric/tree.h>
 
 /* ---- fabrics ---- */

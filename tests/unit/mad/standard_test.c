@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include <heddle/mad/standard.h>
+#include <heddle/mad/smp.h>
 #include <string.h>
 
 /* Each byte has a value of its own: a field at a wrong place has a wrong value. */

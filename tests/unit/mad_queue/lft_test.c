@@ -9,7 +9,7 @@
 
 #include <errno.h>
 #include <heddle/base/random.h>
-#include <heddle/mad/lft.h>
+#include <heddle/mad/queue.h>
 #include <simulated_port.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 
 #include "short_memory.h"
 
-#include <heddle/mad/lft.h>
 #include <heddle/mad/queue.h>
 #include <simulated_port.h>
 

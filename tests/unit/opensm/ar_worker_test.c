@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The thread of adaptive routing: jobs, newer jobs, and the end. What a job does is replaced: it
+/* The jobs of adaptive routing: newer jobs, jobs of others, and the end. What a job does is replaced: it
  * asks simulated switches, or goes on until it is stopped. */
 #include <errno.h>
 #include <setjmp.h>
@@ -12,8 +12,11 @@
 
 #include "ar_tasks.h"
 #include "ar_worker.h"
+#include "monotonic.h"
+#include "no_switches.h"
 #include "opensm_headers.h"
 #include "opensm_log_testing.h"
+#include "part.h"
 #include "simulated_port.h"
 
 #include <heddle/ar_manager/link.h>
@@ -102,6 +105,8 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 }
 
 static struct osm_opensm osm;
+static struct part_context context;
+static struct writer writer;
 
 static void start(struct ar_worker *worker, uint8_t state)
 {
@@ -110,8 +115,16 @@ static void start(struct ar_worker *worker, uint8_t state)
 	memset(&osm, 0, sizeof(osm));
 	memset(&done, 0, sizeof(done));
 	osm.subn.sm_state = state;
-	if (ar_worker_start(worker, &osm, NULL, &err))
+	context = (struct part_context){.osm = &osm, .writer = &writer};
+	writer_init(&writer, &context);
+	if (ar_worker_start(worker, &writer, &osm, NULL, &err))
 		fail_msg("%s", err.text);
+}
+
+static void end(struct ar_worker *worker, unsigned milliseconds)
+{
+	ar_worker_end(worker, milliseconds);
+	writer_release(&writer);
 }
 
 static uint64_t post(struct ar_worker *worker, enum ar_task task, unsigned mark)
@@ -136,52 +149,83 @@ static void jobs_are_done(void **state)
 		assert_int_equal(done.programmed, i);
 		assert_int_equal(done.last_threads, i);
 	}
-	ar_worker_end(&worker, 10000);
+	end(&worker, 10000);
 }
 
-static bool worker_has_next(struct ar_worker *worker)
+static const struct writer_client *writer_running(void)
 {
-	pthread_mutex_lock(&worker->lock);
-	bool has = worker->next != NULL;
-	pthread_mutex_unlock(&worker->lock);
+	writer_lock(&writer);
+	const struct writer_client *running = writer.running;
+	writer_unlock(&writer);
+	return running;
+}
+
+/* A client that comes before adaptive routing. */
+struct other {
+	struct writer_client client;
+	bool due; /* with the writer's lock */
+	unsigned runs;
+};
+
+static bool is_other_due(void *state, bool turn, double *until)
+{
+	(void)turn;
+	(void)until;
+	return ((const struct other *)state)->due;
+}
+
+static void run_other(void *state, uint64_t turn)
+{
+	struct other *other = state;
+
+	(void)turn;
+	writer_lock(&writer);
+	other->due = false;
+	other->runs++;
+	writer_tell(&writer);
+	writer_unlock(&writer);
+}
+
+static bool has_run(struct other *other, unsigned milliseconds)
+{
+	const double end_ms = monotonic_ms() + milliseconds;
+
+	writer_lock(&writer);
+	while (other->due && writer_wait(&writer, end_ms))
+		continue;
+	const bool has = !other->due;
+	writer_unlock(&writer);
 	return has;
 }
 
-static uint64_t offer(struct ar_worker *worker, unsigned milliseconds)
+/* Property: another client's job waits for one of adaptive routing, until that is done with the switches and only tells
+ * hosts. */
+static void others_wait_until_hosts_are_told(void **state)
 {
-	struct ar_job *job = calloc(1, sizeof(*job));
-
-	assert_non_null(job);
-	job->task = AR_PROGRAM;
-	uint64_t number = ar_worker_offer(worker, job, milliseconds);
-	if (!number)
-		ar_job_free(job);
-	return number;
-}
-
-/* Property: an offered job stops no other one, unless that one is done with the switches. */
-static void offers_wait(void **state)
-{
+	struct other other = {
+	    .client = {.rank = WRITER_REPAIR, .is_due = is_other_due, .run = run_other}};
 	struct ar_worker worker;
+	struct hd_error err;
 
 	(void)state;
+	other.client.state = &other;
 	start(&worker, IB_SMINFO_STATE_MASTER);
-	assert_int_equal(offer(&worker, 0), 0); /* not known to live */
-	assert_true(ar_worker_wait(&worker, post(&worker, AR_PROGRAM, 1), 10000));
-	assert_true(ar_worker_wait(&worker, offer(&worker, 0), 10000));
-	assert_int_equal(done.programmed, 2);
-	uint64_t endless = post(&worker, AR_PREPARE, 2);
-	assert_int_equal(offer(&worker, 20), 0);
-	assert_false(ar_worker_wait(&worker, endless, 0));
-	while (worker_has_next(&worker))
+	assert_int_equal(writer_add(&writer, &other.client, &err), 0);
+	const uint64_t endless = post(&worker, AR_PREPARE, 1);
+	while (writer_running() != &worker.client)
 		continue;
+	writer_lock(&writer);
+	other.due = true;
+	writer_post(&writer);
+	writer_unlock(&writer);
+	assert_false(has_run(&other, 20));
+	assert_false(ar_worker_wait(&worker, endless, 0));
 	ar_worker_note_told(&worker);
-	uint64_t number = offer(&worker, 0);
-	assert_true(number > endless);
-	assert_true(ar_worker_wait(&worker, number, 10000));
+	assert_true(has_run(&other, 10000));
+	assert_true(ar_worker_wait(&worker, endless, 10000));
 	assert_int_equal(done.stopped, 1);
-	assert_int_equal(done.programmed, 3);
-	ar_worker_end(&worker, 10000);
+	writer_remove(&writer, &other.client);
+	end(&worker, 10000);
 }
 
 /* Property: a newer job stops the one that is being done, and replaces one that has not begun. */
@@ -200,7 +244,7 @@ static void newer_jobs_win(void **state)
 	assert_true(done.stopped >= 1 && done.stopped <= 200);
 	assert_int_equal(done.programmed, 1);
 	assert_int_equal(done.last_threads, 201);
-	ar_worker_end(&worker, 10000);
+	end(&worker, 10000);
 }
 
 /* Property: a job knows whether a programming that was never begun has been replaced, by it or by one
@@ -215,15 +259,13 @@ static void a_replaced_programming_is_known(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
-		struct ar_worker worker = {.osm = &osm};
-		pthread_mutex_init(&worker.lock, NULL);
-		pthread_cond_init(&worker.posted, NULL);
+		struct ar_worker worker = {.osm = &osm, .writer = &writer};
+		writer_init(&writer, &context);
 		for (unsigned j = 0; j < 3; j++)
 			post(&worker, tasks[i][j], j);
 		assert_int_equal(worker.next->unfinished, known[i]);
 		ar_job_free(worker.next);
-		pthread_cond_destroy(&worker.posted);
-		pthread_mutex_destroy(&worker.lock);
+		writer_release(&writer);
 	}
 }
 
@@ -236,7 +278,7 @@ static void only_the_master_sends(void **state)
 	start(&worker, IB_SMINFO_STATE_STANDBY);
 	assert_true(ar_worker_wait(&worker, post(&worker, AR_PREPARE, 1), 10000));
 	assert_int_equal(done.stopped, 1);
-	ar_worker_end(&worker, 10000);
+	end(&worker, 10000);
 }
 
 /* Property: the end waits for the last job, but not for ever. */
@@ -247,11 +289,11 @@ static void the_end_is_limited(void **state)
 	(void)state;
 	start(&worker, IB_SMINFO_STATE_MASTER);
 	post(&worker, AR_PROGRAM, 1);
-	ar_worker_end(&worker, 10000);
+	end(&worker, 10000);
 	assert_int_equal(done.programmed, 1);
 	start(&worker, IB_SMINFO_STATE_MASTER);
 	post(&worker, AR_PREPARE, 1);
-	ar_worker_end(&worker, 30);
+	end(&worker, 30);
 	assert_true(done.stopped <= 1);
 }
 
@@ -259,7 +301,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(jobs_are_done),
-	    cmocka_unit_test(offers_wait),
+	    cmocka_unit_test(others_wait_until_hosts_are_told),
 	    cmocka_unit_test(newer_jobs_win),
 	    cmocka_unit_test(a_replaced_programming_is_known),
 	    cmocka_unit_test(only_the_master_sends),

@@ -7,7 +7,10 @@
 
 #include <cmocka.h>
 
+#include "keys_apply.h"
+#include "keys_entries.h"
 #include "keys_testing.h"
+#include <heddle/change/keys_proof.h>
 
 #define KEYS 9
 #define ENTRIES 24
@@ -79,7 +82,7 @@ static void all_stay_where_nothing_has_changed(void **state)
 	hd_routes_free(routes);
 	hd_routes_free(applied.routes);
 	keys_set_release(applied.set);
-	keys_proof_free(applied.proof);
+	hd_keys_proof_free(applied.proof);
 	keys_set_release(set);
 	hd_routes_free(base);
 	hd_fabric_free(again);
@@ -119,7 +122,7 @@ static void broken_keys_leave_no_trace(void **state)
 		keys_broken_release(&broken);
 		hd_routes_free(applied.routes);
 		keys_set_release(applied.set);
-		keys_proof_free(applied.proof);
+		hd_keys_proof_free(applied.proof);
 		hd_routes_free(base);
 		hd_fabric_free(damaged);
 	}

@@ -7,9 +7,13 @@
 
 #include <cmocka.h>
 
-#include "keys_program.h"
+#include "keys_apply.h"
+#include "keys_blocks.h"
+#include "keys_entries.h"
 #include "keys_testing.h"
 #include "short_memory.h"
+
+#include <heddle/change/keys_proof.h>
 
 #define ENTRIES 24
 
@@ -55,7 +59,7 @@ static void settle_apply(void *context, int rc)
 	assert_int_equal(trial->applied.set->count, 1);
 	hd_routes_free(trial->applied.routes);
 	keys_set_release(trial->applied.set);
-	keys_proof_free(trial->applied.proof);
+	hd_keys_proof_free(trial->applied.proof);
 }
 
 static int apply_again(void *context, struct hd_error *err)

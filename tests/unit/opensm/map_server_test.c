@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The plugin's end of the connections to routers: what it does with addresses, with peers that send
- * garbage or nothing, and while lists are published from another thread. */
-#include <errno.h>
+/* The plugin's end of the connections to routers: what it does with peers that send garbage or nothing,
+ * and while lists are published from another thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "map_address.h"
 #include "map_server.h"
 #include "opensm_headers.h"
 
@@ -96,86 +91,6 @@ static struct map_lists *make_lists(uint16_t hosts)
 	return lists;
 }
 
-static void test_addresses(void **state)
-{
-	static const char *const good[] = {"", "/run/heddle/router.sock", "127.0.0.1:7471",
-					   "[::1]:7471"};
-	struct hd_error err;
-	char longer[200];
-
-	(void)state;
-	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		assert_int_equal(map_address_validate(good[i], &err), 0);
-	memset(longer, 'x', sizeof(longer));
-	longer[0] = '/';
-	longer[sizeof(longer) - 1] = '\0';
-	assert_int_equal(map_address_validate(longer, &err), -EINVAL);
-	assert_int_equal(map_address_validate("router.sock", &err), -EINVAL);
-	assert_true(map_address_listen("nowhere:7471", &err) < 0);
-	assert_true(map_address_listen("/nonexistent/folder/socket", &err) < 0);
-}
-
-/* A socket of an earlier run is replaced and removed at the end; a file that is none stays. */
-static void test_what_is_at_the_path(void **state)
-{
-	struct hd_error err;
-	struct stat facts;
-
-	(void)state;
-	int left = map_address_listen(path, &err);
-	assert_true(left >= 0);
-	close(left);
-	map_server_end(start(path));
-	assert_int_equal(lstat(path, &facts), -1);
-	FILE *file = fopen(path, "w");
-	assert_non_null(file);
-	fclose(file);
-	assert_int_equal(map_address_listen(path, &err), -EADDRINUSE);
-	assert_int_equal(unlink(path), 0);
-}
-
-static double processor_ms(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return (double)used.tv_sec * 1e3 + (double)used.tv_nsec / 1e6;
-}
-
-/* Without a descriptor for a router that connects, the server rests, and takes the router later. */
-static void test_no_descriptor(void **state)
-{
-	struct map_server *server = start(path);
-	const struct timespec rest = {.tv_nsec = 500000000};
-	struct rlimit limit, least;
-	int spare[257], spares = 0;
-	char garbage[4096], byte;
-
-	(void)state;
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	int socket_file = socket(AF_UNIX, SOCK_STREAM, 0);
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	least = (struct rlimit){.rlim_cur = 256, .rlim_max = limit.rlim_max};
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &least), 0);
-	while ((spare[spares] = dup(socket_file)) >= 0)
-		spares++;
-	assert_int_equal(connect(socket_file, (struct sockaddr *)&address, sizeof(address)), 0);
-	double before = processor_ms();
-	nanosleep(&rest, NULL);
-	assert_true(processor_ms() - before < 250);
-	while (spares)
-		close(spare[--spares]);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	memset(garbage, 0xA5, sizeof(garbage));
-	assert_int_equal(send(socket_file, garbage, sizeof(garbage), MSG_NOSIGNAL),
-			 sizeof(garbage));
-	while (recv(socket_file, &byte, 1, 0) > 0)
-		; /* until it is cut off */
-	close(socket_file);
-	map_server_end(server);
-}
-
 /* A peer that sends garbage is cut off, one that sends nothing is not; the server goes on. */
 static void test_garbage(void **state)
 {
@@ -245,9 +160,6 @@ static void test_foreign_lists(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_addresses),
-	    cmocka_unit_test(test_what_is_at_the_path),
-	    cmocka_unit_test(test_no_descriptor),
 	    cmocka_unit_test(test_garbage),
 	    cmocka_unit_test(test_lists_while_routers_come_and_go),
 	    cmocka_unit_test(test_foreign_lists),

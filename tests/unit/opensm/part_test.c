@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "no_switches.h"
 #include "opensm_headers.h"
 #include "opensm_log_testing.h"
 #include "part.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A repair while adaptive routing is on, with each allocation failing in turn, of both threads: the one
- * that repairs and the one of adaptive routing. Here a single thread does the work of both. */
+/* A repair while adaptive routing is on, which leads it, with each allocation failing in turn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,26 +9,27 @@
 
 #include "../ar_manager/program_testing.h"
 #include "ar_job_testing.h"
+#include "ar_repair.h"
 #include "ar_tasks.h"
 #include "ar_worker.h"
 #include "opensm_headers.h"
 #include "opensm_log_testing.h"
 #include "part.h"
-#include "repair_ar.h"
+#include "repair_lead.h"
 #include "repair_paths.h"
 #include "routing.h"
 #include "routing_testing.h"
 #include "short_memory.h"
 
 #include <complib/cl_passivelock.h>
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 #include <heddle/mad/umad_port.h>
 
 #define SWITCHES 16u
 #define TABLE 128u /* bytes */
 #define EVENTS 4096u
 
-/* What comes in at one of the two ports: answers at once, and nothing is lost. */
+/* What comes in at the port: answers at once, and nothing is lost. */
 struct instant {
 	struct hd_smp_port port;
 	struct hd_smp_event events[EVENTS];
@@ -41,19 +41,21 @@ volatile unsigned int osm_exit_flag;
 static struct world {
 	osm_opensm_t osm;
 	struct part_context context;
+	struct writer writer;
 	struct repair_shared shared;
 	struct repair_start start;
-	struct repair_thread thread;
+	struct repairs repairs;
 	struct repair repair;
 	struct ar_worker worker;
-	struct ar_tasks *tasks;
-	struct instant ports[2]; /* of repairs, of adaptive routing */
+	struct ar_job *job; /* of repairs; to be copied */
+	struct instant port;
 	struct hd_fabric *fabric;
 	struct fake_switch able[SWITCHES];
 	uint8_t tables[SWITCHES][TABLE]; /* in the switches */
 	osm_switch_t switches[SWITCHES];
 	struct hd_fabric_change loss;
-	bool off; /* of the last repair */
+	struct part_instance instance;
+	bool done; /* adaptive routing has led the last repair */
 } world;
 
 /* ---- switches ---- */
@@ -120,7 +122,7 @@ int hd_umad_port_open(const struct hd_umad_choice *choice, struct hd_umad_port *
 {
 	(void)choice;
 	(void)err;
-	*port = (struct hd_umad_port *)&world.ports[1];
+	*port = (struct hd_umad_port *)&world.port;
 	return 0;
 }
 
@@ -149,27 +151,34 @@ void repair_start_free(struct repair_start *start)
 	(void)start;
 }
 
-/* ---- the thread of adaptive routing ---- */
+/* ---- the part of adaptive routing ---- */
 
-uint64_t __wrap_ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned patience);
-bool __wrap_ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned milliseconds);
-
-uint64_t __wrap_ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned patience)
+static int lead(void *state, struct repair_change *change, bool *done, struct hd_error *err)
 {
-	(void)worker;
-	(void)patience;
-	ar_tasks_do(world.tasks, job);
+	struct ar_repair repair = {.change = change, .off = true};
+	struct ar_job *job = ar_job_copy(world.job);
+	struct hd_routes *before = NULL;
+
+	(void)state;
+	if (!job)
+		return hd_error_no_memory(err);
+	int rc = change->find(change, &before, &job->addresses, err);
+	if (!rc) {
+		job->routing = routing_hold(change->routing);
+		job->repair = &repair;
+		repair.before = before;
+		ar_worker_repair(&world.worker, job);
+		rc = repair.rc;
+	}
+	if (repair.rc)
+		*err = repair.err;
+	*done = !rc && !repair.off;
 	ar_job_free(job);
-	return 1;
+	hd_routes_free(before);
+	return rc;
 }
 
-bool __wrap_ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned milliseconds)
-{
-	(void)worker;
-	(void)number;
-	(void)milliseconds;
-	return true;
-}
+static const struct part ar = {.name = "ar", .repair_programs = lead};
 
 /* ---- before a repair ---- */
 
@@ -188,11 +197,11 @@ static void aim(void)
 	struct repair_paths paths;
 
 	assert_int_equal(repair_paths_init(&paths, world.fabric, world.start.own_port), 0);
-	repair_paths_search(&paths, world.thread.cut, NULL, 0);
+	repair_paths_search(&paths, world.repairs.cut, NULL, 0);
 	for (uint32_t sw = 0; sw < world.fabric->switch_count; sw++) {
 		struct hd_smp_address address;
 		assert_true(repair_paths_address(&paths, sw, 0, &address));
-		hd_smp_queue_aim(world.thread.queue, sw, &address);
+		hd_smp_queue_aim(world.repairs.queue, sw, &address);
 	}
 	repair_paths_release(&paths);
 }
@@ -204,7 +213,7 @@ static struct hd_smp_address *addresses(void)
 	struct repair_paths paths;
 
 	assert_int_equal(repair_paths_init(&paths, world.fabric, world.start.own_port), 0);
-	repair_paths_search(&paths, world.thread.cut, NULL, 0);
+	repair_paths_search(&paths, world.repairs.cut, NULL, 0);
 	for (uint32_t sw = 0; sw < world.fabric->switch_count; sw++)
 		assert_true(repair_paths_address(&paths, sw, 0, &list[sw]));
 	repair_paths_release(&paths);
@@ -224,7 +233,7 @@ static uint32_t count_on(void)
 static void sweep(void)
 {
 	const struct routing *routing = world.start.routing;
-	struct ar_job job = *world.start.ar_job;
+	struct ar_job job = *world.job;
 
 	for (uint32_t sw = 0; sw < world.fabric->switch_count; sw++) {
 		memcpy(world.tables[sw], hd_routes_row(routing->routes, sw),
@@ -236,7 +245,7 @@ static void sweep(void)
 	job.fresh = true;
 	job.routing = world.start.routing;
 	job.addresses = addresses();
-	ar_tasks_do(world.tasks, &job);
+	ar_tasks_do(world.worker.tasks, &job);
 	free(job.addresses);
 	assert_true(world.start.routing->routes->stride <= TABLE);
 	assert_int_equal(count_on(), 4); /* the leaves */
@@ -249,18 +258,19 @@ static void plan_repair(void)
 	struct repair *repair = &world.repair;
 	struct hd_repair_base *base;
 
-	*repair = (struct repair){.thread = &world.thread, .turn = world.shared.turn};
-	hd_routes_free(world.thread.in_place);
-	world.thread.in_place = hd_routes_copy(swept->routes);
-	CHECK(hd_repair_fabric(world.fabric, &world.loss, 1, HD_NONE, &repair->damaged, &err));
+	*repair = (struct repair){.repairs = &world.repairs, .turn = world.writer.turn};
+	hd_routes_free(world.repairs.in_place);
+	world.repairs.in_place = hd_routes_copy(swept->routes);
+	CHECK(hd_fabric_without(world.fabric, &world.loss, 1, HD_NONE, &repair->damaged, &err));
 	repair->repaired = route_from(repair->damaged, swept->routes);
-	CHECK(hd_repair_base_new(world.fabric, world.thread.in_place, 1, NULL, &base, &err));
-	CHECK(hd_repair_plan_new(base, world.thread.in_place, repair->damaged, repair->repaired,
+	CHECK(hd_repair_base_new(world.fabric, world.repairs.in_place, 1, NULL, &base, &err));
+	CHECK(hd_repair_plan_new(base, world.repairs.in_place, repair->damaged, repair->repaired,
 				 NULL, &repair->plan, &err));
 	hd_repair_base_free(base);
 	assert_true(repair->plan->entries > 0 && !repair->plan->left);
 	CHECK(routing_repaired(world.start.routing, repair->damaged, repair->repaired,
 			       repair->plan->entries, &repair->routing, &err));
+	repair->change.routing = repair->routing;
 }
 
 static void forget_repair(void)
@@ -296,38 +306,39 @@ static void start_world(void)
 	assert_true(fabric->switch_count <= SWITCHES);
 	world.osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
 	cl_plock_init(&world.osm.lock);
-	world.context = (struct part_context){.osm = &world.osm};
+	world.context = (struct part_context){
+	    .osm = &world.osm, .writer = &world.writer, .instances = &world.instance, .count = 1};
+	world.instance = (struct part_instance){.part = &ar, .alive = true};
+	writer_init(&world.writer, &world.context);
 	repair_shared_init(&world.shared, &world.context);
-	for (unsigned i = 0; i < 2; i++)
-		world.ports[i].port = (struct hd_smp_port){.context = &world.ports[i],
-							   .send = send_smp,
-							   .receive = receive,
-							   .wait = wait_for_event,
-							   .now = no_time};
+	world.port.port = (struct hd_smp_port){.context = &world.port,
+					       .send = send_smp,
+					       .receive = receive,
+					       .wait = wait_for_event,
+					       .now = no_time};
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		start_switch(sw);
-	world.worker = (struct ar_worker){.osm = &world.osm,
+	world.worker = (struct ar_worker){.writer = &world.writer,
+					  .osm = &world.osm,
 					  .log = &world.context.log,
 					  .go_on = ar_worker_go_on,
 					  .note_told = ar_worker_note_told};
-	pthread_mutex_init(&world.worker.lock, NULL);
-	world.tasks = ar_tasks_new(&world.worker);
+	world.worker.tasks = ar_tasks_new(&world.worker);
+	world.job = job_new();
 	world.start = (struct repair_start){.routing = routing_of(fabric, route_from(fabric, NULL)),
-					    .ar_job = job_new(),
-					    .ar_worker = &world.worker,
 					    .own_port = fabric->port_guid[fabric->host_port[0]]};
-	world.thread = (struct repair_thread){.shared = &world.shared,
-					      .start = &world.start,
-					      .umad = (struct hd_umad_port *)&world.ports[0],
-					      .cut = calloc(fabric->port_count, sizeof(bool))};
-	world.thread.queue = hd_smp_queue_new(&world.ports[0].port, &limits, SWITCHES);
+	world.repairs = (struct repairs){.shared = &world.shared,
+					 .writer = &world.writer,
+					 .start = &world.start,
+					 .cut = calloc(fabric->port_count, sizeof(bool))};
+	world.repairs.queue = hd_smp_queue_new(&world.port.port, &limits, SWITCHES);
 	const uint32_t link = fabric->isl_base[fabric->host_switch[fabric->host_count - 1]];
 	world.loss = (struct hd_fabric_change){
 	    .lost = true,
 	    .cable = true,
 	    .index = hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link])};
 	sweep();
-	world.thread.cut[world.loss.index] = world.thread.cut[fabric->peer[world.loss.index]] =
+	world.repairs.cut[world.loss.index] = world.repairs.cut[fabric->peer[world.loss.index]] =
 	    true;
 	aim();
 	plan_repair();
@@ -336,13 +347,14 @@ static void start_world(void)
 static void end_world(void)
 {
 	forget_repair();
-	hd_smp_queue_free(world.thread.queue);
-	hd_routes_free(world.thread.in_place);
-	free(world.thread.cut);
-	ar_tasks_free(world.tasks);
-	pthread_mutex_destroy(&world.worker.lock);
-	ar_job_free(world.start.ar_job);
+	hd_smp_queue_free(world.repairs.queue);
+	hd_routes_free(world.repairs.in_place);
+	free(world.repairs.cut);
+	ar_tasks_free(world.worker.tasks);
+	routing_release(world.worker.repaired);
+	ar_job_free(world.job);
 	repair_shared_release(&world.shared);
+	writer_release(&world.writer);
 	cl_plock_destroy(&world.osm.lock);
 	assert_int_equal(atomic_load(&world.start.routing->holders), 1);
 	routing_release(world.start.routing);
@@ -357,7 +369,7 @@ static void end_world(void)
 static int repair(void *context, struct hd_error *err)
 {
 	(void)context;
-	return repair_ar_program(&world.repair, &world.off, err);
+	return repair_lead(&world.repair, &world.done, err);
 }
 
 /* OpenSM knows what a switch holds, or the next sweep sends it again. */
@@ -379,7 +391,7 @@ static void settle(void *context, int rc)
 	const struct hd_routes *wanted = world.repair.routing->routes;
 
 	(void)context;
-	assert_false(world.off);
+	assert_true(rc || world.done);
 	for (uint32_t sw = 0; sw < world.fabric->switch_count; sw++) {
 		check_known(sw);
 		if (!rc)

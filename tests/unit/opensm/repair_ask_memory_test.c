@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "generated.h"
+#include "no_switches.h"
 #include "repair_ask_testing.h"
 #include "short_memory.h"
 

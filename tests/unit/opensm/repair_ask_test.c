@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "generated.h"
+#include "no_switches.h"
 #include "repair_ask_testing.h"
 
 #include <errno.h>

@@ -93,9 +93,9 @@ static uint32_t writes_at_loss;
 static void lose_turn(uint32_t sw)
 {
 	(void)sw;
-	if (world.shared.turn == 1) {
+	if (world.writer.turn == 1) {
 		writes_at_loss = world.writes;
-		world.shared.turn = 2; /* the lock is held: this is the thread that sends */
+		world.writer.turn = 2; /* the lock is held: this is the thread that sends */
 	}
 }
 

@@ -11,14 +11,14 @@
 #include "opensm_headers.h"
 #include "opensm_log_testing.h"
 #include "part.h"
-#include "repair_mft_tables.h"
 #include "repair_multicast.h"
 #include "routing.h"
 #include "simulated_port.h"
+#include "writer_mft.h"
 
 #include <complib/cl_passivelock.h>
+#include <heddle/change/repair.h>
 #include <heddle/engines/multicast.h>
-#include <heddle/fabric/repair.h>
 #include <opensm/osm_mcm_port.h>
 #include <opensm/osm_multicast.h>
 
@@ -33,6 +33,7 @@ typedef uint16_t table_row[IB_MCAST_POSITION_MAX + 1];
 static struct world {
 	osm_opensm_t osm;
 	struct part_context context;
+	struct writer writer;
 	struct repair_shared shared;
 	struct repair_start start;
 	struct routing routing;
@@ -157,7 +158,7 @@ static void reset(void)
 	}
 	world.writes = 0;
 	world.meanwhile = NULL;
-	world.shared.turn = 1;
+	world.writer.turn = 1;
 }
 
 /* ---- the world ---- */
@@ -234,8 +235,9 @@ static void lose_cable(void)
 		hd_port_index(fabric, hd_isl_from(fabric, busiest), fabric->isl_port[busiest])};
 	assert_true(most > 0);
 	world.lost = busiest;
-	assert_int_equal(hd_repair_fabric(fabric, &loss, 1, fabric->port_node[fabric->host_port[0]],
-					  &world.damaged, &err),
+	assert_int_equal(hd_fabric_without(fabric, &loss, 1,
+					   fabric->port_node[fabric->host_port[0]], &world.damaged,
+					   &err),
 			 0);
 }
 
@@ -246,7 +248,8 @@ static void start_world(void)
 
 	world.fabric = generate("torus", "dims=4,4 hosts=2");
 	assert_true(world.fabric->switch_count <= SWITCHES);
-	world.context = (struct part_context){.osm = &world.osm};
+	world.context = (struct part_context){.osm = &world.osm, .writer = &world.writer};
+	writer_init(&world.writer, &world.context);
 	world.osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
 	world.osm.subn.max_mcast_lid_ho = IB_LID_MCAST_END_HO;
 	cl_plock_init(&world.osm.lock);
@@ -272,6 +275,7 @@ static void end_world(void)
 	hd_smp_queue_free(world.queue);
 	simulated_port_end(&world.port);
 	repair_shared_release(&world.shared);
+	writer_release(&world.writer);
 	cl_plock_destroy(&world.osm.lock);
 	hd_fabric_free(world.fabric);
 	hd_fabric_free(world.damaged);
@@ -283,8 +287,7 @@ static void run_repair(void)
 							.turn = 1,
 							.start = &world.start,
 							.damaged = world.damaged,
-							.queue = world.queue,
-							.port = &world.port.port},
+							.queue = world.queue},
 			     world.text);
 }
 

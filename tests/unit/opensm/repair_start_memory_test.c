@@ -7,11 +7,10 @@
 
 #include <cmocka.h>
 
-#include "ar_part.h"
-#include "ar_worker.h"
 #include "engine_callbacks.h"
 #include "engines_state.h"
 #include "generate_testing.h"
+#include "no_switches.h"
 #include "opensm_headers.h"
 #include "opensm_log_testing.h"
 #include "part.h"
@@ -42,19 +41,6 @@ bool engine_callbacks_ours(const struct osm_routing_engine *re)
 {
 	(void)re;
 	return true;
-}
-
-/* There is no adaptive routing. */
-struct ar_job *ar_part_repair_job(struct ar *ar, struct ar_worker **worker)
-{
-	assert_null(ar);
-	assert_null(worker);
-	return NULL;
-}
-
-void ar_job_free(struct ar_job *job)
-{
-	assert_null(job);
 }
 
 static void configure(struct manager *manager, const struct hd_engine *engine)

@@ -15,8 +15,8 @@
 #include "variants.h"
 
 #include <heddle/base/random.h>
+#include <heddle/change/repair.h>
 #include <heddle/fabric/aside.h>
-#include <heddle/fabric/repair.h>
 
 #define TRIES 40u /* of each fabric */
 #define REPAIRS 3u /* in a row */
@@ -68,7 +68,7 @@ static struct routing *sweep(const struct run *run, const struct routing *before
 						.keep = true,
 						.lanes = 8};
 
-	assert_int_equal(hd_repair_fabric(fabric, NULL, 0, HD_NONE, &copy, NULL), 0);
+	assert_int_equal(hd_fabric_without(fabric, NULL, 0, HD_NONE, &copy, NULL), 0);
 	if (routing_compute(&request, copy, &routing, NULL))
 		hd_fabric_free(copy);
 	return routing;
@@ -106,7 +106,7 @@ static bool repair(struct run *run)
 	struct hd_repair_plan *plan = NULL;
 	struct routing *made = NULL;
 
-	if (hd_repair_fabric(swept->fabric, run->losses, run->loss_count, 0, &damaged, NULL))
+	if (hd_fabric_without(swept->fabric, run->losses, run->loss_count, 0, &damaged, NULL))
 		return false;
 	assert_int_equal(hd_routes_rebase(swept->fabric, swept->routes, damaged, &previous, NULL),
 			 0);

@@ -32,15 +32,16 @@ static void test_a_loss_is_repaired(void **state)
 	(void)state;
 	start_world(&tree, 1);
 	lose_cable();
-	repair_shared_wait(&world.shared, PATIENCE_MS);
+	wait_for_repairs(PATIENCE_MS);
 	assert_int_equal(figures().repairs, 1);
 	assert_logged("repaired lost cable");
 	check_repaired();
-	const struct repair_figures sum = figures();
+	const struct writer_figures times = writer_figures(&world.writer);
 	/* to know what is published, to check a block, to begin and to end its flight, to take it, to publish */
-	assert_true(sum.locks.count >= 6);
-	assert_true(sum.locks.wall_us_most >= sum.locks.cpu_us_most || sum.locks.wall_us_most < 10);
-	assert_true(sum.sends.count > 0);
+	assert_true(times.locks.count >= 6);
+	assert_true(times.locks.wall_us_most >= times.locks.cpu_us_most ||
+		    times.locks.wall_us_most < 10);
+	assert_true(times.sends.count > 0);
 	end_world();
 }
 
@@ -49,13 +50,13 @@ static void test_times_with_the_lock(void **state)
 {
 	(void)state;
 	start_world(&tree, 11);
-	const struct repair_figures before = figures();
-	struct repair_hold hold = repair_lock_take(&world.shared, true);
+	const struct writer_figures before = writer_figures(&world.writer);
+	struct writer_hold hold = writer_lock_take(&world.writer, true);
 	pause_us(20000);
-	repair_lock_release(&world.shared, hold);
-	hold = repair_lock_take(&world.shared, false);
-	repair_lock_release(&world.shared, hold);
-	const struct repair_figures after = figures();
+	writer_lock_release(&world.writer, hold);
+	hold = writer_lock_take(&world.writer, false);
+	writer_lock_release(&world.writer, hold);
+	const struct writer_figures after = writer_figures(&world.writer);
 	assert_true(after.locks.count >= before.locks.count + 2);
 	assert_true(after.locks.over > before.locks.over);
 	assert_true(after.locks.wall_us_most >= 20000);
@@ -68,10 +69,10 @@ static void test_a_sweep_holds_the_lock_once(void **state)
 {
 	(void)state;
 	start_world(&tree, 13);
-	const struct repair_figures before = figures();
-	repair_shared_stop(&world.shared);
-	assert_int_equal(figures().locks.count, before.locks.count + 1);
-	assert_int_equal(figures().waits.count, before.waits.count + 1);
+	const struct writer_figures before = writer_figures(&world.writer);
+	writer_stop(&world.writer);
+	assert_int_equal(writer_figures(&world.writer).locks.count, before.locks.count + 1);
+	assert_int_equal(writer_figures(&world.writer).waits.count, before.waits.count + 1);
 	end_world();
 }
 
@@ -85,15 +86,16 @@ static bool wait_without_the_lock(uint64_t seed)
 	while (!atomic_load(&world.sending))
 		pause_us(100);
 	const double begin = monotonic_ms();
-	repair_shared_stop(&world.shared);
+	writer_stop(&world.writer);
 	const double stopped = monotonic_ms();
 	pthread_mutex_lock(&world.lock);
 	const uint32_t sends = world.sends;
 	pthread_mutex_unlock(&world.lock);
 	const bool waited = stopped - begin > 20; /* of 100; this thread may see the send late */
-	const bool shortly = (double)figures().waits.wall_us_most / 1000 < (stopped - begin) / 2;
+	const bool shortly =
+	    (double)writer_figures(&world.writer).waits.wall_us_most / 1000 < (stopped - begin) / 2;
 	atomic_store(&world.slow_us, 0);
-	repair_shared_wait(&world.shared, PATIENCE_MS);
+	wait_for_repairs(PATIENCE_MS);
 	assert_int_equal(figures().repairs, 0);
 	assert_int_equal(world.sends, sends);
 	sweep();
@@ -154,11 +156,11 @@ static void test_tables_go_round_a_dying_switch(void **state)
 		if (dies) {
 			world.weak = sw; /* nothing is sent yet */
 			lose_cables_of(sw, 1);
-			repair_shared_wait(&world.shared, PATIENCE_MS);
+			wait_for_repairs(PATIENCE_MS);
 			check_known_but(sw);
 			lose_cables_of(sw, links);
 			for (unsigned i = 0; !figures().repairs && i < 20; i++)
-				repair_shared_wait(&world.shared, 500);
+				wait_for_repairs(500);
 			assert_true(figures().repairs >= 1);
 			check_known_but(sw);
 			middle++;
@@ -177,7 +179,7 @@ static void test_service_levels_stay(void **state)
 	start_world(&with_lanes, 6);
 	struct routing *before = routing_hold(world.context.published);
 	lose_cable();
-	repair_shared_wait(&world.shared, PATIENCE_MS);
+	wait_for_repairs(PATIENCE_MS);
 	assert_int_equal(figures().repairs, 1);
 	lock_osm();
 	const struct routing *after = world.context.published;
@@ -210,7 +212,7 @@ static void test_sweeps_at_any_moment(void **state)
 		for (uint64_t i = 0; i <= round % 3; i++)
 			lose_cable();
 		if (round % 4 == 3)
-			repair_shared_wait(&world.shared, PATIENCE_MS);
+			wait_for_repairs(PATIENCE_MS);
 		else
 			pause_us(delay);
 		sweep();
@@ -224,9 +226,9 @@ static void test_sweeps_at_any_moment(void **state)
 
 static bool is_working(void)
 {
-	pthread_mutex_lock(&world.shared.lock);
+	writer_lock(&world.writer);
 	const bool working = world.shared.working;
-	pthread_mutex_unlock(&world.shared.lock);
+	writer_unlock(&world.writer);
 	return working;
 }
 
@@ -235,7 +237,7 @@ static void begin_endless_repair(void)
 {
 	world.timeout_ms = 60000;
 	sweep();
-	repair_shared_wait(&world.shared, PATIENCE_MS);
+	wait_for_repairs(PATIENCE_MS);
 	pthread_mutex_lock(&world.lock);
 	world.last_write = true;
 	pthread_mutex_unlock(&world.lock);
@@ -256,17 +258,17 @@ static void test_a_repair_ends_after_the_sweep_has_looked(void **state)
 	start_world(&tree, 8);
 	begin_endless_repair();
 	lock_osm();
-	atomic_fetch_add(&world.shared.turn_wanted, 1);
-	pthread_mutex_lock(&world.shared.turn_lock);
-	world.shared.turn++;
+	atomic_fetch_add(&world.writer.turn_wanted, 1);
+	pthread_mutex_lock(&world.writer.turn_lock);
+	world.writer.turn++;
 	for (unsigned i = 0; i < 200 && is_working(); i++)
 		pause_us(1000);
 	const bool working = is_working();
-	repair_shared_forget_flight(&world.shared);
-	pthread_mutex_unlock(&world.shared.turn_lock);
-	atomic_fetch_sub(&world.shared.turn_wanted, 1);
+	writer_forget_flight(&world.writer);
+	pthread_mutex_unlock(&world.writer.turn_lock);
+	atomic_fetch_sub(&world.writer.turn_wanted, 1);
 	unlock_osm();
-	repair_shared_wait(&world.shared, PATIENCE_MS);
+	wait_for_repairs(PATIENCE_MS);
 	sweep();
 	end_world();
 	assert_true(working);
@@ -280,8 +282,8 @@ static void test_a_repair_ends_while_a_sweep_has_the_lock(void **state)
 	start_world(&tree, 7);
 	begin_endless_repair();
 	lock_osm();
-	repair_shared_take_turn(&world.shared);
-	repair_shared_wait(&world.shared, PATIENCE_MS);
+	writer_take_turn(&world.writer);
+	wait_for_repairs(PATIENCE_MS);
 	const bool working = is_working();
 	unlock_osm();
 	assert_false(working);
@@ -300,7 +302,7 @@ static void test_leaving_the_master_state(void **state)
 	pthread_mutex_unlock(&world.lock);
 	__atomic_store_n(&world.osm.subn.sm_state, IB_SMINFO_STATE_STANDBY, __ATOMIC_RELAXED);
 	lose_cable();
-	repair_shared_wait(&world.shared, PATIENCE_MS);
+	wait_for_repairs(PATIENCE_MS);
 	assert_int_equal(figures().repairs, 0);
 	assert_int_equal(figures().stopped, 1);
 	assert_int_equal(world.writes, 0);
@@ -336,11 +338,11 @@ static void test_the_end_stops_a_sweep_that_waits(void **state)
 	(void)state;
 	start_repair_in_vain(8);
 	double begin = monotonic_ms();
-	repair_shared_wait(&world.shared, 200);
+	wait_for_repairs(200);
 	assert_true(monotonic_ms() - begin >= 200); /* it is under way for so long */
 	osm_exit_flag = 1;
 	begin = monotonic_ms();
-	repair_shared_wait(&world.shared, PATIENCE_MS);
+	wait_for_repairs(PATIENCE_MS);
 	assert_true(monotonic_ms() - begin < 10000);
 	osm_exit_flag = 0;
 	end_world();
@@ -362,7 +364,7 @@ static void test_repairs_release_what_is_no_longer_in_force(void **state)
 	for (unsigned tries = 0; count < 4 && tries < 100; tries++) {
 		const uint64_t repairs = figures().repairs;
 		lose_cable();
-		repair_shared_wait(&world.shared, PATIENCE_MS);
+		wait_for_repairs(PATIENCE_MS);
 		if (figures().repairs == repairs)
 			continue; /* the cable was lost already */
 		lock_osm();
@@ -391,14 +393,14 @@ static void test_a_storm_of_traps(void **state)
 		trap(world.fabric->lid[hd_port_index(world.fabric, sw, 0)]);
 		pause_us(100);
 	}
-	repair_shared_wait(&world.shared, PATIENCE_MS);
+	wait_for_repairs(PATIENCE_MS);
 	print_message("%u traps, %u questions, %u times\n", traps, world.sends,
 		      (unsigned)world.shared.finished);
 	assert_int_equal(figures().traps, traps);
 	assert_int_equal(world.writes, 0);
 	assert_true(world.shared.finished <= 30);
 	lose_cable();
-	repair_shared_wait(&world.shared, PATIENCE_MS);
+	wait_for_repairs(PATIENCE_MS);
 	assert_int_equal(figures().repairs, 1);
 	end_world();
 }
@@ -447,7 +449,7 @@ static void test_a_storm_of_losses(void **state)
 			lose_cable();
 			pause_us(2000);
 		}
-		repair_shared_wait(&world.shared, PATIENCE_MS);
+		wait_for_repairs(PATIENCE_MS);
 		sweeps++;
 		sweep();
 		if (figures().repairs == before && losses > 1)
@@ -475,7 +477,7 @@ static void test_the_last_line_of_a_storm_is_written(void **state)
 	const unsigned before = logged_lines;
 	while (figures().repairs + figures().stopped < 3) {
 		lose_cable();
-		repair_shared_wait(&world.shared, PATIENCE_MS);
+		wait_for_repairs(PATIENCE_MS);
 	}
 	const double begin = monotonic_ms();
 	while (logged_lines < before + 2 && monotonic_ms() - begin < PATIENCE_MS)
@@ -492,7 +494,7 @@ static void test_what_cannot_be_repaired_counts(void **state)
 	world.refused = true;
 	sweep();
 	lose_cable();
-	repair_shared_wait(&world.shared, PATIENCE_MS);
+	wait_for_repairs(PATIENCE_MS);
 	assert_int_equal(figures().repairs, 0);
 	assert_true(figures().stopped > 0);
 	end_world();

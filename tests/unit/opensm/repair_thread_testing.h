@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An OpenSM and simulated switches, for tests of the thread that repairs: cables are lost, SMPs are lost
+ * An OpenSM and simulated switches, for tests of repairs: cables are lost, SMPs are lost
  * or late, and sweeps take the turn. Include after <cmocka.h>, in one file of a program.
  */
 #ifndef REPAIR_THREAD_TESTING_H
 #define REPAIR_THREAD_TESTING_H
 
-#include "ar_worker.h"
 #include "generate_testing.h"
 #include "monotonic.h"
 #include "opensm_headers.h"
 #include "opensm_log_testing.h"
 #include "part.h"
-#include "repair_thread.h"
+#include "repairs.h"
 #include "routing.h"
 
 #include <complib/cl_passivelock.h>
@@ -46,8 +45,9 @@ struct door {
 static struct world {
 	osm_opensm_t osm;
 	struct part_context context;
+	struct writer writer;
 	struct repair_shared shared;
-	struct repair_thread *thread;
+	struct repairs *repairs;
 	const struct kind *kind;
 	struct hd_fabric *fabric; /* of the last sweep */
 	uint32_t own; /* port */
@@ -263,7 +263,6 @@ void repair_start_free(struct repair_start *start)
 		return;
 	routing_release(start->routing);
 	hd_options_free(start->options);
-	ar_job_free(start->ar_job);
 	free(start);
 }
 
@@ -369,7 +368,7 @@ static inline void sweep(void)
 	    compute_tables(generate(world.kind->generator, world.kind->settings));
 
 	lock_osm();
-	repair_shared_take_turn(&world.shared);
+	writer_take_turn(&world.writer);
 	write_tables(routing);
 	mend_cables();
 	part_publish(&world.context, routing);
@@ -378,7 +377,8 @@ static inline void sweep(void)
 	pthread_mutex_lock(&world.lock);
 	world.sweeping = false;
 	pthread_mutex_unlock(&world.lock);
-	repair_shared_give_turn(&world.shared, make_start());
+	repair_shared_give(&world.shared, make_start());
+	writer_give_turn(&world.writer);
 }
 
 static inline void start_world(const struct kind *kind, uint64_t seed)
@@ -399,7 +399,7 @@ static inline void start_world(const struct kind *kind, uint64_t seed)
 	pthread_mutex_init(&world.lock, NULL);
 	cl_plock_init(&world.osm.lock);
 	world.osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
-	world.context = (struct part_context){.osm = &world.osm};
+	world.context = (struct part_context){.osm = &world.osm, .writer = &world.writer};
 	world.context.log = (struct opensm_log){.log = &world.osm.log, .threshold = HD_LOG_INFO};
 	for (uint32_t sw = 0; sw < SWITCHES; sw++)
 		world.switches[sw] = (osm_switch_t){
@@ -408,8 +408,9 @@ static inline void start_world(const struct kind *kind, uint64_t seed)
 	world.own = world.fabric->host_port[0];
 	world.dead = calloc(world.fabric->port_count, sizeof(bool));
 	hd_fabric_free(world.fabric);
+	writer_init(&world.writer, &world.context);
 	repair_shared_init(&world.shared, &world.context);
-	assert_int_equal(repair_thread_start(&world.shared, &world.thread, &err), 0);
+	assert_int_equal(repairs_start(&world.shared, &world.repairs, &err), 0);
 	sweep();
 }
 
@@ -420,12 +421,13 @@ static inline void end_world(void)
 	part_publish(&world.context, NULL);
 	unlock_osm();
 	const double begin = monotonic_ms();
-	repair_thread_end(world.thread);
+	repairs_end(world.repairs);
 	assert_true(monotonic_ms() - begin < 30000); /* not until a time-out */
 	if (world.end_others)
 		world.end_others();
 	assert_int_equal(world.forbidden, 0);
 	repair_shared_release(&world.shared);
+	writer_release(&world.writer);
 	for (uint32_t sw = 0; sw < SWITCHES; sw++) {
 		free(world.switches[sw].lft);
 		free(world.switches[sw].new_lft);
@@ -460,6 +462,13 @@ static inline void lose_cable(void)
 static inline struct repair_figures figures(void)
 {
 	return repair_shared_figures(&world.shared);
+}
+
+static inline void wait_for_repairs(unsigned milliseconds)
+{
+	const char *blocked;
+
+	repair_shared_wait(&world.shared, milliseconds, &blocked);
 }
 
 #endif

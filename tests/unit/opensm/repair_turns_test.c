@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All threads of the plugin that change tables at the same time: the one that repairs, the one of adaptive
- * routing, one that puts routing keys in force, and sweeps, which take the turn from them at any moment.
- * Adaptive routing and keys exclude each other, so sweeps switch from one to the other.
+ * All that changes tables at the same time: the writer, which repairs, programs adaptive routing and puts routing keys
+ * in force, and sweeps, which take the turn from it at any moment. Adaptive routing and keys exclude each other, so
+ * sweeps switch from one to the other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,12 +14,17 @@
 #include <cmocka.h>
 
 #include "../ar_manager/program_testing.h"
-#include "ar_addresses.h"
 #include "ar_job_testing.h"
+#include "ar_repair.h"
+#include "keys_repair.h"
 #include "keys_testing.h"
 #include "keys_worker.h"
 #include "repair_paths.h"
 #include "repair_thread_testing.h"
+#include "switch_addresses.h"
+#include "writer_lft.h"
+
+#include <heddle/change/keys_proof.h>
 
 #define SECONDS 2
 #define KEYS 6u
@@ -27,7 +32,7 @@
 #define PREPARE_MS 20000u /* OpenSM waits less, and says so */
 #define TIMEOUT_MS 100u
 
-/* What the world has beside the thread that repairs. */
+/* What the world has beside repairs. */
 static struct beside {
 	struct keys_shared keys;
 	pthread_t keys_thread;
@@ -35,7 +40,10 @@ static struct beside {
 	atomic_uint sets, set; /* SETs that were tried, and done */
 	/* A sweep is to begin right after the last answer to a SET; it has; that SET has ended. */
 	atomic_bool sweep_begins, begun, cut_short;
+	struct keys_repair repair;
+	struct part_instance instances[2]; /* of the parts, for their hooks in a repair */
 	struct ar_worker ar;
+	struct ar_job *ar_job; /* with the writer's lock; of repairs, to be copied */
 	struct routing *in_switches; /* as in ar_part.c */
 	struct fake_switch able[SWITCHES];
 } beside;
@@ -64,7 +72,7 @@ static uint32_t count_on(void)
 
 /* ---- OpenSM ---- */
 
-struct hd_smp_address *ar_addresses_find(const struct hd_fabric *fabric, struct osm_opensm *osm)
+struct hd_smp_address *switch_addresses_find(const struct hd_fabric *fabric, struct osm_opensm *osm)
 {
 	struct hd_smp_address *list = calloc(fabric->switch_count + 1u, sizeof(*list));
 	bool *cut = calloc(fabric->port_count + 1u, sizeof(*cut));
@@ -83,15 +91,16 @@ struct hd_smp_address *ar_addresses_find(const struct hd_fabric *fabric, struct 
 
 /* ---- the thread of keys ---- */
 
-int __real_keys_program_send(struct keys_program *program, struct keys_blocks *blocks);
-int __wrap_keys_program_send(struct keys_program *program, struct keys_blocks *blocks);
+int __real_writer_lft_run(struct writer_lft *send, struct hd_error *err);
+int __wrap_writer_lft_run(struct writer_lft *send, struct hd_error *err);
 
-int __wrap_keys_program_send(struct keys_program *program, struct keys_blocks *blocks)
+/* A key sends its blocks without in_place. */
+int __wrap_writer_lft_run(struct writer_lft *send, struct hd_error *err)
 {
-	int rc = __real_keys_program_send(program, blocks);
+	int rc = __real_writer_lft_run(send, err);
 
-	if (!rc && atomic_exchange(&beside.sweep_begins, false)) {
-		keys_shared_take_turn(&beside.keys);
+	if (!rc && !send->in_place && atomic_exchange(&beside.sweep_begins, false)) {
+		writer_stop(&world.writer);
 		atomic_store(&beside.begun, true);
 	}
 	return rc;
@@ -147,8 +156,9 @@ static struct ar_job *job_new(enum ar_task task, struct routing *routing)
 
 	*job = plain_job(task);
 	job->limits.timeout_ms = TIMEOUT_MS;
+	job->port_guid = world.fabric->port_guid[world.own]; /* that of all jobs */
 	job->routing = routing ? routing_hold(routing) : NULL;
-	job->addresses = routing ? ar_addresses_find(routing->fabric, &world.osm) : NULL;
+	job->addresses = routing ? switch_addresses_find(routing->fabric, &world.osm) : NULL;
 	return job;
 }
 
@@ -159,7 +169,7 @@ static void note_in_switches(struct routing *routing)
 }
 
 /* The keys part: keys stay in force if they are sound, but not beside adaptive routing. */
-static void apply_keys(struct routing *routing, bool adaptive, struct keys_proof **proof)
+static void apply_keys(struct routing *routing, bool adaptive, struct hd_keys_proof **proof)
 {
 	struct keys_broken_list broken = {0};
 	struct keys_applied applied;
@@ -207,10 +217,21 @@ static struct routing *compute(void)
 	return compute_tables(fabric);
 }
 
-static void give_turns(struct routing *routing, bool adaptive, struct keys_proof *proof)
+static void take_ar_job(struct ar_job *job)
 {
-	struct keys_news news = {.any = true, .proof = proof, .threads = 1};
-	struct repair_start *start = make_start();
+	writer_lock(&world.writer);
+	struct ar_job *former = beside.ar_job;
+	beside.ar_job = job;
+	writer_unlock(&world.writer);
+	ar_job_free(former);
+}
+
+static void settle(struct routing *routing, bool adaptive, struct hd_keys_proof *proof)
+{
+	struct keys_news news = {.any = true,
+				 .proof = proof,
+				 .port_guid = world.fabric->port_guid[world.own],
+				 .threads = 1};
 
 	news.limits = (struct hd_smp_limits)HD_SMP_LIMITS_DEFAULT;
 	news.limits.timeout_ms = TIMEOUT_MS;
@@ -218,28 +239,22 @@ static void give_turns(struct routing *routing, bool adaptive, struct keys_proof
 		snprintf(news.refusal, sizeof(news.refusal), "adaptive routing is on");
 	else
 		news.routing = routing_hold(routing);
-	keys_shared_give_turn(&beside.keys, &news);
-	start->ar_job = job_new(AR_REPAIR, NULL);
-	start->ar_worker = &beside.ar;
-	repair_shared_give_turn(&world.shared, start);
+	take_ar_job(job_new(AR_REPAIR, NULL));
+	keys_shared_give(&beside.keys, &news);
+	repair_shared_give(&world.shared, make_start());
+	writer_give_turn(&world.writer);
 }
 
 static void sweep_all(bool adaptive, bool fresh)
 {
 	struct routing *routing = compute();
-	struct keys_proof *proof;
+	struct hd_keys_proof *proof;
 
-	keys_shared_take_turn(&beside.keys); /* sweep_begins */
 	mend_cables();
-	lock_osm(); /* discovered */
-	keys_shared_forget_flight(&beside.keys);
-	unlock_osm();
-	repair_shared_wait(&world.shared, 2);
-	repair_shared_stop(&world.shared);
+	wait_for_repairs(2); /* turn_ends */
+	writer_stop(&world.writer); /* discovered */
 	lock_osm(); /* computed */
-	repair_shared_take_turn(&world.shared);
-	keys_shared_take_turn(&beside.keys);
-	keys_shared_forget_flight(&beside.keys);
+	writer_take_turn(&world.writer);
 	apply_keys(routing, adaptive, &proof);
 	prepare_ar(routing, adaptive, fresh);
 	write_tables(routing);
@@ -253,8 +268,67 @@ static void sweep_all(bool adaptive, bool fresh)
 	note_in_switches(adaptive ? routing_hold(routing) : NULL);
 	if (adaptive)
 		ar_worker_post(&beside.ar, job_new(AR_PROGRAM, routing));
-	give_turns(routing, adaptive, proof); /* settled */
+	settle(routing, adaptive, proof); /* settled */
 }
+
+/* ---- repairs, as the parts follow them ---- */
+
+static int lead(void *state, struct repair_change *change, bool *done, struct hd_error *err)
+{
+	struct ar_repair repair = {.change = change, .off = true};
+	struct hd_routes *before = NULL;
+
+	(void)state;
+	writer_lock(&world.writer);
+	struct ar_job *job = ar_job_copy(beside.ar_job);
+	writer_unlock(&world.writer);
+	int rc = change->find(change, &before, &job->addresses, err);
+	if (!rc) {
+		job->routing = routing_hold(change->routing);
+		job->repair = &repair;
+		repair.before = before;
+		ar_worker_repair(&beside.ar, job);
+		rc = repair.rc;
+	}
+	if (repair.rc)
+		*err = repair.err;
+	*done = !rc && !repair.off;
+	ar_job_free(job);
+	hd_routes_free(before);
+	return rc;
+}
+
+static int keys_begin(void *state, struct repair_change *change, struct hd_error *err)
+{
+	(void)state;
+	(void)change;
+	return keys_repair_begin(&beside.repair, &beside.keys, err);
+}
+
+static int keys_routed(void *state, struct repair_change *change, struct hd_error *err)
+{
+	(void)state;
+	return keys_repair_apply(&beside.repair, &beside.keys, change, err);
+}
+
+static void keys_land(void *state, struct repair_change *change)
+{
+	(void)state;
+	keys_repair_land(&beside.repair, &beside.keys, change);
+}
+
+static void keys_end(void *state, struct repair_change *change)
+{
+	(void)state;
+	keys_repair_end(&beside.repair, &beside.keys, change);
+}
+
+static const struct part ar_of_test = {.name = "ar", .repair_programs = lead};
+static const struct part keys_of_test = {.name = "keys",
+					 .repair_begins = keys_begin,
+					 .repair_routed = keys_routed,
+					 .repair_lands = keys_land,
+					 .repair_ends = keys_end};
 
 /* ---- the world ---- */
 
@@ -263,6 +337,7 @@ static void end_beside(void)
 	atomic_store(&beside.ending, true);
 	pthread_join(beside.keys_thread, NULL);
 	ar_worker_end(&beside.ar, PREPARE_MS);
+	ar_job_free(beside.ar_job);
 	keys_shared_release(&beside.keys);
 	note_in_switches(NULL);
 }
@@ -274,14 +349,19 @@ static void start_beside(void)
 	memset(&beside, 0, sizeof(beside));
 	world.answer = answer_ar;
 	world.end_others = end_beside;
-	world.context.keys = &beside.keys;
+	beside.instances[0] = (struct part_instance){.part = &ar_of_test, .alive = true};
+	beside.instances[1] = (struct part_instance){.part = &keys_of_test, .alive = true};
+	world.context.instances = beside.instances;
+	world.context.count = 2;
 	for (uint32_t sw = 0; sw < SWITCHES; sw++) {
 		beside.able[sw].able = true;
 		beside.able[sw].info = (struct hd_ar_info){
 		    .group_cap = 100, .sub_grps_supported = 2, .by_sl_cap = 1, .by_transp_cap = 1};
 	}
 	assert_int_equal(keys_shared_init(&beside.keys, &world.context, &err), 0);
-	assert_int_equal(ar_worker_start(&beside.ar, &world.osm, &world.context.log, &err), 0);
+	assert_int_equal(writer_add(&world.writer, &beside.keys.client, &err), 0);
+	assert_int_equal(
+	    ar_worker_start(&beside.ar, &world.writer, &world.osm, &world.context.log, &err), 0);
 	assert_int_equal(pthread_create(&beside.keys_thread, NULL, serve_keys, NULL), 0);
 }
 
@@ -309,7 +389,7 @@ static void round_of(uint64_t *random, struct tally *tally)
 	for (uint64_t i = hd_random_below(random, 3); i < 3; i++)
 		lose_cable();
 	if (hd_random_below(random, 2))
-		repair_shared_wait(&world.shared, PATIENCE_MS);
+		wait_for_repairs(PATIENCE_MS);
 	else
 		pause_us((unsigned)hd_random_below(random, 10000));
 	const unsigned repaired = (unsigned)(figures().repairs - before);
@@ -355,9 +435,9 @@ static void test_a_sweep_begins_after_the_last_answer(void **state)
 	atomic_store(&beside.sweep_begins, true);
 	while (!atomic_load(&beside.cut_short))
 		pause_us(500);
-	pthread_mutex_lock(&beside.keys.lock);
-	const bool under_way = beside.keys.flight != NULL;
-	pthread_mutex_unlock(&beside.keys.lock);
+	pthread_mutex_lock(&world.writer.turn_lock);
+	const bool under_way = world.writer.flight.fabric != NULL;
+	pthread_mutex_unlock(&world.writer.turn_lock);
 	assert_false(under_way);
 	sweep_all(false, false); /* looks at the tables */
 	end_world();

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "traffic_sizes.h"
+#include "traffic_draw.h"
 
 #include <heddle/sim/settings.h>
 #include <heddle/sim/units.h>
@@ -103,8 +103,8 @@ static void test_totals(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct traffic_sizes sizes;
 		uint64_t payload, wire, count, sum = 0, on_wire = 0, n = 0;
-		assert_int_equal(sizes_parse(texts[i], &sizes, NULL), 0);
-		sizes_total(&sizes, 2048, 26, &payload, &wire, &count);
+		assert_int_equal(draw_sizes_parse(texts[i], &sizes, NULL), 0);
+		draw_sizes_total(&sizes, 2048, 26, &payload, &wire, &count);
 		for (uint32_t s = sizes.least; !sizes.count && s <= sizes.most; s++, n++) {
 			sum += s;
 			on_wire += sizes_wire(s, 2048, 26);

@@ -3,7 +3,6 @@
 #include "traffic_testing.h"
 
 #include "traffic_draw.h"
-#include "traffic_frames.h"
 
 #include <math.h>
 
@@ -55,9 +54,10 @@ static void test_model(void **state)
 	int count[3] = {0};
 
 	(void)state;
-	assert_int_equal(frames_model(&model, "IBBPBBPBBPBB", weights, deviations, 30, NULL), 0);
+	assert_int_equal(draw_frames_model(&model, "IBBPBBPBBPBB", weights, deviations, 30, NULL),
+			 0);
 	for (int i = 0; i < n; i++) {
-		double size = frames_size(&model, (uint64_t)i, 20000, &random);
+		double size = draw_frames_size(&model, (uint64_t)i, 20000, &random);
 		int type = model.type[i % 12];
 		sum[type] += size;
 		square[type] += size * size;
@@ -82,16 +82,19 @@ static void test_deadlines(void **state)
 	uint64_t ms = MILLISECOND;
 
 	(void)state;
-	frames_model(&model, "I", weights, deviations, 10, NULL); /* 100 ms */
-	assert_int_equal(frames_arrive(&model, &deadline, 0, 5 * ms, 5 * ms), 0);
-	assert_int_equal(frames_arrive(&model, &deadline, 1, 105 * ms, 0), 0); /* just in time */
-	assert_int_equal(frames_arrive(&model, &deadline, 2, 215 * ms, 0), 10 * ms); /* due 205 */
-	assert_int_equal(frames_arrive(&model, &deadline, 3, 315 * ms, 0), 0); /* due 315 */
-	assert_int_equal(frames_arrive(&model, &deadline, 5, 515 * ms, 0), 0); /* 4 was lost */
-	assert_int_equal(frames_arrive(&model, &deadline, 4, 516 * ms, 0),
+	draw_frames_model(&model, "I", weights, deviations, 10, NULL); /* 100 ms */
+	assert_int_equal(draw_frames_arrive(&model, &deadline, 0, 5 * ms, 5 * ms), 0);
+	assert_int_equal(draw_frames_arrive(&model, &deadline, 1, 105 * ms, 0),
+			 0); /* just in time */
+	assert_int_equal(draw_frames_arrive(&model, &deadline, 2, 215 * ms, 0),
+			 10 * ms); /* due 205 */
+	assert_int_equal(draw_frames_arrive(&model, &deadline, 3, 315 * ms, 0), 0); /* due 315 */
+	assert_int_equal(draw_frames_arrive(&model, &deadline, 5, 515 * ms, 0), 0); /* 4 was lost */
+	assert_int_equal(draw_frames_arrive(&model, &deadline, 4, 516 * ms, 0),
 			 101 * ms); /* overtaken */
-	assert_int_equal(frames_arrive(&model, &deadline, 6, 620 * ms, 0), 5 * ms); /* due 615 */
-	assert_int_equal(frames_arrive(&model, &deadline, 7, 720 * ms, 0), 0); /* due 720 */
+	assert_int_equal(draw_frames_arrive(&model, &deadline, 6, 620 * ms, 0),
+			 5 * ms); /* due 615 */
+	assert_int_equal(draw_frames_arrive(&model, &deadline, 7, 720 * ms, 0), 0); /* due 720 */
 }
 
 /* Thirty frames of 33.3 ms are a second, without drift. */
@@ -100,7 +103,7 @@ static void test_frame_times(void **state)
 	struct frame_model model;
 
 	(void)state;
-	frames_model(&model, "I", weights, deviations, 30, NULL);
+	draw_frames_model(&model, "I", weights, deviations, 30, NULL);
 	assert_int_equal(frames_time(&model, 30 * 3600), 3600 * HD_SIM_SECOND);
 }
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What owns a plan. */
+#ifndef AR_MANAGER_PLAN_HOLDER_H
+#define AR_MANAGER_PLAN_HOLDER_H
+
+#include <heddle/ar_manager/plan.h>
+#include <heddle/base/arena.h>
+
+struct plan_holder {
+	struct hd_ar_plan plan; /* first: a plan's address is its holder's */
+	struct hd_arena arena;
+	struct hd_arena *worker_arenas; /* [worker_count] groups of switches */
+	unsigned worker_count;
+};
+
+#endif

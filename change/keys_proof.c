@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "lane_graphs.h"
+
+#include <errno.h>
+#include <heddle/change/keys_proof.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WITHOUT_KEYS, WITH_KEYS };
+enum arrival { UNKNOWN, UNDER_WAY, ARRIVES, FAILS };
+
+struct hd_keys_proof {
+	struct lane_graphs graphs;
+	const struct hd_routes *base;
+	bool stale;
+	uint8_t *arrival[2]; /* [switch_count] enum arrival: without keys, with keys */
+};
+
+int hd_keys_proof_new(const struct hd_fabric *fabric, const struct hd_routes *base,
+		      unsigned threads, struct hd_keys_proof **out, struct hd_error *err)
+{
+	struct hd_keys_proof *proof = calloc(1, sizeof(*proof));
+	int rc;
+
+	if (!proof)
+		return hd_error_no_memory(err);
+	proof->base = base;
+	rc = lane_graphs_init(&proof->graphs, fabric, base, "the routes without keys", threads,
+			      NULL, err);
+	for (unsigned i = 0; !rc && i < 2; i++) {
+		proof->arrival[i] = hd_arena_alloc(&proof->graphs.arena, fabric->switch_count, 1);
+		rc = proof->arrival[i] ? 0 : hd_error_no_memory(err);
+	}
+	if (rc)
+		hd_keys_proof_free(proof);
+	else
+		*out = proof;
+	return rc;
+}
+
+void hd_keys_proof_free(struct hd_keys_proof *proof)
+{
+	if (!proof)
+		return;
+	lane_graphs_release(&proof->graphs);
+	free(proof);
+}
+
+void hd_keys_proof_note_removed(struct hd_keys_proof *proof)
+{
+	proof->stale = true;
+}
+
+bool hd_keys_proof_is_stale(const struct hd_keys_proof *proof)
+{
+	return proof->stale;
+}
+
+/* ---- walks ---- */
+
+/* What becomes of packets from a switch; the same for all switches that they pass. */
+static void follow(const struct lane_graphs *graphs, uint8_t *arrival, uint32_t source)
+{
+	const uint32_t *step = graphs->step, *isl_to = graphs->fabric->isl_to;
+	uint32_t sw = source;
+
+	while (arrival[sw] == UNKNOWN && hd_step_is_link(step[sw])) {
+		arrival[sw] = UNDER_WAY;
+		sw = isl_to[step[sw]];
+	}
+	if (arrival[sw] == UNKNOWN)
+		arrival[sw] = step[sw] == HD_STEP_ARRIVED ? ARRIVES : FAILS;
+	const uint8_t end = arrival[sw] == UNDER_WAY ? FAILS : arrival[sw]; /* met again: a loop */
+	for (sw = source; arrival[sw] == UNDER_WAY; sw = isl_to[step[sw]])
+		arrival[sw] = end;
+}
+
+static void walk(struct hd_keys_proof *proof, const struct hd_routes *routes, uint32_t lid,
+		 uint8_t *arrival)
+{
+	const uint32_t switches = proof->graphs.fabric->switch_count;
+
+	lane_graphs_look(&proof->graphs, routes, lid);
+	memset(arrival, UNKNOWN, switches);
+	for (uint32_t sw = 0; sw < switches; sw++)
+		if (arrival[sw] == UNKNOWN)
+			follow(&proof->graphs, arrival, sw);
+}
+
+/* Says where the path from a switch ends, for the LID that was looked at. */
+static int say_end(const struct lane_graphs *graphs, uint32_t lid, uint32_t source,
+		   struct hd_error *err)
+{
+	const struct hd_fabric *fabric = graphs->fabric;
+	uint32_t sw = source, hops = 0;
+
+	while (hd_step_is_link(graphs->step[sw]) && hops++ < fabric->switch_count)
+		sw = fabric->isl_to[graphs->step[sw]];
+	bool loops = hd_step_is_link(graphs->step[sw]) || graphs->step[sw] == HD_STEP_SELF;
+	return hd_error_set(err, -EINVAL,
+			    "packets for LID %u from switch '%.64s' 0x%016" PRIx64
+			    " %s switch '%.64s' 0x%016" PRIx64,
+			    lid, fabric->node_name[source], fabric->node_guid[source],
+			    loops ? "go in a loop through" : "do not get beyond",
+			    fabric->node_name[sw], fabric->node_guid[sw]);
+}
+
+static int check_walks(struct hd_keys_proof *proof, const struct hd_routes *routes, uint32_t lid,
+		       struct hd_error *err)
+{
+	walk(proof, proof->base, lid, proof->arrival[WITHOUT_KEYS]);
+	walk(proof, routes, lid, proof->arrival[WITH_KEYS]);
+	for (uint32_t sw = 0; sw < proof->graphs.fabric->switch_count; sw++)
+		if (proof->arrival[WITHOUT_KEYS][sw] == ARRIVES &&
+		    proof->arrival[WITH_KEYS][sw] != ARRIVES)
+			return say_end(&proof->graphs, lid, sw, err);
+	return 0;
+}
+
+/* ---- proving ---- */
+
+int hd_keys_proof_add(struct hd_keys_proof *proof, const struct hd_routes *routes,
+		      const uint16_t *lids, uint32_t count, struct hd_error *err)
+{
+	int rc = 0;
+
+	lane_graphs_begin(&proof->graphs);
+	for (uint32_t i = 0; !rc && i < count; i++) {
+		rc = check_walks(proof, routes, lids[i], err);
+		if (!rc && !lane_graphs_add_lid(&proof->graphs, routes, lids[i]))
+			rc = hd_error_set(err, -ELOOP,
+					  "the routes for LID %u would close a credit loop",
+					  lids[i]);
+	}
+	lane_graphs_end(&proof->graphs, !rc);
+	return rc;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "lane_graphs.h"
+
+#include <errno.h>
+#include <heddle/base/parallel.h>
+#include <string.h>
+
+/* ---- paths ---- */
+
+bool lane_graphs_add(struct lane_graphs *graphs, uint16_t lanes, uint32_t link, uint32_t next)
+{
+	for (uint32_t left = lanes & graphs->used; left; left &= left - 1) {
+		struct hd_dependencies *graph = &graphs->lanes[__builtin_ctz(left)];
+		if (!graphs->ordered)
+			hd_dependencies_collect(graph, link, next);
+		else if (!hd_dependencies_add(graph, link, next))
+			return false;
+	}
+	return true;
+}
+
+/* Adds what packets from a switch depend on, as far as others have not been there before. */
+static bool add_path(struct lane_graphs *graphs, const uint32_t *step, uint32_t sw, uint16_t lane)
+{
+	while (!(graphs->passing[sw] & lane)) {
+		uint32_t link = step[sw];
+		graphs->passing[sw] |= lane;
+		if (!hd_step_is_link(link))
+			return true;
+		sw = graphs->fabric->isl_to[link];
+		if (hd_step_is_link(step[sw]) && !lane_graphs_add(graphs, lane, link, step[sw]))
+			return false;
+	}
+	return true;
+}
+
+/* All paths to a LID. */
+static bool add_paths(struct lane_graphs *graphs, const struct hd_routes *tables,
+		      const uint32_t *step, uint32_t lid)
+{
+	const struct hd_fabric *fabric = graphs->fabric;
+
+	memset(graphs->passing, 0, fabric->switch_count * sizeof(*graphs->passing));
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (hd_has_adapters(fabric, sw) &&
+		    !add_path(graphs, step, sw, (uint16_t)(1u << hd_routes_vl(tables, sw, lid))))
+			return false;
+	return true;
+}
+
+void lane_graphs_look(struct lane_graphs *graphs, const struct hd_routes *tables, uint32_t lid)
+{
+	const struct hd_fabric *fabric = graphs->fabric;
+	uint32_t destination;
+	uint8_t port;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint8_t taken = hd_routes_row(tables, sw)[lid];
+		graphs->step[sw] = taken <= hd_node_ports(fabric, sw)
+				       ? graphs->columns.port_step[hd_port_index(fabric, sw, taken)]
+				       : HD_STEP_NO_ROUTE;
+	}
+	if (hd_fabric_lid_destination(fabric, lid, &destination, &port) &&
+	    hd_routes_row(tables, destination)[lid] == port)
+		graphs->step[destination] = HD_STEP_ARRIVED;
+}
+
+bool lane_graphs_add_lid(struct lane_graphs *graphs, const struct hd_routes *tables, uint32_t lid)
+{
+	return add_paths(graphs, tables, graphs->step, lid);
+}
+
+/* ---- collecting ---- */
+
+/* One thread. */
+struct collector {
+	struct lane_graphs part; /* of which only what add_paths() uses */
+	struct hd_column_block block;
+};
+
+struct collecting {
+	const struct hd_columns *columns;
+	struct collector *collectors; /* one for each worker */
+};
+
+static void collect_blocks(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	const struct collecting *collecting = context;
+	const struct hd_columns *columns = collecting->columns;
+	struct collector *collector = &collecting->collectors[worker];
+	struct hd_column column;
+
+	for (uint32_t i = begin; i < end; i++) {
+		uint32_t first = i * HD_COLUMN_BLOCK;
+		uint32_t last = first + hd_column_block_lids(columns, first);
+		hd_column_block_load(&collector->block, columns, first);
+		for (uint32_t lid = first; lid < last; lid++)
+			if (hd_column_take(&collector->block, columns, lid, &column) && column.port)
+				add_paths(&collector->part, columns->routes, column.step, lid);
+	}
+}
+
+static int init_lanes(struct lane_graphs *graphs, struct hd_arena *arena)
+{
+	for (uint32_t left = graphs->used; left; left &= left - 1)
+		hd_dependencies_init(&graphs->lanes[__builtin_ctz(left)], graphs->fabric, arena);
+	return hd_arena_check(arena);
+}
+
+/* The first worker collects in the graphs themselves. */
+static int start_collector(struct lane_graphs *graphs, struct collector *collector, bool first,
+			   struct hd_arena *arena)
+{
+	collector->part = (struct lane_graphs){.fabric = graphs->fabric, .used = graphs->used};
+	collector->part.passing =
+	    hd_arena_alloc(arena, graphs->fabric->switch_count, sizeof(*collector->part.passing));
+	if (first)
+		memcpy(collector->part.lanes, graphs->lanes, sizeof(graphs->lanes));
+	if (!first && init_lanes(&collector->part, arena))
+		return -ENOMEM;
+	return hd_column_block_init(&collector->block, &graphs->columns, arena);
+}
+
+static int collect_with(struct lane_graphs *graphs, unsigned threads, const struct hd_go_on *go_on,
+			struct hd_arena *arena)
+{
+	const unsigned workers = hd_parallel_workers(threads);
+	struct collecting collecting = {.columns = &graphs->columns};
+	int rc;
+
+	collecting.collectors = hd_arena_alloc(arena, workers, sizeof(*collecting.collectors));
+	rc = hd_arena_check(arena);
+	for (unsigned i = 0; !rc && i < workers; i++)
+		rc = start_collector(graphs, &collecting.collectors[i], i == 0, arena);
+	if (!rc)
+		rc = hd_parallel_for_while(threads, hd_column_block_count(&graphs->columns), 1,
+					   collect_blocks, &collecting, go_on);
+	for (unsigned i = 1; !rc && i < workers; i++)
+		for (uint32_t left = graphs->used; left; left &= left - 1) {
+			unsigned lane = (unsigned)__builtin_ctz(left);
+			hd_dependencies_merge(&graphs->lanes[lane],
+					      &collecting.collectors[i].part.lanes[lane]);
+		}
+	return rc;
+}
+
+static int collect(struct lane_graphs *graphs, unsigned threads, const struct hd_go_on *go_on,
+		   struct hd_error *err)
+{
+	struct hd_arena arena = {0};
+	int rc = hd_go_on_explain(collect_with(graphs, threads, go_on, &arena), err);
+
+	hd_arena_release(&arena);
+	return rc;
+}
+
+/* ---- the graphs ---- */
+
+static int allocate(struct lane_graphs *graphs, const struct hd_routes *tables)
+{
+	const struct hd_fabric *fabric = graphs->fabric;
+
+	graphs->step = hd_arena_alloc(&graphs->arena, fabric->switch_count, sizeof(*graphs->step));
+	graphs->passing =
+	    hd_arena_alloc(&graphs->arena, fabric->switch_count, sizeof(*graphs->passing));
+	return hd_columns_init(&graphs->columns, fabric, tables, &graphs->arena) ||
+		       hd_dependency_workspace_init(&graphs->workspace, fabric, &graphs->arena) ||
+		       init_lanes(graphs, &graphs->arena)
+		   ? -ENOMEM
+		   : 0;
+}
+
+static int order_lane(struct lane_graphs *graphs, unsigned lane, const char *name,
+		      struct hd_error *err)
+{
+	struct hd_dependencies *graph = &graphs->lanes[lane];
+	int rc = hd_dependencies_order(graph, &graphs->workspace, &graphs->arena);
+
+	if (rc == -ELOOP)
+		return hd_error_set(err, rc, "%s have a credit loop on virtual lane %u", name,
+				    lane);
+	if (!rc)
+		rc = hd_dependencies_init_batches(graph, &graphs->arena);
+	return rc ? hd_error_no_memory(err) : 0;
+}
+
+int lane_graphs_init(struct lane_graphs *graphs, const struct hd_fabric *fabric,
+		     const struct hd_routes *tables, const char *name, unsigned threads,
+		     const struct hd_go_on *go_on, struct hd_error *err)
+{
+	*graphs = (struct lane_graphs){.fabric = fabric, .used = hd_routes_lanes(fabric, tables)};
+	int rc = allocate(graphs, tables) ? hd_error_no_memory(err) : 0;
+
+	if (!rc)
+		rc = collect(graphs, threads, go_on, err);
+	for (uint32_t left = graphs->used; !rc && left; left &= left - 1) {
+		rc = hd_go_on_check(go_on, err);
+		if (!rc)
+			rc = order_lane(graphs, (unsigned)__builtin_ctz(left), name, err);
+	}
+	graphs->ordered = true;
+	graphs->columns.routes = NULL;
+	return rc;
+}
+
+void lane_graphs_release(struct lane_graphs *graphs)
+{
+	hd_arena_release(&graphs->arena);
+}
+
+void lane_graphs_begin(struct lane_graphs *graphs)
+{
+	for (uint32_t left = graphs->used; left; left &= left - 1)
+		hd_dependencies_begin_batch(&graphs->lanes[__builtin_ctz(left)]);
+}
+
+void lane_graphs_end(struct lane_graphs *graphs, bool keep)
+{
+	for (uint32_t left = graphs->used; left; left &= left - 1) {
+		struct hd_dependencies *graph = &graphs->lanes[__builtin_ctz(left)];
+		if (keep)
+			hd_dependencies_keep_batch(graph);
+		else
+			hd_dependencies_undo_batch(graph);
+	}
+}

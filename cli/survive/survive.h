@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the files of heddle survive share: the repair of single losses (--repair), and the
+ * report, as text and as JSON. */
+#ifndef CLI_SURVIVE_H
+#define CLI_SURVIVE_H
+
+#include "json_value.h"
+#include "table_source.h"
+#include "workload.h"
+
+#include <heddle/fabric.h>
+
+/* ---- repair ---- */
+
+/* What the repair of single losses takes: heddle survive --repair. */
+
+struct survive_groups {
+	/* as typed */
+	int64_t random; /* groups to draw; 0: none */
+	int64_t size; /* hosts of each; 0: RANDOM_GROUP_SIZE */
+	const char *tables_path; /* the groups of these multicast tables; NULL: none */
+	/* after they are found */
+	uint32_t count;
+	uint32_t *mlids; /* [count] ascending */
+	uint32_t
+	    *first; /* [count + 1] group i has members[first[i]] .. members[first[i + 1] - 1] */
+	uint32_t *members; /* port indices */
+};
+
+/* 0, or STATUS_BAD after a message: options that do not go together. `repairs`: losses to repair. */
+int survive_groups_refuse(const struct survive_groups *groups, uint32_t repairs);
+
+/*
+ * Finds the groups: random hosts, or what the entries of each MLID name. Released with
+ * survive_groups_release(), also after an error. Errors: -EINVAL more hosts than the fabric has; those
+ * of hd_mfts_read(); -ENOMEM.
+ */
+int survive_groups_find(struct survive_groups *groups, const struct hd_fabric *fabric,
+			uint64_t seed, const struct hd_log *log, struct hd_error *err);
+
+/* The trees of the groups before the loss. */
+struct survive_trees {
+	const struct hd_fabric *fabric;
+	const struct survive_groups *groups;
+	struct hd_mfts in_place;
+};
+
+struct survive_multicast {
+	bool tried; /* there are groups, and the unicast tables are repaired */
+	char refusal[HD_ERROR_TEXT]; /* why the trees are left to the sweep; "": they are not */
+	uint32_t hit, moved; /* groups that have lost a cable, and others whose trees change */
+	uint32_t writes, steps;
+	uint32_t loop; /* MLID of which a packet can come to a switch twice meanwhile, 0: none */
+	uint32_t missed; /* MLID that does not reach all members that are left, 0: none */
+	double plan_ms; /* trees and plan */
+};
+
+/* Whether the plan was refused, an interim state can loop, or a member is not reached. */
+bool survive_multicast_has_fault(const struct survive_multicast *multicast);
+
+struct survive_repair {
+	char lost[200]; /* "lost cable 'leaf1'[3] - 'spine2'[1]" */
+	bool is_switch;
+	char refusal[HD_ERROR_TEXT]; /* of the engine, or of the proof; "": none */
+	uint32_t entries, switches, writes, steps, left;
+	uint32_t loop; /* a LID that can loop while blocks are written, 0: none */
+	double plan_ms; /* fabric, engine and plan */
+	struct survive_multicast multicast;
+};
+
+struct survive_repairs {
+	uint32_t each; /* losses of each kind that were asked for */
+	uint32_t count;
+	struct survive_repair *list; /* [count] cables, then switches */
+	double base_ms; /* of what is made before the loss */
+	struct survive_groups groups; /* those to repair, too; they have been found */
+};
+
+/*
+ * Loses `each` cables between switches and `each` switches, one at a time, at random, or all if
+ * there are fewer, and plans the repair of each. `request` has the tables in place as `previous`.
+ * Released with survive_repair_release(), also after an error. Errors: -ELOOP the tables have a credit loop, -ENOMEM.
+ */
+int survive_repair_run(const struct table_source *source, const struct table_request *request,
+		       uint64_t seed, struct survive_repairs *repairs, struct hd_error *err);
+
+void survive_repair_release(struct survive_repairs *repairs);
+
+/* Whether an engine refused, a proof failed, an interim state can loop, or multicast does not reach a
+ * member. */
+bool survive_repair_has_fault(const struct survive_repairs *repairs);
+
+/* ---- the report ---- */
+
+#define SURVIVE_SHARES_MAX 101
+
+/* Trials with one share of the links removed. */
+struct survive_share {
+	double percent;
+	uint32_t trials;
+	uint32_t routed; /* by the engine, and every LID can be reached */
+	uint32_t deadlock_free; /* of the routed ones */
+	double sum, worst; /* of the mean bandwidths of the routed ones */
+	uint64_t changed; /* table entries, the sum over the routed ones */
+	char refusal[HD_ERROR_TEXT]; /* the last reason why the engine refused */
+};
+
+struct survive_view {
+	const char *fabric_path, *engine;
+	const struct workload *workload;
+	const struct workload_on *on;
+	double intact; /* bandwidth before */
+	const struct survive_share *shares;
+	unsigned count;
+	const struct survive_repairs *repairs;
+};
+
+void survive_print(const struct survive_view *view);
+
+/* A table with a row for each share of links, or for each repair if there are any, to standard
+ * output. */
+void survive_csv(const struct survive_view *view);
+
+/* NULL: no memory. */
+json_t *survive_json(const struct survive_view *view);
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "socket_server.h"
+#include "monotonic.h"
+#include "socket_path.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define READ_SIZE 65536u /* bytes that are read of a client before it is the others' turn */
+#define DEAF_MS 1000 /* after OpenSM had no descriptor for a client */
+#define NEVER 1e300 /* ms */
+
+struct socket_server {
+	struct socket_server_settings settings;
+	char address[HD_ERROR_TEXT], group[HD_ERROR_TEXT];
+	int wake; /* eventfd */
+	int listener; /* -1: nobody can connect */
+	struct socket_path_file made; /* by the listener */
+	double due; /* ms; woken() is called */
+	double deaf_until; /* ms; new clients wait */
+	atomic_bool ending;
+	bool has_thread;
+	pthread_t thread;
+	struct socket_client clients[SOCKET_SERVER_CLIENTS];
+};
+
+/* ---- a client ---- */
+
+void socket_client_close(struct socket_client *client, const char *reason)
+{
+	if (client->dead)
+		return;
+	client->dead = true;
+	snprintf(client->reason, sizeof(client->reason), "%s", reason);
+}
+
+/* Patience begins again. */
+static void allow_time(struct socket_client *client)
+{
+	const double patience = client->server->settings.patience_ms;
+
+	client->until = patience > 0 ? monotonic_ms() + patience : NEVER;
+}
+
+static size_t left_of(const struct socket_bytes *bytes)
+{
+	return bytes->length - bytes->used;
+}
+
+/* Makes room for more bytes. If it must, it moves what is left to the beginning. */
+static bool make_room(struct socket_bytes *bytes, size_t more)
+{
+	const size_t left = left_of(bytes), room = 2 * (left + more);
+
+	if (bytes->room - bytes->length >= more)
+		return true;
+	if (bytes->used)
+		memmove(bytes->bytes, bytes->bytes + bytes->used, left);
+	bytes->used = 0;
+	bytes->length = left;
+	if (bytes->room - left >= more)
+		return true;
+	uint8_t *larger = realloc(bytes->bytes, room);
+	if (larger)
+		*bytes = (struct socket_bytes){.bytes = larger, .length = left, .room = room};
+	return larger;
+}
+
+void socket_client_send(struct socket_client *client, const void *bytes, size_t length)
+{
+	struct socket_bytes *out = &client->out;
+
+	if (client->dead)
+		return;
+	if (left_of(out) + length > client->server->settings.unsent_most) {
+		socket_client_close(client, "it does not read what it is sent");
+	} else if (!make_room(out, length)) {
+		socket_client_close(client, "out of memory");
+	} else {
+		memcpy(out->bytes + out->length, bytes, length);
+		out->length += length;
+	}
+}
+
+void socket_client_flush(struct socket_client *client)
+{
+	struct socket_bytes *out = &client->out;
+
+	while (!client->dead && left_of(out)) {
+		ssize_t sent = send(client->file, out->bytes + out->used, left_of(out),
+				    MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0 && errno == EAGAIN)
+			return;
+		if (sent <= 0)
+			socket_client_close(client, "");
+		else
+			out->used += (size_t)sent;
+	}
+	if (client->finishing)
+		socket_client_close(client, "");
+}
+
+/* Reads what has come, at most one piece. */
+static void receive(struct socket_client *client)
+{
+	const size_t most = client->server->settings.message_most;
+	const size_t piece = most < READ_SIZE ? most : READ_SIZE;
+	struct socket_bytes *in = &client->in;
+
+	if (!make_room(in, piece)) {
+		socket_client_close(client, "out of memory");
+		return;
+	}
+	ssize_t length = recv(client->file, in->bytes + in->length, piece, MSG_DONTWAIT);
+	if (length > 0)
+		in->length += (size_t)length;
+	else if (!length || (errno != EAGAIN && errno != EINTR))
+		socket_client_close(client, "");
+}
+
+/* Hands over the messages that have come. */
+static void hand_over(struct socket_client *client)
+{
+	const struct socket_server_settings *settings = &client->server->settings;
+	struct socket_bytes *in = &client->in;
+
+	while (left_of(in) && !client->paused && !client->finishing && !client->dead) {
+		size_t used = settings->received(settings->context, client, in->bytes + in->used,
+						 left_of(in));
+		if (!used && left_of(in) >= settings->message_most)
+			socket_client_close(client, "its message is too long");
+		if (!used)
+			return;
+		in->used += used;
+		allow_time(client);
+	}
+}
+
+static void drop(struct socket_client *client, const char *reason)
+{
+	const struct socket_server_settings *settings = &client->server->settings;
+
+	if (settings->closed)
+		settings->closed(settings->context, client, reason);
+	close(client->file);
+	free(client->in.bytes);
+	free(client->out.bytes);
+	client->file = -1;
+}
+
+/* Sends what the client takes, and closes the connection if that is due. */
+static void settle(struct socket_client *client, double now)
+{
+	socket_client_flush(client);
+	if (now > client->until)
+		socket_client_close(client, "it is too slow");
+	if (client->dead)
+		drop(client, client->reason);
+}
+
+static void serve_client(struct socket_client *client, short events)
+{
+	client->hung_up = events & (POLLHUP | POLLERR);
+	if (events & ~POLLOUT && !client->finishing)
+		receive(client);
+	hand_over(client);
+}
+
+/* ---- connections ---- */
+
+static struct socket_client *find_place(struct socket_server *server)
+{
+	for (unsigned i = 0; i < server->settings.clients_most; i++)
+		if (server->clients[i].file < 0)
+			return &server->clients[i];
+	return NULL;
+}
+
+/* The same, if need be that of a client that has hung up. */
+static struct socket_client *make_place(struct socket_server *server)
+{
+	for (unsigned i = 0; !find_place(server) && i < server->settings.clients_most; i++)
+		if (server->clients[i].hung_up)
+			drop(&server->clients[i], "");
+	return find_place(server);
+}
+
+static void accept_client(struct socket_server *server)
+{
+	const struct socket_server_settings *settings = &server->settings;
+	struct socket_client *client = make_place(server);
+	int file = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (file < 0) {
+		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			server->deaf_until = monotonic_ms() + DEAF_MS;
+		return;
+	}
+	if (!client) {
+		settings->refused(settings->context, server->address);
+		close(file);
+		return;
+	}
+	*client = (struct socket_client){.server = server, .file = file};
+	allow_time(client);
+	if (settings->connected)
+		settings->connected(settings->context, client);
+	settle(client, 0);
+}
+
+static int begin_to_listen(struct socket_server *server, struct hd_error *err)
+{
+	const char *address = server->address;
+
+	if (server->settings.yields && socket_path_is_answered(address))
+		return hd_error_set(err, -EADDRINUSE, "%s: another process has this socket",
+				    address);
+	if (server->settings.yields)
+		socket_path_make_folder(address);
+	int file = socket_path_or_port_listen(address, server->group, err);
+	if (file < 0)
+		return file;
+	if (server->listener >= 0)
+		close(server->listener);
+	server->listener = file;
+	server->made = socket_path_note(address);
+	return 0;
+}
+
+/* Without its file nobody finds the socket. Another file in its place stays. */
+static void keep_listening(struct socket_server *server)
+{
+	const bool lost = server->made.number && !socket_path_note(server->address).number;
+
+	if (lost || (server->listener < 0 && *server->address))
+		begin_to_listen(server, NULL); /* the first attempt has said why it fails */
+}
+
+/* ---- the thread ---- */
+
+#define FIXED 2u /* descriptors besides those of clients: wake, listener */
+#define FILES (FIXED + SOCKET_SERVER_CLIENTS)
+
+/* Waits until a client needs something, or something is due. */
+static void wait_for_work(struct socket_server *server, struct pollfd files[FILES])
+{
+	const double now = monotonic_ms();
+	const bool full = !server->settings.refused && !find_place(server);
+	const bool deaf = now < server->deaf_until;
+	double next = deaf && server->deaf_until < server->due ? server->deaf_until : server->due;
+
+	files[0] = (struct pollfd){.fd = server->wake, .events = POLLIN};
+	files[1] = (struct pollfd){.fd = full || deaf ? -1 : server->listener, .events = POLLIN};
+	for (unsigned i = 0; i < SOCKET_SERVER_CLIENTS; i++) {
+		const struct socket_client *client = &server->clients[i];
+		short in = client->paused || client->finishing ? 0 : POLLIN;
+		short out = left_of(&client->out) ? POLLOUT : 0;
+		files[FIXED + i] = (struct pollfd){.fd = client->file, .events = (short)(in | out)};
+		if (client->file >= 0 && client->until < next)
+			next = client->until;
+	}
+	next -= now;
+	poll(files, FILES, next > INT_MAX ? -1 : next > 0 ? (int)next + 1 : 0);
+}
+
+static void call_woken(struct socket_server *server, short events, double now)
+{
+	uint64_t count;
+	const bool is_woken = events && read(server->wake, &count, sizeof(count)) > 0;
+
+	if (!is_woken && now < server->due)
+		return;
+	server->due = NEVER;
+	keep_listening(server);
+	server->settings.woken(server->settings.context);
+}
+
+static void serve(struct socket_server *server)
+{
+	struct pollfd files[FILES];
+
+	wait_for_work(server, files);
+	const double now = monotonic_ms(); /* what comes while a hook runs is not late */
+	if (atomic_load(&server->ending))
+		return;
+	call_woken(server, files[0].revents, now);
+	for (unsigned i = 0; i < SOCKET_SERVER_CLIENTS; i++)
+		if (server->clients[i].file >= 0)
+			serve_client(&server->clients[i], files[FIXED + i].revents);
+	for (unsigned i = 0; i < SOCKET_SERVER_CLIENTS; i++)
+		if (server->clients[i].file >= 0)
+			settle(&server->clients[i], now);
+	if (files[1].revents)
+		accept_client(server);
+}
+
+static void *run(void *context)
+{
+	struct socket_server *server = context;
+
+	while (!atomic_load(&server->ending))
+		serve(server);
+	for (unsigned i = 0; i < SOCKET_SERVER_CLIENTS; i++)
+		if (server->clients[i].file >= 0)
+			drop(&server->clients[i], NULL);
+	return NULL;
+}
+
+/* ---- a server ---- */
+
+static int start(struct socket_server *server, struct hd_error *err)
+{
+	int rc = *server->address ? begin_to_listen(server, err) : 0;
+
+	if (rc && !server->settings.yields)
+		return rc;
+	rc = -pthread_create(&server->thread, NULL, run, server);
+	server->has_thread = !rc;
+	return rc ? hd_error_set(err, rc, "no thread: %s", strerror(-rc)) : 0;
+}
+
+int socket_server_start(const struct socket_server_settings *settings, struct socket_server **out,
+			struct hd_error *err)
+{
+	struct socket_server *server = calloc(1, sizeof(*server));
+
+	if (!server)
+		return hd_error_no_memory(err);
+	hd_error_set(err, 0, "%s", "");
+	server->settings = *settings;
+	snprintf(server->address, sizeof(server->address), "%s", settings->address);
+	snprintf(server->group, sizeof(server->group), "%s", settings->group);
+	server->listener = -1;
+	for (unsigned i = 0; i < SOCKET_SERVER_CLIENTS; i++)
+		server->clients[i].file = -1;
+	server->wake = settings->wake < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : settings->wake;
+	*out = server;
+	int rc = server->wake < 0 ? hd_error_set(err, -errno, "no eventfd: %s", strerror(errno))
+				  : start(server, err);
+	if (!rc)
+		return 0;
+	socket_server_end(server);
+	*out = NULL;
+	return rc;
+}
+
+void socket_server_wake(const struct socket_server *server)
+{
+	const uint64_t one = 1;
+	ssize_t written = write(server->wake, &one, sizeof(one));
+
+	(void)written; /* it fails only if the thread has been woken very often already */
+}
+
+void socket_server_call_at(struct socket_server *server, double ms)
+{
+	if (ms < server->due)
+		server->due = ms;
+}
+
+void socket_server_end(struct socket_server *server)
+{
+	if (!server)
+		return;
+	if (server->has_thread) {
+		atomic_store(&server->ending, true);
+		socket_server_wake(server);
+		pthread_join(server->thread, NULL);
+	}
+	if (server->listener >= 0) {
+		close(server->listener);
+		socket_path_remove(server->address, &server->made);
+	}
+	if (server->settings.wake < 0 && server->wake >= 0)
+		close(server->wake);
+	free(server);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A socket of the plugin, its clients, and the thread that serves them. The key channel, the connections
+ * of routers and `heddle status` have one each.
+ *
+ * Each has a thread of its own. A SET of the key channel can take minutes in its thread, and a report some
+ * seconds. Status must have answers meanwhile, and routers signs of life. With one thread for all of them,
+ * such work would need further threads, and locks for what these share with it. So a hook may take as long
+ * as it needs: only clients of the same server wait.
+ *
+ * If OpenSM has no descriptor for a new client, the client waits, and the thread rests for a second. If
+ * somebody removes the file of the socket, it is made again before the next call of woken(). Decision 025
+ * says why this is not libevent.
+ */
+#ifndef OPENSM_SOCKET_SERVER_H
+#define OPENSM_SOCKET_SERVER_H
+
+#include <heddle/base/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SOCKET_SERVER_CLIENTS 64u /* the most of one server */
+
+struct socket_server;
+
+struct socket_bytes {
+	uint8_t *bytes; /* malloc'ed; used .. length are left */
+	size_t used, length, room;
+};
+
+/* A client, from connected() to closed(). Only the thread of its server may use it. */
+struct socket_client {
+	void *data; /* the user's; NULL at first */
+	/* Nothing is read, and received() not called, while this is set. Set and cleared by received(), or
+	 * cleared by woken(). */
+	bool paused;
+	bool finishing; /* set by received(): nothing more is read; closed when all is sent */
+	/* ---- only for socket_server.c ---- */
+	struct socket_server *server;
+	int file; /* -1: the place is free */
+	struct socket_bytes in, out;
+	bool dead; /* to be closed */
+	bool hung_up; /* it has closed its end, but what it has sent may not be read yet */
+	double until; /* ms; then it is too slow */
+	char reason[HD_ERROR_TEXT]; /* why it is dead */
+};
+
+/* What a server needs. The thread of the server calls the hooks. */
+struct socket_server_settings {
+	const char *address; /* socket_path.h; "": no socket, only woken(). Copied. */
+	const char *group; /* may connect to a path; "": that of this process. Copied. */
+	int wake; /* an eventfd, which outlives the server; -1: it makes one */
+	/* The server leaves a path at which another process answers to that one, and makes a missing
+	 * folder. It also starts if it cannot listen, and tries again before each woken(). */
+	bool yields;
+
+	unsigned clients_most; /* 1 .. SOCKET_SERVER_CLIENTS */
+	/* A client has that long for each message, and to read what is sent after the last one. 0: for
+	 * ever. */
+	double patience_ms;
+	size_t message_most; /* bytes; a client that sends more without a message is closed */
+	size_t unsent_most; /* bytes; a client that leaves more unread is closed */
+
+	void *context; /* of the hooks */
+	/* First in the thread, after each wake, and at the time of socket_server_call_at(). */
+	void (*woken)(void *context);
+	/* NULL: nothing is to be done. */
+	void (*connected)(void *context, struct socket_client *client);
+	/* Takes one message and returns its number of bytes; 0: it is not complete. Called again with
+	 * the bytes behind it, and with those of an incomplete one, perhaps without more of them. */
+	size_t (*received)(void *context, struct socket_client *client, const uint8_t *bytes,
+			   size_t length);
+	/* The reason is "" if it has hung up, and NULL if the server ends. NULL: nothing is to be done. */
+	void (*closed)(void *context, struct socket_client *client, const char *reason);
+	/* One more than clients_most has come, and its connection is closed. NULL: it waits. */
+	void (*refused)(void *context, const char *address);
+};
+
+/* ---- a server ---- */
+
+/*
+ * Listens and starts the thread. *out is written before the thread starts, so that hooks may use it, and
+ * is NULL after an error; end it with socket_server_end(). Errors: of the system, with a reason; -ENOMEM.
+ * If it yields and cannot listen, this is no error; `err` then has the reason, and else "".
+ */
+int socket_server_start(const struct socket_server_settings *settings, struct socket_server **out,
+			struct hd_error *err);
+
+/* Makes the thread call woken(). For any thread; never waits. */
+void socket_server_wake(const struct socket_server *server);
+
+/* In woken() or connected(): the next woken() is at that time of monotonic_ms(), or earlier. */
+void socket_server_call_at(struct socket_server *server, double ms);
+
+/* Ends the thread when its present hook has returned, closes all connections, and removes the socket
+ * unless another process has replaced it. NULL is allowed. */
+void socket_server_end(struct socket_server *server);
+
+/* ---- a client ---- */
+
+/* Sends bytes, which are copied, after the hook. */
+void socket_client_send(struct socket_client *client, const void *bytes, size_t length);
+
+/* Sends now what the client takes without waiting. */
+void socket_client_flush(struct socket_client *client);
+
+/* Closes the connection after the hook. The first reason counts. */
+void socket_client_close(struct socket_client *client, const char *reason);
+
+#endif
