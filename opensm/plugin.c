@@ -114,7 +114,7 @@ static void *create(struct osm_opensm *osm)
 	plugin->context.osm = osm;
 	plugin->context.log = (struct opensm_log){.log = &osm->log, .threshold = HD_LOG_WARNING};
 	plugin->context.writer = &plugin->writer;
-	writer_init(&plugin->writer, &plugin->context);
+	writer_init(&plugin->writer, plugin->context.osm);
 	rc = start_configuration(plugin, &err);
 	if (!rc)
 		rc = part_create_all(&plugin->context, parts, PART_COUNT, &err);

@@ -3,7 +3,6 @@
 #include "master.h"
 #include "monotonic.h"
 #include "opensm_headers.h"
-#include "part.h"
 #include "writer_tables.h"
 
 #include <complib/cl_passivelock.h>
@@ -92,16 +91,16 @@ struct writer_figures writer_figures(struct writer *writer)
 struct writer_hold writer_lock_take(struct writer *writer, bool exclusive)
 {
 	if (exclusive)
-		cl_plock_excl_acquire(&writer->context->osm->lock);
+		cl_plock_excl_acquire(&writer->osm->lock);
 	else
-		cl_plock_acquire(&writer->context->osm->lock);
+		cl_plock_acquire(&writer->osm->lock);
 	return hold_begin();
 }
 
 /* complib's lock has no time limit, but that of the system inside it has. */
 static bool lock_for_now(struct writer *writer, bool exclusive)
 {
-	pthread_rwlock_t *lock = &writer->context->osm->lock.lock;
+	pthread_rwlock_t *lock = &writer->osm->lock.lock;
 	struct timespec end;
 
 	clock_gettime(CLOCK_REALTIME, &end);
@@ -127,7 +126,7 @@ void writer_lock_release(struct writer *writer, struct writer_hold hold)
 	struct writer_holds one = {0};
 
 	hold_end(&one, hold);
-	cl_plock_release(&writer->context->osm->lock);
+	cl_plock_release(&writer->osm->lock);
 	writer_lock(writer);
 	add_holds(&writer->figures.locks, &one);
 	writer_unlock(writer);
@@ -152,7 +151,7 @@ bool writer_is_turn(const struct writer *writer, uint64_t turn)
 
 bool writer_has_turn(const struct writer *writer, uint64_t turn)
 {
-	return writer_is_turn(writer, turn) && master_is_ours(writer->context->osm);
+	return writer_is_turn(writer, turn) && master_is_ours(writer->osm);
 }
 
 uint64_t writer_renew_turn(struct writer *writer)
@@ -166,9 +165,8 @@ void writer_forget_flight(struct writer *writer)
 
 	for (uint32_t i = 0; flight->fabric && i < flight->count; i++)
 		if (!flight->done[i])
-			writer_tables_forget(writer->context->osm, flight->fabric,
-					     flight->writes[i].sw, flight->writes[i].block,
-					     flight->writes[i].ports);
+			writer_tables_forget(writer->osm, flight->fabric, flight->writes[i].sw,
+					     flight->writes[i].block, flight->writes[i].ports);
 	writer->flight = (struct writer_flight){0};
 }
 
@@ -200,9 +198,9 @@ void writer_stop(struct writer *writer)
 	/* the thread may have no core in the middle of a send: OpenSM's other threads need not wait for that */
 	pthread_mutex_lock(&writer->turn_lock);
 	pthread_mutex_unlock(&writer->turn_lock);
-	cl_plock_excl_acquire(&writer->context->osm->lock);
+	cl_plock_excl_acquire(&writer->osm->lock);
 	writer_take_turn(writer); /* notes how long this thread holds the lock */
-	cl_plock_release(&writer->context->osm->lock);
+	cl_plock_release(&writer->osm->lock);
 	atomic_fetch_sub(&writer->turn_wanted, 1);
 }
 
@@ -273,9 +271,9 @@ void writer_port_break(struct writer *writer)
 
 /* ---- the thread ---- */
 
-void writer_init(struct writer *writer, struct part_context *context)
+void writer_init(struct writer *writer, struct osm_opensm *osm)
 {
-	*writer = (struct writer){.context = context, .turn = 1};
+	*writer = (struct writer){.osm = osm, .turn = 1};
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_mutex_init(&writer->turn_lock, NULL);
 	monotonic_condition(&writer->posted);

@@ -42,7 +42,7 @@
 struct hd_fabric;
 struct hd_repair_write;
 struct hd_umad_port;
-struct part_context;
+struct osm_opensm;
 
 /* Why a job that needs the turn ends with -ECANCELED. */
 #define WRITER_LOST_TURN "the sweep routes now, or OpenSM is no longer the master"
@@ -99,7 +99,7 @@ struct writer_flight {
 };
 
 struct writer {
-	struct part_context *context;
+	struct osm_opensm *osm;
 	/* Of what follows, and of the clients' mailboxes; held only for a moment. */
 	pthread_mutex_t lock;
 	pthread_cond_t posted, done;
@@ -125,7 +125,7 @@ struct writer {
 	uint64_t umad_number; /* another one each time that a port is opened */
 };
 
-void writer_init(struct writer *writer, struct part_context *context);
+void writer_init(struct writer *writer, struct osm_opensm *osm);
 
 /* Ends the thread. NULL is allowed. All clients are gone. */
 void writer_release(struct writer *writer);

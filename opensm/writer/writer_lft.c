@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "writer_lft.h"
 #include "opensm_headers.h"
-#include "part.h"
 #include "writer_batch.h"
 #include "writer_tables.h"
 
@@ -24,9 +23,9 @@ struct sending {
 /* Whether OpenSM knows that the switch has this block as it was before. */
 static bool is_known(const struct writer_lft *send, const struct hd_repair_write *write)
 {
-	return writer_tables_holds(
-	    send->writer->context->osm, send->fabric, write->sw, write->block,
-	    hd_routes_row(send->before, write->sw) + (size_t)write->block * HD_LFT_BLOCK);
+	return writer_tables_holds(send->writer->osm, send->fabric, write->sw, write->block,
+				   hd_routes_row(send->before, write->sw) +
+				       (size_t)write->block * HD_LFT_BLOCK);
 }
 
 static int say_unknown(struct writer_lft *send, uint32_t sw, struct hd_error *err)
@@ -112,8 +111,7 @@ static void take(void *context, uint32_t index)
 	struct writer_lft *send = sending->send;
 	const struct hd_repair_write *write = &sending->writes[index];
 
-	writer_tables_take(send->writer->context->osm, send->fabric, write->sw, write->block,
-			   write->ports);
+	writer_tables_take(send->writer->osm, send->fabric, write->sw, write->block, write->ports);
 	if (send->in_place)
 		memcpy(hd_routes_row(send->in_place, write->sw) +
 			   (size_t)write->block * HD_LFT_BLOCK,

@@ -95,7 +95,7 @@ static void begin(struct scene *scene, struct hd_fabric *fabric)
 	scene->port.context = scene;
 	scene->osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
 	scene->context = (struct part_context){.osm = &scene->osm, .writer = &scene->writer};
-	writer_init(&scene->writer, &scene->context);
+	writer_init(&scene->writer, scene->context.osm);
 	scene->worker = (struct ar_worker){.writer = &scene->writer,
 					   .osm = &scene->osm,
 					   .log = &scene->log,

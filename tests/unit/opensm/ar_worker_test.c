@@ -116,7 +116,7 @@ static void start(struct ar_worker *worker, uint8_t state)
 	memset(&done, 0, sizeof(done));
 	osm.subn.sm_state = state;
 	context = (struct part_context){.osm = &osm, .writer = &writer};
-	writer_init(&writer, &context);
+	writer_init(&writer, context.osm);
 	if (ar_worker_start(worker, &writer, &osm, NULL, &err))
 		fail_msg("%s", err.text);
 }
@@ -260,7 +260,7 @@ static void a_replaced_programming_is_known(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		struct ar_worker worker = {.osm = &osm, .writer = &writer};
-		writer_init(&writer, &context);
+		writer_init(&writer, context.osm);
 		for (unsigned j = 0; j < 3; j++)
 			post(&worker, tasks[i][j], j);
 		assert_int_equal(worker.next->unfinished, known[i]);

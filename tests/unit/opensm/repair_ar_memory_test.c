@@ -309,7 +309,7 @@ static void start_world(void)
 	world.context = (struct part_context){
 	    .osm = &world.osm, .writer = &world.writer, .instances = &world.instance, .count = 1};
 	world.instance = (struct part_instance){.part = &ar, .alive = true};
-	writer_init(&world.writer, &world.context);
+	writer_init(&world.writer, world.context.osm);
 	repair_shared_init(&world.shared, &world.context);
 	world.port.port = (struct hd_smp_port){.context = &world.port,
 					       .send = send_smp,

@@ -264,7 +264,7 @@ static void begin_applying(struct applying *applying)
 	applying->swept = routing_of(fabric, routes);
 	applying->context =
 	    (struct part_context){.osm = &applying->osm, .writer = &applying->writer};
-	writer_init(&applying->writer, &applying->context);
+	writer_init(&applying->writer, applying->context.osm);
 	assert_int_equal(keys_shared_init(&applying->shared, &applying->context, &err), 0);
 	keys_shared_give(&applying->shared, &news);
 	writer_give_turn(&applying->writer);

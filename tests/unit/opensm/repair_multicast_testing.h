@@ -249,7 +249,7 @@ static void start_world(void)
 	world.fabric = generate("torus", "dims=4,4 hosts=2");
 	assert_true(world.fabric->switch_count <= SWITCHES);
 	world.context = (struct part_context){.osm = &world.osm, .writer = &world.writer};
-	writer_init(&world.writer, &world.context);
+	writer_init(&world.writer, world.context.osm);
 	world.osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
 	world.osm.subn.max_mcast_lid_ho = IB_LID_MCAST_END_HO;
 	cl_plock_init(&world.osm.lock);

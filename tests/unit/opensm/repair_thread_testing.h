@@ -408,7 +408,7 @@ static inline void start_world(const struct kind *kind, uint64_t seed)
 	world.own = world.fabric->host_port[0];
 	world.dead = calloc(world.fabric->port_count, sizeof(bool));
 	hd_fabric_free(world.fabric);
-	writer_init(&world.writer, &world.context);
+	writer_init(&world.writer, world.context.osm);
 	repair_shared_init(&world.shared, &world.context);
 	assert_int_equal(repairs_start(&world.shared, &world.repairs, &err), 0);
 	sweep();

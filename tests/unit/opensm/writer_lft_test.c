@@ -103,7 +103,7 @@ static void begin(void)
 	scene.osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
 	cl_plock_init(&scene.osm.lock);
 	scene.context = (struct part_context){.osm = &scene.osm, .writer = &scene.writer};
-	writer_init(&scene.writer, &scene.context);
+	writer_init(&scene.writer, scene.context.osm);
 	make_tables();
 	assert_true(simulated_port_start(&scene.port, scene.fabric->switch_count, 1));
 	scene.send = (struct writer_lft){
