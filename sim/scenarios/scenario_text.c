@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * inih, which splits the lines of heddle.conf, cannot do so here. How it is built decides that a line
- * has at most 198 bytes, but sweeps list values in longer ones: one of our scenarios has 696. It takes
- * ';' alone as a comment after a value, and ends a key at ':', too.
+ * inih, which splits the lines of heddle.conf, cannot do so here. A line may have at most 198 bytes,
+ * but sweeps list values in longer ones: one of our scenarios has 696. That limit is compiled in; only
+ * Debian's library lets a program change it, and then for the whole process. inih also takes ';' alone
+ * as a comment after a value, and ends a key at ':'.
  */
 #include "scenario_text.h"
 
