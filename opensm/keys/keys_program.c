@@ -3,7 +3,7 @@
 #include "keys_entries.h"
 
 #include <errno.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <heddle/mad/queue.h>
 #include <stdlib.h>
 
