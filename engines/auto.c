@@ -24,7 +24,7 @@
 #include <heddle/base/error.h>
 #include <heddle/engines.h>
 #include <heddle/fabric/aside.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 
 #include <errno.h>
 #include <heddle/engines.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <heddle/fabric/mfts.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 #include <stdlib.h>
 #include <string.h>
 

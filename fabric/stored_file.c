@@ -3,8 +3,8 @@
 #include "stored_format.h"
 
 #include <errno.h>
+#include <heddle/fabric/regular_tree.h>
 #include <heddle/fabric/stored_tables.h>
-#include <heddle/fabric/tree.h>
 #include <stdlib.h>
 
 /* ---- writing ---- */

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <heddle/fabric/regular_tree.h>
 #include <heddle/fabric/stored_tables.h>
-#include <heddle/fabric/tree.h>
 #include <stdlib.h>
 
 struct hd_stored_tables *hd_stored_tables_new(void)

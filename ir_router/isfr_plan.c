@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <heddle/fabric/builder.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 #include <heddle/ir_router/assign.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "colour_work.h"
 
 #include <errno.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <string.h>
 
 #define WORD 64u

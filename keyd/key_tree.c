@@ -2,7 +2,7 @@
 #include "key_tree.h"
 
 #include <errno.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 #include <stdlib.h>
 #include <string.h>
 

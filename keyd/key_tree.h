@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The tree of keys: the switches and cables of the completed regular tree, and which of them are
- * there. A switch of a level has a block and a group (heddle/fabric/tree.h). The parent
+ * there. A switch of a level has a block and a group (heddle/fabric/regular_tree.h). The parent
  * that its cable n leads to is number n % parents.
  */
 #ifndef KEYD_KEY_TREE_H

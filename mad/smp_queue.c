@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <heddle/base/arena.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <heddle/mad/queue.h>
 #include <limits.h>
 #include <stddef.h>

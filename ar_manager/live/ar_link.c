@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <heddle/ar_manager/link.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <heddle/mad/queue.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,8 +15,8 @@
 #include <errno.h>
 #include <heddle/base/arena.h>
 #include <heddle/fabric/check.h>
+#include <heddle/fabric/regular_tree.h>
 #include <heddle/fabric/routes.h>
-#include <heddle/fabric/tree.h>
 #include <stdlib.h>
 #include <string.h>
 

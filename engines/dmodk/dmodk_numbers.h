@@ -4,7 +4,7 @@
 #ifndef ENGINES_DMODK_NUMBERS_H
 #define ENGINES_DMODK_NUMBERS_H
 
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
 #ifndef ENGINES_DMODK_REPAIRING_H
 #define ENGINES_DMODK_REPAIRING_H
 
+#include <heddle/fabric/regular_tree.h>
 #include <heddle/fabric/routes.h>
-#include <heddle/fabric/tree.h>
 #include <stdatomic.h>
 
 /* ---- masks of a damaged tree ---- */

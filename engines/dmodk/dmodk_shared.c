@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <heddle/fabric/builder.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 #include <string.h>
 
 #define PART_SHIFT 56 /* parts get the GUID of the switch, with their position in the first byte */

@@ -9,8 +9,8 @@
 #include <heddle/base/arena.h>
 #include <heddle/base/go_on.h>
 #include <heddle/engines.h>
+#include <heddle/fabric/regular_tree.h>
 #include <heddle/fabric/routes.h>
-#include <heddle/fabric/tree.h>
 
 /* ---- options ---- */
 

@@ -3,7 +3,7 @@
 #ifndef FABRIC_TREE_LABELLING_H
 #define FABRIC_TREE_LABELLING_H
 
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 
 /*
  * Connected components of the levels 0 .. l (subtrees) or l .. top (groups), for each l. A

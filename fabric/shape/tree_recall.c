@@ -2,7 +2,7 @@
 /* Labels that outlast a tree: they are remembered, and found again in a later one. */
 #include "tree_labelling.h"
 
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 #include <stdlib.h>
 #include <string.h>
 

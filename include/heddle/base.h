@@ -7,7 +7,7 @@
 #include <heddle/base/error.h>
 #include <heddle/base/go_on.h>
 #include <heddle/base/grow.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <heddle/base/options.h>
 #include <heddle/base/parallel.h>
 #include <heddle/base/port_set.h>

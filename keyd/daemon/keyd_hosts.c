@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <heddle/base/arena.h>
 #include <heddle/base/grow.h>
+#include <heddle/base/index.h>
 #include <heddle/base/lookup.h>
 #include <heddle/base/text.h>
 #include <stdlib.h>

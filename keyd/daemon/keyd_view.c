@@ -2,6 +2,7 @@
 #include "keyd_view.h"
 
 #include <errno.h>
+#include <heddle/base/index.h>
 #include <heddle/base/lookup.h>
 #include <heddle/base/text.h>
 #include <heddle/fabric/aside.h>

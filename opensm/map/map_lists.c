@@ -3,7 +3,7 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 #include <heddle/ir_router/assign.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #ifndef AGENDA_H
 #define AGENDA_H
 
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <stdbool.h>
 #include <stdint.h>
 

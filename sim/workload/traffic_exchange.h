@@ -8,7 +8,7 @@
 #ifndef TRAFFIC_EXCHANGE_H
 #define TRAFFIC_EXCHANGE_H
 
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <stdbool.h>
 #include <stdint.h>
 

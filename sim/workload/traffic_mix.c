@@ -5,7 +5,7 @@
 #include "traffic_keys.h"
 
 #include <heddle/base/grow.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <heddle/base/text.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <heddle/base/arena.h>
+#include <heddle/base/index.h>
 #include <heddle/base/lookup.h>
 #include <inttypes.h>
 #include <stdint.h>

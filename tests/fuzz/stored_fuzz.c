@@ -8,8 +8,8 @@
 
 #include "stored_format.h"
 
+#include <heddle/fabric/regular_tree.h>
 #include <heddle/fabric/stored_tables.h>
-#include <heddle/fabric/tree.h>
 #include <stdio.h>
 
 static void sign(uint8_t *bytes, size_t size)

@@ -2,7 +2,7 @@
 #include "oracle_colour.h"
 
 #include <assert.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <stdlib.h>
 
 static bool fits(const struct hd_multigraph *graph, const uint32_t *colour, uint32_t edge)

@@ -3,7 +3,7 @@
 #ifndef ORACLE_DMODK_DAMAGED_H
 #define ORACLE_DMODK_DAMAGED_H
 
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 
 /* What the switches of a tree can do for one destination switch. All [switch_count]. */
 struct oracle_dmodk_damaged {

@@ -208,20 +208,12 @@ void hd_congestion_report_free(struct hd_congestion_report *report);
  * not below the worst pattern's. */
 double hd_congestion_percentile(const struct hd_congestion_report *report, double percent);
 
-#ifdef __cplusplus
-}
-#endif
-
 /* ---- differences ---- */
 
 /*
  * Compares two runs of the same patterns, pattern by pattern. The influence of the drawn patterns
  * drops out, so far smaller differences show than between the two means.
  */
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct hd_difference {
 	/* Mean of (share in the second run - share in the first), over patterns; each counts
@@ -236,17 +228,9 @@ struct hd_difference {
 struct hd_difference hd_difference_of(const uint64_t *first, const uint64_t *second,
 				      uint64_t count);
 
-#ifdef __cplusplus
-}
-#endif
-
 /* ---- broken routes ---- */
 
 /* Broken routes: the tables do not bring packets from the one host to the other. */
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum hd_broken_kind {
 	HD_BROKEN_NO_ENTRY, /* a switch has no entry */

@@ -12,13 +12,13 @@
 #include <heddle/fabric/graph.h>
 #include <stddef.h>
 
-/* ---- ranks ---- */
-
-/* The hosts that take part in a pattern, in order: rank 0, 1, 2 ... */
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- ranks ---- */
+
+/* The hosts that take part in a pattern, in order: rank 0, 1, 2 ... */
 
 struct hd_ranks {
 	/* The fabric given, which must outlive the ranks, or `view`: hosts are numbered as here. */
@@ -54,15 +54,7 @@ int hd_ranks_read(const struct hd_fabric *fabric, const char *path, struct hd_ra
 
 void hd_ranks_free(struct hd_ranks *ranks);
 
-#ifdef __cplusplus
-}
-#endif
-
 /* ---- patterns ---- */
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct hd_flow {
 	uint32_t source, destination; /* never the same */

@@ -10,14 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- indices ---- */
-
-/* Indices into arrays: 32 bits, with one value for "no index". */
-
-#define HD_NONE UINT32_MAX /* no such node, port, link, entry */
-
-/* ---- hash tables ---- */
-
 struct hd_lookup_slot {
 	uint64_t hash;
 	uint32_t index; /* HD_NONE: free */

@@ -8,11 +8,11 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* Loops over cores. Results never depend on the number of threads. */
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Loops over cores. Results never depend on the number of threads. */
 
 #define HD_THREADS_MAX 64u
 
@@ -40,17 +40,9 @@ unsigned hd_parallel_workers(unsigned threads);
 /* Processors of this machine that are online, as a number of threads: 1 .. HD_THREADS_MAX. */
 unsigned hd_parallel_cores(void);
 
-#ifdef __cplusplus
-}
-#endif
-
 /* ---- conditions ---- */
 
 /* Waiting for another thread. */
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /*
  * pthread_cond_wait() that returns after a second at the latest: glibc before 2.41 can lose a signal

@@ -8,7 +8,7 @@
 #define HEDDLE_BASE_PORT_SET_H
 
 #include <assert.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <stdbool.h>
 #include <stdint.h>
 

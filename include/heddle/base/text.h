@@ -166,10 +166,6 @@ const char *hd_cursor_quote(const struct hd_cursor *cursor, char *buffer, size_t
 #define HD_QUOTE_SIZE 72 /* room for a quote in a message */
 #define HD_NAME_SIZE 256 /* room for a node description */
 
-#ifdef __cplusplus
-}
-#endif
-
 /* ---- words on lines ---- */
 
 /*
@@ -201,5 +197,9 @@ int hd_words_next(struct hd_words *words, struct hd_error *err);
 
 /* The same for a file of one name a line, in word[0]. Errors: also -EINVAL a second word. */
 int hd_words_next_name(struct hd_words *words, struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,7 +11,7 @@
 #define HEDDLE_FABRIC_GRAPH_H
 
 #include <heddle/base/error.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <stdbool.h>
 #include <stdint.h>
 

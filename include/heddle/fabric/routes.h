@@ -17,7 +17,7 @@ extern "C" {
 
 #define HD_LFT_BLOCK 64u /* LIDs of a block */
 
-struct hd_tree_labels; /* heddle/fabric/tree.h */
+struct hd_tree_labels; /* heddle/fabric/regular_tree.h */
 
 struct hd_routes {
 	uint32_t switch_count; /* rows, in the fabric's switch order */

@@ -11,11 +11,11 @@
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 
-/* ---- paths ---- */
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- paths ---- */
 
 enum hd_walk_end {
 	HD_WALK_ARRIVED,
@@ -68,10 +68,6 @@ int hd_path_set_new(const struct hd_fabric *fabric, const struct hd_routes *rout
 /* Frees the paths; NULL is allowed. */
 void hd_path_set_free(struct hd_path_set *set);
 
-#ifdef __cplusplus
-}
-#endif
-
 /* ---- tables by destination ---- */
 
 /*
@@ -80,10 +76,6 @@ void hd_path_set_free(struct hd_path_set *set);
  * LIDs, where the entries of all switches lead. The entries for one LID lie next to one another
  * and fit the cache.
  */
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* LIDs of a block: one cache line of each row. */
 #define HD_COLUMN_BLOCK 64u

@@ -25,6 +25,7 @@
 
 #include <heddle/base/arena.h>
 #include <heddle/base/error.h>
+#include <heddle/base/index.h>
 #include <heddle/base/lookup.h>
 #include <heddle/base/text.h>
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 #include "keyd_keys.h"
 #include "keyd_request.h"
 
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <sys/queue.h>
 
 struct keyd_op;

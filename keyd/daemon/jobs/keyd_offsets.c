@@ -2,7 +2,7 @@
 #include "keyd_offsets.h"
 
 #include <errno.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <stdlib.h>
 
 int keyd_offsets_reset(struct keyd_offsets *offsets, const struct keyd_view *view)

@@ -11,7 +11,7 @@
 #include "oracle_dmodk_damaged.h"
 
 #include <errno.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 
 struct tally {
 	unsigned routed, refused, unlabelled;

@@ -10,7 +10,7 @@
 #include "engines_testing.h"
 
 #include <errno.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 
 static const char *const shapes[] = {
     "subnets=2",

@@ -15,7 +15,7 @@
 
 #include <heddle/engines/lanes.h>
 #include <heddle/engines/module.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 #include <stdio.h>
 
 #define TEXT_SIZE 16384

@@ -16,7 +16,7 @@
 #include "short_memory.h"
 
 #include <heddle/fabric/dependencies.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 
 /* ---- fabrics ---- */
 

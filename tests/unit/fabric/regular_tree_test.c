@@ -12,7 +12,7 @@
 #include "variants.h"
 
 #include <heddle/fabric.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 
 static const char *const trees[] = {
     "children=6,6,6 parents=1,6,6",	     "children=4,8 parents=1,4",

@@ -6,8 +6,8 @@
 #include "generate_testing.h"
 
 #include <heddle/base/random.h>
+#include <heddle/fabric/regular_tree.h>
 #include <heddle/fabric/stored_tables.h>
-#include <heddle/fabric/tree.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

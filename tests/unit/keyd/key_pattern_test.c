@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <heddle/keyd/key_pattern.h>
 #include <stdbool.h>
 #include <stdio.h>

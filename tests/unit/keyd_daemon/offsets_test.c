@@ -2,7 +2,7 @@
 #include <keyd_offsets.h>
 
 #include <errno.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

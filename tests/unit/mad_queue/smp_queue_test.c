@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <heddle/base/lookup.h>
+#include <heddle/base/index.h>
 #include <heddle/base/random.h>
 #include <heddle/mad/queue.h>
 #include <simulated_port.h>
