@@ -367,6 +367,16 @@ static int plan_and_apply(struct ar_tasks *tasks, const struct ar_job *job, stru
 	return rc ? refuse(tasks, err, rc) : apply(tasks, job, next, err);
 }
 
+/* The switches are done. */
+static int tell(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+{
+	tasks->caller->note_told(tasks->caller);
+	return job->settings.config.tell_hosts
+		   ? ar_hosts_tell(&tasks->hosts, writer_port(tasks->port.writer), job,
+				   tasks->caller, err)
+		   : 0;
+}
+
 static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
 	const struct hd_ar_program_counts before = hd_ar_program_counts(program_of(tasks));
@@ -384,12 +394,7 @@ static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 				     tasks->caller->log);
 	if (rc != -ECANCELED)
 		ar_report_switches(&tasks->report, program_of(tasks), tasks->caller->log);
-	if (!rc)
-		tasks->caller->note_told(tasks->caller);
-	if (!rc && job->settings.config.tell_hosts)
-		rc = ar_hosts_tell(&tasks->hosts, writer_port(tasks->port.writer), job,
-				   tasks->caller, err);
-	return rc;
+	return rc ? rc : tell(tasks, job, err);
 }
 
 void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
@@ -403,6 +408,8 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 	}
 	if (!rc && job->task == AR_PROGRAM && job->settings.config.enable)
 		rc = program(tasks, job, &err);
+	else if (!rc && job->task == AR_TELL)
+		rc = tell(tasks, job, &err);
 	else if (!rc && job->task == AR_PREPARE && job->settings.config.enable)
 		rc = prepare(tasks, job, &err);
 	else if (!rc)

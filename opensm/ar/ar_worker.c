@@ -19,7 +19,10 @@ bool ar_worker_go_on(void *context)
 	if (go_on && !worker->hurried)
 		go_on = master_is_ours(worker->osm);
 	writer_unlock(worker->caller.writer);
-	return go_on && !(told && writer_is_wanted(worker->caller.writer, WRITER_AR));
+	if (!go_on || !told || !writer_is_wanted(worker->caller.writer, WRITER_AR))
+		return go_on;
+	worker->yielded = true;
+	return false;
 }
 
 void ar_worker_note_told(void *context)
@@ -65,6 +68,23 @@ void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job)
 	routing_release(former);
 }
 
+/* What is left of a job that has made room for another client. Takes the job over, unless there is a newer one. */
+static bool take_rest(struct ar_worker *worker, struct ar_job *job)
+{
+	bool take;
+
+	if (!worker->yielded)
+		return false;
+	job->task = AR_TELL;
+	job->fresh = job->reread = job->unfinished = false; /* as far as the hosts know it, they do */
+	writer_lock(worker->caller.writer);
+	take = !worker->next && !worker->ending;
+	if (take)
+		worker->next = job;
+	writer_unlock(worker->caller.writer);
+	return take;
+}
+
 static bool is_due(void *context, bool turn, double *until)
 {
 	const struct ar_worker *worker = context;
@@ -83,13 +103,14 @@ static void run(void *context, uint64_t turn)
 	struct ar_job *job = worker->next;
 	const uint64_t number = worker->posted_number;
 	worker->next = NULL;
-	worker->told = false;
+	worker->told = worker->yielded = false;
 	writer_unlock(worker->caller.writer);
 	if (!job)
 		return;
 	ar_tasks_do(worker->tasks, job);
 	note_done(worker, job, number);
-	ar_job_free(job);
+	if (!take_rest(worker, job))
+		ar_job_free(job);
 }
 
 int ar_worker_start(struct ar_worker *worker, struct writer *writer, struct osm_opensm *osm,

@@ -2,8 +2,9 @@
 /*
  * The jobs of adaptive routing: a client of the writer. The sweeper thread posts them and goes on; only before
  * tables change it waits, for a limited time. A newer job replaces one that has not begun, and stops the one that
- * is being done. Jobs need no turn: OpenSM does not write the tables of adaptive routing. But they end early for a
- * client that comes before them as soon as they are done with the switches, and only tell hosts.
+ * is being done. Jobs need no turn: OpenSM does not write the tables of adaptive routing. But they make room for
+ * a client that comes before them as soon as they are done with the switches, and only tell hosts. The other hosts are
+ * told after that client's job.
  */
 #ifndef OPENSM_AR_WORKER_H
 #define OPENSM_AR_WORKER_H
@@ -22,6 +23,7 @@ struct ar_worker {
 	struct ar_job *next; /* NULL: none is waiting */
 	uint64_t posted_number, done_number;
 	bool told; /* the job at hand is done with the switches, and only tells hosts */
+	bool yielded; /* it has made room for another client */
 	bool ending;
 	struct ar_figures figures; /* after the last job */
 	/* Whose tables the switches have since the last repair; held; NULL: none since it was taken. */

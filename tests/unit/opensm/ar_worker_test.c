@@ -35,6 +35,7 @@ struct ar_tasks {
 static struct {
 	unsigned programmed, stopped;
 	uint32_t last_threads; /* job->threads of the last job that was done */
+	enum ar_task last_task;
 } done;
 
 static uint16_t answer(void *context, uint32_t node, const struct hd_smp *smp, uint8_t *data)
@@ -102,6 +103,7 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 		done.stopped++;
 	}
 	done.last_threads = job->threads;
+	done.last_task = job->task;
 }
 
 static struct osm_opensm osm;
@@ -199,7 +201,7 @@ static bool has_run(struct other *other, unsigned milliseconds)
 }
 
 /* Property: another client's job waits for one of adaptive routing, until that is done with the switches and only tells
- * hosts. */
+ * hosts. The rest of the hosts is told after the other job. */
 static void others_wait_until_hosts_are_told(void **state)
 {
 	struct other other = {
@@ -224,8 +226,12 @@ static void others_wait_until_hosts_are_told(void **state)
 	assert_true(has_run(&other, 10000));
 	assert_true(ar_worker_wait(&worker, endless, 10000));
 	assert_int_equal(done.stopped, 1);
+	while (writer_running() != &worker.client)
+		continue;
 	writer_remove(&writer, &other.client);
 	end(&worker, 10000);
+	assert_int_equal(done.stopped, 2);
+	assert_int_equal(done.last_task, AR_TELL);
 }
 
 /* Property: a newer job stops the one that is being done, and replaces one that has not begun. */
