@@ -76,7 +76,8 @@ static bool take_rest(struct ar_worker *worker, struct ar_job *job)
 	if (!worker->yielded)
 		return false;
 	job->task = AR_TELL;
-	job->fresh = job->reread = job->unfinished = false; /* as far as the hosts know it, they do */
+	job->fresh = job->reread = job->unfinished =
+	    false; /* as far as the hosts know it, they do */
 	writer_lock(worker->caller.writer);
 	take = !worker->next && !worker->ending;
 	if (take)
