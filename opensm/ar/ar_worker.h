@@ -3,8 +3,8 @@
  * The jobs of adaptive routing: a client of the writer. The sweeper thread posts them and goes on; only before
  * tables change it waits, for a limited time. A newer job replaces one that has not begun, and stops the one that
  * is being done. Jobs need no turn: OpenSM does not write the tables of adaptive routing. But they make room for
- * a client that comes before them as soon as they are done with the switches, and only tell hosts. The other hosts are
- * told after that client's job.
+ * a client that comes before them as soon as they are done with the switches, and only tell hosts. The other hosts
+ * hear of it after that client's job.
  */
 #ifndef OPENSM_AR_WORKER_H
 #define OPENSM_AR_WORKER_H

@@ -201,7 +201,7 @@ static bool has_run(struct other *other, unsigned milliseconds)
 }
 
 /* Property: another client's job waits for one of adaptive routing, until that is done with the switches and only tells
- * hosts. The rest of the hosts is told after the other job. */
+ * hosts. The other hosts follow after that job. */
 static void others_wait_until_hosts_are_told(void **state)
 {
 	struct other other = {
