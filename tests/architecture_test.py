@@ -343,7 +343,7 @@ def test_the_design_tells_the_rooms():
 def happenings(text):
     """(file or folder, names of functions) of each row of the tables in "Where things happen"."""
     section = text.split("\n## Where things happen\n")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| (?!what|---)[^|]+ \| `([^`|]+)` \| ?([^|]*)\|$", section, re.MULTILINE)
+    rows = re.findall(r"^\| (?!what \||---)[^|]+ \| `([^`|]+)` \| ?([^|]*)\|$", section, re.MULTILINE)
     return [(path, re.findall(r"`(\w+)\(\)`", functions)) for path, functions in rows]
 
 

@@ -1,4 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * ADAPTIVE ROUTING in OpenSM: which jobs there are, and when.
+ *
+ * The sweeper thread calls the hooks, and they post jobs to the writer (ar_worker.h). A job has all that it needs:
+ * a held routing, the addresses of the switches and a copy of the settings. ar_tasks.h says what is done with it.
+ *
+ *	sweep_begins   reads [ar] of heddle.conf
+ *	discovered     another engine than ours routes: AR_DISABLE, and waits
+ *	refused        the same
+ *	published      the switches get other tables next: AR_PREPARE narrows AR to what is safe with the tables
+ *	               before, those after and any mixture of them. The sweeper waits for it, with OpenSM's lock,
+ *	               for AR_PREPARE_MS at most
+ *	routed         the switches have the tables: AR_PROGRAM plans, programs the groups, then tells hosts. Nobody
+ *	               waits. If a switch has not got its table, the next sweep does it
+ *	repair_*       a repair changes tables before the sweep: AR leads its steps (ar_repair.h)
+ *
+ * STATES. `active`: AR may be on, so it must be narrowed or switched off before tables change. `completed`: all
+ * switches have got the last tables. `in_switches`: the routing whose forwarding tables all switches have; NULL if
+ * that is not known. The worker starts when AR is wanted for the first time.
+ *
+ * WHAT A SWITCH HOLDS is known only to the jobs (ar_held.h): a switch that does not answer is taken for one with all
+ * that it may hold.
+ */
 #include "ar_repair.h"
 #include "ar_worker.h"
 #include "engine_callbacks.h"

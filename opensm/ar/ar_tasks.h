@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the thread of adaptive routing does with its jobs, and what it remembers between them. Only
- * that thread calls these functions.
+ * What is done with a job of adaptive routing, and what is remembered between jobs. For the writer's thread.
  *
  * AR is never on with tables that were not proved:
  * - Before tables change, what the switches hold is narrowed to groups that are safe with the tables

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the thread of adaptive routing remembers between its jobs: for the files that do them. */
+/* What is remembered between jobs of adaptive routing: for the files that do them. */
 #ifndef OPENSM_AR_TASKS_STATE_H
 #define OPENSM_AR_TASKS_STATE_H
 

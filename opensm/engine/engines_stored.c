@@ -40,7 +40,7 @@ void engines_stored_load(struct engines *engines)
 	free(path);
 }
 
-/* At the end of OpenSM the thread that repairs may replace it meanwhile. */
+/* At the end of OpenSM a repair may replace it meanwhile. */
 static struct routing *hold_published(const struct part_context *context)
 {
 	struct routing *published;

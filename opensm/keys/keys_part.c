@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Routing keys: heddle-keyd hands over routes for the flows of applications, which replace entries of
- * the engine's tables. A sweep puts the keys on top of its new tables, as far as they are sound
- * there; between sweeps the thread of the part programs single keys.
+ * ROUTING KEYS: heddle-keyd hands over routes for the flows of applications, which replace entries of the engine's
+ * tables.
+ *
+ * THREE THREADS. The part's own thread serves the socket, and proves keys: keys_server.c, keys_worker.h. The writer's
+ * thread programs what is proved: keys_setting.c. The sweeper thread calls the hooks below. keys_shared.h has what
+ * they share: the keys in force, and the news that a sweep or a repair leaves for the part's thread.
+ *
+ * A KEY IS SET (keys_setting.c): its entries are found; its paths are walked and their dependencies added to the
+ * proof; then the writer sends the blocks that change. If all switches acknowledge, the routing with the key is
+ * published, and the key is in force. If one does not, the others get their old blocks again. If another job of the
+ * writer or the sweep has changed tables since the proof, all of that is done once more.
+ *
+ * A SWEEP (computed) judges all keys over its new tables, since they may be unsound there, and heddle-keyd hears which
+ * ones are out of force. A REPAIR does the same over what is left (keys_repair.h), and changes no other keys.
+ *
+ * WHAT IS NOT KNOWN. If it is not known what switches hold of a key, no repair begins before the next sweep; of a
+ * repair, no key is set before it. Both ask for that sweep.
  */
 #include "ar_settings.h"
 #include "keys_repair.h"

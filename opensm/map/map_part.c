@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Routing to other subnets: reads the map in each heavy sweep, and lets the SA answer with it. */
+/*
+ * ROUTING TO OTHER SUBNETS.
+ *
+ * A map says which router port each host of another subnet uses. It comes from a file, or from what routers hand over,
+ * and then it is made here by ISSR or ISFR.
+ *
+ *	sweep_begins   reads the file (map_table.h)
+ *	routed         OpenSM has tables for the subnet as it is now: looks which router ports are usable, and puts the map
+ *	               in force, with OpenSM's lock held exclusively
+ *	idle           routers get the hosts of this subnet (map_lists.h)
+ *
+ * The SA's threads answer path queries for hosts in the map (map_hook.h), with OpenSM's lock held shared. They only
+ * read the map in force.
+ *
+ * A thread of the part talks to routers (map_server.h). What they hand over is copied by the next sweep
+ * (map_foreign_lists.h), and news ask for one.
+ *
+ * A bad file, or too little memory, leaves the map in force as it is, and the log says why.
+ */
 #include "map_foreign.h"
 #include "map_foreign_lists.h"
 #include "map_hook.h"

@@ -5,6 +5,26 @@
  * repairs the tables in place with the same engine, and writes the blocks that change, in the order
  * that include/heddle/change/repair.h describes. OpenSM's copy of the tables and the published routing
  * change with them, so the sweep finds nothing to change. What comes up is left to the sweep.
+ *
+ * WHO CALLS. OpenSM's threads report traps (trap). The sweeper thread leaves what an engine needs (settled), and
+ * waits a moment for a repair that is under way before it takes the turn (turn_ends). Both write to the mailbox of
+ * repair_shared.h. The writer's thread takes tasks from it: repairs.c.
+ *
+ * A TASK is NEWS after a sweep: the dependencies of its tables become the base of proofs. Or LOSSES, when no trap has
+ * come for settle_ms:
+ *
+ *	repair_ask.h       asks the switches that sent traps, and finds switches that died
+ *	hd_engine_route()  routes what is left, from the tables of the last sweep
+ *	part_repair_*()    keys and adaptive routing follow: repair_change.h
+ *	hd_repair_plan_new()  plans and proves the steps
+ *	writer_lft.h       writes them, by paths that avoid what is lost and what is late (repair_detours.h)
+ *	repair_multicast.h the trees
+ *
+ * STRUCTS. `repairs` has what is known between two repairs, `repair` is the one being done (repair_state.h).
+ * repair_start is what a sweep has left. Up to REPAIRS_MOST repairs start from the tables of the same sweep.
+ *
+ * WHAT STOPS A REPAIR: the sweep takes the turn, a switch does not take its blocks, or something cannot be proved. The
+ * log says which. What was acknowledged stays, OpenSM knows of it, and the sweep does the rest.
  */
 #include "opensm_headers.h"
 #include "part.h"

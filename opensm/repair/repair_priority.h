@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The priority of a thread that repairs: the sweep's many threads run meanwhile. */
+/* The priority of the writer's thread in a repair: the sweep's many threads run meanwhile. */
 #ifndef OPENSM_REPAIR_PRIORITY_H
 #define OPENSM_REPAIR_PRIORITY_H
 
