@@ -94,6 +94,8 @@ void part_sweep_begins(struct part_context *context)
 	/* another OpenSM may have written other tables since this one was the master */
 	if (context->writer && context->osm->subn.coming_out_of_standby)
 		writer_stop(context->writer);
+	if (context->writer)
+		writer_note_sweep(context->writer);
 	note_begun(context);
 	FOREACH_WITH(sweep_begins, instance, context)
 	instance->part->sweep_begins(instance->state);
@@ -144,6 +146,8 @@ static void call_settled(struct part_context *context)
 	instance->part->settled(instance->state);
 	if (context->writer)
 		writer_give_turn(context->writer);
+	FOREACH_WITH(turn_given, instance, context)
+	instance->part->turn_given(instance->state);
 }
 
 void part_routed(struct part_context *context)

@@ -23,6 +23,7 @@
  *	multicast_tree  sweeper                      held exclusively
  *	idle            sweeper                      not held
  *	settled         sweeper                      not held
+ *	turn_given      sweeper                      not held
  *	trap            any of OpenSM's threads,     held, shared or exclusive
  *	                several at a time
  *	forbids_repairs sweeper                      not held
@@ -82,7 +83,7 @@ struct part_context {
 	 * For the hooks of the sweeper thread, and for any thread that holds OpenSM's lock at least
 	 * shared. To use the routing without the lock, a thread calls routing_hold() while it still
 	 * holds the lock. part_publish() changes this pointer in sweeps, and
-	 * part_replace() between them.
+	 * part_replace() while the writer has the turn.
 	 */
 	struct routing *published;
 	/* All engines: the built-in ones, and those of modules. NULL: only the built-in ones. It never
@@ -154,6 +155,9 @@ struct part {
 	 * after the last `routed` of the console's command `reroute`. After the hooks of all parts the turn
 	 * is the writer's, until OpenSM routes again. */
 	void (*settled)(void *state);
+
+	/* After that: the turn is the writer's. */
+	void (*turn_given)(void *state);
 
 	/* Why no repair may change the tables of this routing before the next sweep; NULL: one may. Asked when a
 	 * sweep is complete. */

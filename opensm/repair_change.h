@@ -8,7 +8,7 @@
  *	repair_routed     the engine has tables for what is left
  *	repair_programs   they are proved, and nothing is sent; adaptive routing may lead the steps
  *	repair_lands      the switches have them; with OpenSM's lock
- *	repair_ends       whatever has happened before, if repair_begins was called
+ *	repair_ends       whatever has happened before, even if nothing has
  */
 #ifndef OPENSM_REPAIR_CHANGE_H
 #define OPENSM_REPAIR_CHANGE_H
@@ -59,7 +59,7 @@ struct repair_change {
 	double proved_ms;
 
 	/* ---- at the end ---- */
-	bool sent; /* blocks have been acknowledged */
+	bool sent; /* switches may have taken some blocks */
 	bool published; /* `routing` is in force */
 };
 

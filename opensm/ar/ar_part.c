@@ -42,8 +42,8 @@
 
 #define END_MS 5000u /* for the job that is there when OpenSM ends */
 
-/* Only the hooks of the sweeper thread use it; the thread of the worker gets copies in jobs, and the hook
- * `status` reads its figures. */
+/* Only the hooks of the sweeper thread use it, but for `worker`, `started` and `repair_job`: the hooks in a repair use
+ * them, and the hook `status` reads figures. */
 struct ar {
 	struct part_context *context;
 	struct ar_worker worker;

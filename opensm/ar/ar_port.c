@@ -75,7 +75,8 @@ int ar_port_prepare(struct ar_port *port, const struct ar_job *job, bool *fresh,
 {
 	int rc = open_port(port, job, fresh, err);
 
-	if (rc)
+	/* since its routing a repair may have found other paths */
+	if (rc || job->task == AR_TELL)
 		return rc;
 	if (hd_ar_program_configure(ar_port_program(port), &job->settings.config,
 				    &job->settings.quirks))

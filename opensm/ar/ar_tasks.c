@@ -416,7 +416,7 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 		rc = switch_off(tasks, job, &err);
 	if (rc && rc != -ECANCELED)
 		ar_report_fault(&tasks->report, &err, tasks->caller->log);
-	else if (!rc && job->task == AR_PROGRAM)
+	else if (!rc && (job->task == AR_PROGRAM || job->task == AR_TELL))
 		ar_report_well(&tasks->report);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is done with a job of adaptive routing, and what is remembered between jobs. For the writer's thread.
+ * What is done with a job of adaptive routing, and what is remembered between jobs. For the writer's thread, but for
+ * ar_tasks_new() and ar_tasks_free().
  *
  * AR is never on with tables that were not proved:
  * - Before tables change, what the switches hold is narrowed to groups that are safe with the tables

@@ -15,7 +15,9 @@ bool ar_worker_go_on(void *context)
 
 	writer_lock(worker->caller.writer);
 	const bool told = worker->told;
-	bool go_on = !worker->ending && !worker->next;
+	/* a repair comes before hosts that are left */
+	const bool newer = worker->next && !(worker->repairing && worker->next->task == AR_TELL);
+	bool go_on = !worker->ending && !newer;
 	if (go_on && !worker->hurried)
 		go_on = master_is_ours(worker->osm);
 	writer_unlock(worker->caller.writer);
@@ -49,23 +51,44 @@ static void note_done(struct ar_worker *worker, const struct ar_job *job, uint64
 	writer_unlock(worker->caller.writer);
 }
 
-void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job)
+/* Notes that a repair is under way, unless a job waits that is to come before it. */
+static bool begin_repair(struct ar_worker *worker)
+{
+	writer_lock(worker->caller.writer);
+	worker->told = worker->yielded = false;
+	worker->repairing = !worker->next || worker->next->task == AR_TELL;
+	const bool begun = worker->repairing;
+	writer_unlock(worker->caller.writer);
+	return begun;
+}
+
+/* `repaired`: the routing whose tables the switches have now; NULL: as before. */
+static void end_repair(struct ar_worker *worker, struct routing *repaired)
 {
 	struct routing *former = NULL;
 
 	writer_lock(worker->caller.writer);
-	worker->told = false;
-	writer_unlock(worker->caller.writer);
-	ar_tasks_do(worker->tasks, job);
-	note_done(worker, job, 0);
-	if (job->repair->rc || job->repair->off)
-		return;
-	/* the repair is complete: the switches have its tables */
-	writer_lock(worker->caller.writer);
-	former = worker->repaired;
-	worker->repaired = routing_hold(job->routing);
+	worker->repairing = false;
+	if (repaired) {
+		former = worker->repaired;
+		worker->repaired = routing_hold(repaired);
+	}
 	writer_unlock(worker->caller.writer);
 	routing_release(former);
+}
+
+void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job)
+{
+	struct ar_repair *repair = job->repair;
+
+	if (!begin_repair(worker)) {
+		repair->rc =
+		    hd_error_set(&repair->err, -EBUSY, "adaptive routing is being programmed");
+		return;
+	}
+	ar_tasks_do(worker->tasks, job);
+	note_done(worker, job, 0);
+	end_repair(worker, repair->rc || repair->off ? NULL : job->routing);
 }
 
 /* What is left of a job that has made room for another client. Takes the job over, unless there is a newer one. */

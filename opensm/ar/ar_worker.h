@@ -24,6 +24,7 @@ struct ar_worker {
 	uint64_t posted_number, done_number;
 	bool told; /* the job at hand is done with the switches, and only tells hosts */
 	bool yielded; /* it has made room for another client */
+	bool repairing; /* ar_worker_repair() is under way */
 	bool ending;
 	struct ar_figures figures; /* after the last job */
 	/* Whose tables the switches have since the last repair; held; NULL: none since it was taken. */
@@ -38,7 +39,7 @@ int ar_worker_start(struct ar_worker *worker, struct writer *writer, struct osm_
 /* Gives a job to the thread, which frees it. Returns its number. */
 uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job);
 
-/* Does a job AR_REPAIR at once: for the writer's thread, in a repair. */
+/* Does a job AR_REPAIR at once, unless a job waits: for the writer's thread, in a repair. */
 void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job);
 
 /* Moves out which tables the switches have since the last repair; NULL: there was none. To be

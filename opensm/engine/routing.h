@@ -105,7 +105,7 @@ int routing_carry(const struct hd_fabric *from, const struct hd_routes *routes,
 		  const struct hd_fabric *to, struct routing_carried *out, struct hd_error *err);
 
 /*
- * The routing `before`, which has no keys, after a repair between sweeps: of what is left of the
+ * The routing `before` after a repair between sweeps: of what is left of the
  * fabric. Lanes and their tables stay. `before`, or the routing of the last sweep, is held. On success
  * the result owns `fabric` and `routes`. Errors: -ENOMEM, -ENOTSUP.
  */

@@ -467,6 +467,14 @@ static void settled(void *data)
 	keys_shared_give(&state->shared, &news);
 }
 
+/* A SET may wait for the turn. */
+static void turn_given(void *data)
+{
+	struct keys_state *state = data;
+
+	keys_shared_wake(&state->shared);
+}
+
 /* ---- repairs ---- */
 
 static int repair_begins(void *data, struct repair_change *change, struct hd_error *err)
@@ -515,6 +523,7 @@ const struct part keys_part = {
     .computed = computed,
     .published = published,
     .settled = settled,
+    .turn_given = turn_given,
     .repair_begins = repair_begins,
     .repair_routed = repair_routed,
     .repair_lands = repair_lands,

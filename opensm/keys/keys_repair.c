@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keys_repair.h"
+#include "part.h"
 #include "routing.h"
 #include <heddle/change/keys_proof.h>
 
@@ -51,7 +52,7 @@ void keys_repair_end(struct keys_repair *repair, struct keys_shared *shared,
 {
 	if (!change->published && change->sent) {
 		keys_shared_note_unsure(shared, change->turn, &shared->unsure_of_repair);
-		keys_shared_demand_sweep(shared);
+		writer_demand_sweep(shared->context->writer);
 	}
 	for (uint32_t i = 0; change->published && i < repair->broken.count; i++)
 		change->note_broken(change, repair->broken.list[i].key,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The manager's end of the key channel, in a thread of its own: heddle-keyd connects to a socket and
- * sends keys, which the thread proves and programs. doc/guide/key-channel.md describes the messages.
+ * sends keys, which the thread proves, and the writer's programs. doc/guide/key-channel.md describes the messages.
  */
 #ifndef OPENSM_KEYS_SERVER_H
 #define OPENSM_KEYS_SERVER_H

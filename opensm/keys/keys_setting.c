@@ -17,7 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define GRACE_MS 20 /* for which a repair waits for a SET that is being sent */
+/* For which a repair waits for a SET that is being sent. Then it is left to the sweep, which need not wait for it. */
+#define GRACE_MS 20
 
 /* A SET that is being done. */
 struct setting {
@@ -299,9 +300,7 @@ static void be_unsure(struct setting *setting)
 	struct keys_shared *shared = setting->worker->shared;
 
 	keys_shared_note_unsure(shared, setting->turn, &shared->unsure_of_set);
-	if (!writer_is_turn(writer_of(setting), setting->turn))
-		return; /* it has begun */
-	keys_shared_demand_sweep(shared);
+	writer_demand_sweep(writer_of(setting));
 }
 
 /* Switches get the old blocks again. What they hold is known only if all of them acknowledge. */
@@ -332,7 +331,7 @@ static int send_blocks(struct setting *setting)
 	} else if (rc) {
 		if (rc != -ENOMEM)
 			say_failure(setting, &send, rc);
-		if (rc != -EAGAIN || send.sent)
+		if (send.begun)
 			take_back(setting, &send);
 	}
 	return rc;
@@ -341,7 +340,14 @@ static int send_blocks(struct setting *setting)
 static void send_and_land(void *context)
 {
 	struct setting *setting = context;
-	int rc = setting->blocks.count ? open_queue(setting) : 0;
+	int rc;
+
+	/* since the proof a repair may have changed tables, or half of them */
+	if (keys_shared_turn(setting->worker->shared) != setting->turn) {
+		setting->rc = -ECANCELED;
+		return;
+	}
+	rc = setting->blocks.count ? open_queue(setting) : 0;
 
 	if (!rc && setting->blocks.count)
 		rc = send_blocks(setting);
@@ -418,7 +424,8 @@ static int program(struct setting *setting)
 
 	if (rc)
 		return rc;
-	keys_shared_do(setting->worker->shared, send_and_land, setting);
+	if (!keys_shared_do(setting->worker->shared, send_and_land, setting))
+		return -ECANCELED;
 	if (!setting->rc)
 		settle(setting);
 	return setting->rc;
@@ -477,5 +484,7 @@ bool keys_worker_set(struct keys_worker *worker, const struct hd_channel_set *se
 	}
 	fill(result, status_of(rc), rc ? setting.err.text : "");
 	release(&setting);
+	if (rc == -ECANCELED)
+		worker->canceled_turn = setting.turn;
 	return rc != -ECANCELED;
 }

@@ -34,26 +34,34 @@ static void run(void *state, uint64_t turn)
 	(void)turn; /* the job has its own: it was computed with that one */
 	writer_lock(writer);
 	struct keys_job *job = shared->job;
+	shared->job = NULL;
 	writer_unlock(writer);
+	if (!job)
+		return;
 	job->run(job->context);
 	writer_lock(writer);
-	shared->job = NULL;
 	job->done = true;
 	writer_tell(writer);
 	writer_unlock(writer);
 }
 
-void keys_shared_do(struct keys_shared *shared, void (*run_it)(void *context), void *context)
+bool keys_shared_do(struct keys_shared *shared, void (*run_it)(void *context), void *context)
 {
 	struct writer *writer = shared->context->writer;
 	struct keys_job job = {.run = run_it, .context = context};
+	bool withdrawn = false;
 
 	writer_lock(writer);
 	shared->job = &job;
 	writer_post(writer);
-	while (!job.done)
+	while (!job.done && !withdrawn) {
 		hd_condition_wait(&writer->done, &writer->lock);
+		withdrawn = shared->job == &job && !keys_shared_go_on(shared);
+	}
+	if (withdrawn)
+		shared->job = NULL;
 	writer_unlock(writer);
+	return !withdrawn;
 }
 
 /* ---- the mailbox ---- */
@@ -186,14 +194,6 @@ void keys_shared_note_unsure(struct keys_shared *shared, uint64_t turn, bool *fl
 		pthread_mutex_unlock(&shared->lock);
 	}
 	pthread_mutex_unlock(&writer->turn_lock);
-}
-
-void keys_shared_demand_sweep(const struct keys_shared *shared)
-{
-	struct osm_opensm *osm = shared->context->osm;
-
-	osm->subn.force_heavy_sweep = TRUE;
-	osm_sm_signal(&osm->sm, OSM_SIGNAL_SWEEP);
 }
 
 /* What the thread needs to know of tables that a repair has published. */

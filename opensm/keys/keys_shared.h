@@ -41,7 +41,8 @@ struct keys_shared {
 	struct writer_client client;
 	struct keys_job *job; /* with the writer's lock; NULL: nothing is to be done */
 	int wake; /* eventfd, for the thread */
-	pthread_mutex_t lock; /* of all below; taken after OpenSM's, never before */
+	/* Of all below; taken after all others. `last` changes only while the writer does not have the turn. */
+	pthread_mutex_t lock;
 	bool ending;
 	struct keys_set *set; /* in force */
 	/* Since the last sweep it is not known what switches hold: of a SET, so that no repair may begin, or of a
@@ -96,9 +97,6 @@ void keys_shared_note_listening(struct keys_shared *shared, bool wanted, bool li
  */
 void keys_shared_note_unsure(struct keys_shared *shared, uint64_t turn, bool *flag);
 
-/* A sweep is to find out what the switches hold. */
-void keys_shared_demand_sweep(const struct keys_shared *shared);
-
 /*
  * A repair has published `routing`: it is news for the thread. *old becomes the news that it replaces, to be
  * released without locks. With OpenSM's lock, exclusively, and turn_lock held.
@@ -122,8 +120,8 @@ struct keys_set *keys_shared_set(struct keys_shared *shared);
 /* The number of the turn, if keys may be programmed; else 0. */
 uint64_t keys_shared_turn(struct keys_shared *shared);
 
-/* Lets the writer's thread call run(context), and waits until it has. */
-void keys_shared_do(struct keys_shared *shared, void (*run)(void *context), void *context);
+/* Lets the writer's thread call run(context), and waits until it has. Returns false if the part ends before it has begun. */
+bool keys_shared_do(struct keys_shared *shared, void (*run)(void *context), void *context);
 
 /* Whether the thread of the part is to go on. */
 bool keys_shared_go_on(void *shared);

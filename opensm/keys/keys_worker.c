@@ -53,6 +53,8 @@ uint64_t keys_worker_begin(struct keys_worker *worker)
 {
 	uint64_t turn = keys_shared_turn(worker->shared);
 
+	if (turn == worker->canceled_turn)
+		return 0;
 	if (turn) {
 		keys_set_release(worker->set);
 		worker->set = keys_shared_set(worker->shared);

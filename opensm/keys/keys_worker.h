@@ -28,6 +28,8 @@ struct keys_worker {
 	/* For the writer's thread. */
 	struct hd_smp_queue *queue; /* destination s is switch s of `routing`; NULL: to be made */
 	uint64_t port_number; /* of the writer's port at which the queue is */
+	uint64_t
+	    canceled_turn; /* of a SET that was canceled: the next one has another turn; 0: none */
 };
 
 /* What the news changed. */
@@ -44,8 +46,8 @@ void keys_worker_release(struct keys_worker *worker);
 bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *changes);
 
 /*
- * Puts a key in force, or refuses it; fills the result. Returns false if a sweep is under way: ask
- * again after it.
+ * Puts a key in force, or refuses it; fills the result. Returns false if it has to be asked again:
+ * a sweep is under way or has to come first, or a repair has changed tables since the proof.
  */
 bool keys_worker_set(struct keys_worker *worker, const struct hd_channel_set *set,
 		     struct hd_channel_result *result);

@@ -124,6 +124,7 @@ static int write_step(struct repair_change *change, uint32_t step, struct hd_err
 	send.count = end - first;
 	int rc = writer_lft_run(&send, err);
 	repair->sent += send.sent;
+	change->sent |= send.begun;
 	return rc;
 }
 

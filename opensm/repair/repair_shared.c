@@ -144,12 +144,12 @@ static double end_of_settling(struct repair_shared *shared)
 	return until < rest ? rest : until;
 }
 
-/* Whether that time has come; else *until is not later. */
+/* Whether that time has come; else *until is not later. `until` may be NULL. */
 static bool has_come(double when, double *until)
 {
 	if (monotonic_ms() >= when)
 		return true;
-	if (when < *until)
+	if (until && when < *until)
 		*until = when;
 	return false;
 }
@@ -164,8 +164,9 @@ static bool is_task_due(struct repair_shared *shared, bool turn, double *until)
 
 bool repair_shared_is_due(struct repair_shared *shared, bool turn, double *until)
 {
+	/* nobody makes room for a line of the log */
 	return is_task_due(shared, turn, until) ||
-	       (shared->tell_ms >= 0 && has_come(shared->tell_ms, until));
+	       (until && shared->tell_ms >= 0 && has_come(shared->tell_ms, until));
 }
 
 enum repair_task repair_shared_take(struct repair_shared *shared, uint64_t turn,

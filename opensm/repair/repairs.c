@@ -364,6 +364,7 @@ static int send_all(struct repair *repair, struct hd_error *err)
 	int rc = writer_lft_run(&send, err);
 
 	repair->sent = send.sent;
+	repair->change.sent = send.begun;
 	return rc;
 }
 
@@ -383,7 +384,6 @@ static int program(struct repair *repair, struct hd_error *err)
 	if (!rc && !done)
 		rc = send_all(repair, err);
 	repair->programmed = monotonic_ms();
-	repair->change.sent = repair->sent > 0;
 	writer_lock(repairs->writer);
 	repairs->shared->figures.blocks += repair->sent;
 	writer_unlock(repairs->writer);

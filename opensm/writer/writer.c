@@ -204,10 +204,29 @@ void writer_stop(struct writer *writer)
 	atomic_fetch_sub(&writer->turn_wanted, 1);
 }
 
+void writer_note_sweep(struct writer *writer)
+{
+	writer_lock(writer);
+	writer->sweeping = true;
+	writer_unlock(writer);
+}
+
+void writer_demand_sweep(struct writer *writer)
+{
+	writer_lock(writer);
+	const bool comes = writer->sweeping;
+	writer_unlock(writer);
+	if (comes)
+		return;
+	writer->osm->subn.force_heavy_sweep = TRUE;
+	osm_sm_signal(&writer->osm->sm, OSM_SIGNAL_SWEEP);
+}
+
 void writer_give_turn(struct writer *writer)
 {
 	writer_lock(writer);
 	writer->ready = true;
+	writer->sweeping = false;
 	writer_post(writer);
 	writer_unlock(writer);
 }
@@ -322,10 +341,8 @@ static const struct writer_client *find_due(const struct writer *writer, unsigne
 
 bool writer_is_wanted(struct writer *writer, enum writer_rank rank)
 {
-	double until = HUGE_VAL;
-
 	writer_lock(writer);
-	const bool wanted = find_due(writer, rank, &until) != NULL;
+	const bool wanted = find_due(writer, rank, NULL) != NULL;
 	writer_unlock(writer);
 	return wanted;
 }

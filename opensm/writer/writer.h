@@ -12,14 +12,14 @@
  * repairs, then keys, then adaptive routing. Nothing interrupts a job that has begun. But a job may ask
  * whether a client before it waits (writer_is_wanted()), and end early.
  *
- * THE TURN. Either the sweep or this thread may change forwarding tables: it has the turn. The sweeper thread
- * takes it before OpenSM routes, and gives it back when all parts are done with the sweep. Then it never waits
- * for a job, only for one call of hd_smp_queue_work(). Each time the turn is taken it gets another number. A job
- * carries the number with which it began. It looks at the number with turn_lock held before it sends, before it
- * changes OpenSM's copy of a table, and before it publishes a routing. If the number is another one, the job
- * ends with -ECANCELED. A repair that has published its tables changes the number, too: what a client has
- * computed for the tables before is void then. Tables of adaptive routing are not OpenSM's, so these jobs need
- * no turn; ar_worker.h says what stops them.
+ * THE TURN. Either the sweep or this thread may change forwarding tables: it has the turn. The sweeper thread takes it
+ * before OpenSM routes, and gives it back when all parts are done with the sweep. Just before, it may wait a moment for
+ * a job that is worth it. But taking the turn waits for no job, only for one call of hd_smp_queue_work(). Each time the
+ * turn is taken it gets another number. A job carries the number with which it began. It looks at the number with
+ * turn_lock held before it sends, before it changes OpenSM's copy of a table, and before it publishes a routing. If the
+ * number is another one, the job ends with -ECANCELED. A repair that has published its tables changes the number, too:
+ * what a client has computed for the tables before is void then. Tables of adaptive routing are not OpenSM's, so a job
+ * that changes only these needs no turn; ar_worker.h says what stops it.
  *
  * OPENSM'S COPY. While blocks are sent, it is not known which of them the switches hold. They are listed as the
  * flight. If the sweep takes the turn meanwhile, OpenSM sends the blocks of the flight again.
@@ -55,7 +55,8 @@ struct writer_client {
 	enum writer_rank rank; /* one client has it */
 	/*
 	 * Whether there is something to do. `turn`: the thread has the turn. If there is something to do
-	 * only later, *until becomes that time by monotonic_ms(), if it is earlier. With the writer's lock held.
+	 * only later, *until becomes that time by monotonic_ms(), if it is earlier. `until` NULL: whether there is
+	 * something for which another client has to make room. With the writer's lock held.
 	 */
 	bool (*is_due)(void *state, bool turn, double *until);
 	/* Does it. `turn`: the number of the turn; 0: the thread does not have it. Without locks. */
@@ -108,6 +109,7 @@ struct writer {
 	double running_since; /* monotonic_ms() */
 	bool started, ending;
 	bool ready; /* the thread has the turn */
+	bool sweeping; /* a sweep has begun, and is not over */
 	struct writer_figures figures; /* without `sends` */
 	pthread_t thread;
 	/* Taken after OpenSM's lock, never before. Held while the thread sends. */
@@ -127,7 +129,7 @@ struct writer {
 
 void writer_init(struct writer *writer, struct osm_opensm *osm);
 
-/* Ends the thread. NULL is allowed. All clients are gone. */
+/* Ends the thread. All clients are gone. */
 void writer_release(struct writer *writer);
 
 /*
@@ -165,7 +167,10 @@ void writer_take_turn(struct writer *writer);
 /* The same without OpenSM's lock, which it takes only when the thread does not send any more. */
 void writer_stop(struct writer *writer);
 
-/* Gives the turn to the thread. */
+/* A sweep has begun. Whatever switches hold, it puts right. */
+void writer_note_sweep(struct writer *writer);
+
+/* The sweep is over: gives the turn to the thread. */
 void writer_give_turn(struct writer *writer);
 
 /* For any thread. */
@@ -194,9 +199,12 @@ bool writer_is_turn(const struct writer *writer, uint64_t turn);
 /* Whether it is, and OpenSM is the master. For any thread. */
 bool writer_has_turn(const struct writer *writer, uint64_t turn);
 
-/* What others have computed for the tables in force is void: they are replaced. Returns the new number. With
- * OpenSM's lock, exclusively, and turn_lock held. */
+/* What others have computed for the tables in force is void: they are replaced, or OpenSM ends. Returns the new number.
+ * With turn_lock held. */
 uint64_t writer_renew_turn(struct writer *writer);
+
+/* It is not known what some switches hold: OpenSM is to sweep, unless it does so already. */
+void writer_demand_sweep(struct writer *writer);
 
 /* Runs hd_smp_queue_work() if `turn` is still the thread's, and OpenSM the master; else -ECANCELED. */
 int writer_work(struct writer *writer, uint64_t turn, struct hd_smp_queue *queue);

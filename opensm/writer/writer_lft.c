@@ -155,6 +155,7 @@ static int send_some(struct writer_lft *send, const struct hd_repair_write *writ
 	if (!rc)
 		rc = begin_flight(&sending, err);
 	if (!rc) {
+		send->begun = true;
 		rc = send_batch(&sending, err);
 		end_flight(&sending);
 	}
@@ -168,6 +169,7 @@ int writer_lft_run(struct writer_lft *send, struct hd_error *err)
 	int rc = 0;
 
 	send->sent = 0;
+	send->begun = false;
 	send->failed = HD_NONE;
 	for (uint32_t begin = 0, end; !rc && begin < send->count; begin = end) {
 		for (end = begin; end < send->count && end < begin + FLIGHT_MOST &&

@@ -23,6 +23,7 @@ struct writer_lft {
 	struct hd_go_on wanted; /* false: stop, although the turn is ours */
 	/* ---- results ---- */
 	uint32_t sent; /* blocks that were acknowledged */
+	bool begun; /* some block was sent, perhaps */
 	uint32_t
 	    failed; /* the first switch that failed, or whose table OpenSM does not know; HD_NONE: none */
 	int failure; /* how its block has ended */

@@ -32,7 +32,7 @@ class Cuts:
         self.list.append((when, frozenset(dead)))
 
     def at(self, when):
-        return next(dead for since, dead in reversed(self.list) if since <= when)
+        return next(dead for since, dead in reversed(self.list) if since <= max(when, 0))
 
     def between(self, begin, end):
         """What was dead at `begin`, and what at each change from then on."""

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "ar_repair.h"
 #include "ar_tasks.h"
 #include "ar_worker.h"
 #include "monotonic.h"
@@ -36,6 +37,7 @@ static struct {
 	unsigned programmed, stopped;
 	uint32_t last_threads; /* job->threads of the last job that was done */
 	enum ar_task last_task;
+	unsigned repairs, wanted; /* of these, that were to go on */
 } done;
 
 static uint16_t answer(void *context, uint32_t node, const struct hd_smp *smp, uint8_t *data)
@@ -93,6 +95,11 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 {
 	const struct timespec moment = {.tv_nsec = 200000};
 
+	if (job->task == AR_REPAIR) {
+		done.repairs++;
+		done.wanted += ar_worker_go_on(tasks->caller);
+		return;
+	}
 	if (job->task == AR_PROGRAM) {
 		hd_ar_program_forget(hd_ar_link_program(tasks->link));
 		hd_ar_program_detect(hd_ar_link_program(tasks->link));
@@ -166,6 +173,8 @@ static const struct writer_client *writer_running(void)
 struct other {
 	struct writer_client client;
 	bool due; /* with the writer's lock */
+	struct ar_worker *worker; /* which it lets do a repair */
+	int rc; /* of that */
 	unsigned runs;
 };
 
@@ -180,7 +189,12 @@ static void run_other(void *state, uint64_t turn)
 {
 	struct other *other = state;
 
+	struct ar_repair repair = {.off = true};
+	const struct ar_job job = {.task = AR_REPAIR, .repair = &repair};
+
 	(void)turn;
+	ar_worker_repair(other->worker, &job);
+	other->rc = repair.rc;
 	writer_lock(&writer);
 	other->due = false;
 	other->runs++;
@@ -211,6 +225,7 @@ static void others_wait_until_hosts_are_told(void **state)
 
 	(void)state;
 	other.client.state = &other;
+	other.worker = &worker;
 	start(&worker, IB_SMINFO_STATE_MASTER);
 	assert_int_equal(writer_add(&writer, &other.client, &err), 0);
 	const uint64_t endless = post(&worker, AR_PREPARE, 1);
@@ -226,6 +241,8 @@ static void others_wait_until_hosts_are_told(void **state)
 	assert_true(has_run(&other, 10000));
 	assert_true(ar_worker_wait(&worker, endless, 10000));
 	assert_int_equal(done.stopped, 1);
+	assert_int_equal(other.rc, 0);
+	assert_int_equal(done.wanted, 1); /* hosts that are left do not stop a repair */
 	while (writer_running() != &worker.client)
 		continue;
 	writer_remove(&writer, &other.client);
@@ -303,11 +320,31 @@ static void the_end_is_limited(void **state)
 	assert_true(done.stopped <= 1);
 }
 
+/* Property: no repair comes before a job that has not begun. */
+static void a_repair_waits_for_no_job(void **state)
+{
+	struct ar_repair repair = {.off = true};
+	const struct ar_job job = {.task = AR_REPAIR, .repair = &repair};
+	struct ar_worker worker = {.caller = {.writer = &writer}, .osm = &osm};
+
+	(void)state;
+	memset(&done, 0, sizeof(done));
+	writer_init(&writer, &osm);
+	post(&worker, AR_PREPARE, 1);
+	ar_worker_repair(&worker, &job);
+	assert_int_equal(repair.rc, -EBUSY);
+	assert_string_equal(repair.err.text, "adaptive routing is being programmed");
+	assert_int_equal(done.repairs, 0);
+	ar_job_free(worker.next);
+	writer_release(&writer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(jobs_are_done),
 	    cmocka_unit_test(others_wait_until_hosts_are_told),
+	    cmocka_unit_test(a_repair_waits_for_no_job),
 	    cmocka_unit_test(newer_jobs_win),
 	    cmocka_unit_test(a_replaced_programming_is_known),
 	    cmocka_unit_test(only_the_master_sends),

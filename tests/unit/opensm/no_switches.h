@@ -15,4 +15,10 @@ osm_switch_t *osm_get_switch_by_guid(const osm_subn_t *subn, ib_net64_t guid)
 	return NULL;
 }
 
+void osm_sm_signal(osm_sm_t *sm, osm_signal_t signal)
+{
+	(void)sm;
+	(void)signal;
+}
+
 #endif

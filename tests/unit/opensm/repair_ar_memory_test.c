@@ -146,6 +146,12 @@ osm_switch_t *osm_get_switch_by_guid(const osm_subn_t *subn, ib_net64_t guid)
 	return &world.switches[sw];
 }
 
+void osm_sm_signal(osm_sm_t *sm, osm_signal_t signal)
+{
+	(void)sm;
+	(void)signal;
+}
+
 void repair_start_free(struct repair_start *start)
 {
 	(void)start;

@@ -59,6 +59,12 @@ static struct world {
 
 /* ---- OpenSM ---- */
 
+void osm_sm_signal(osm_sm_t *sm, osm_signal_t signal)
+{
+	(void)sm;
+	(void)signal;
+}
+
 osm_switch_t *osm_get_switch_by_guid(const osm_subn_t *subn, ib_net64_t guid)
 {
 	uint32_t sw = hd_fabric_find_node(world.fabric, cl_ntoh64(guid));

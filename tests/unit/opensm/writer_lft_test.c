@@ -43,6 +43,12 @@ osm_switch_t *osm_get_switch_by_guid(const osm_subn_t *subn, ib_net64_t guid)
 	return &scene.switches[hd_fabric_find_node(scene.fabric, cl_ntoh64(guid))];
 }
 
+void osm_sm_signal(osm_sm_t *sm, osm_signal_t signal)
+{
+	(void)sm;
+	(void)signal;
+}
+
 static bool is_wanted(void *context)
 {
 	(void)context;
