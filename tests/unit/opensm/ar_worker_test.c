@@ -146,6 +146,16 @@ static uint64_t post(struct ar_worker *worker, enum ar_task task, unsigned mark)
 	return ar_worker_post(worker, job);
 }
 
+/* Waits until the thread has begun with all that was posted. */
+static void wait_until_begun(struct ar_worker *worker)
+{
+	for (bool begun = false; !begun;) {
+		writer_lock(&writer);
+		begun = writer.running == &worker->client && !worker->next;
+		writer_unlock(&writer);
+	}
+}
+
 /* Property: a thread that has waited for a job sees what the job has done. */
 static void jobs_are_done(void **state)
 {
@@ -159,14 +169,6 @@ static void jobs_are_done(void **state)
 		assert_int_equal(done.last_threads, i);
 	}
 	end(&worker, 10000);
-}
-
-static const struct writer_client *writer_running(void)
-{
-	writer_lock(&writer);
-	const struct writer_client *running = writer.running;
-	writer_unlock(&writer);
-	return running;
 }
 
 /* A client that comes before adaptive routing. */
@@ -229,8 +231,7 @@ static void others_wait_until_hosts_are_told(void **state)
 	start(&worker, IB_SMINFO_STATE_MASTER);
 	assert_int_equal(writer_add(&writer, &other.client, &err), 0);
 	const uint64_t endless = post(&worker, AR_PREPARE, 1);
-	while (writer_running() != &worker.client)
-		continue;
+	wait_until_begun(&worker);
 	writer_lock(&writer);
 	other.due = true;
 	writer_post(&writer);
@@ -243,8 +244,7 @@ static void others_wait_until_hosts_are_told(void **state)
 	assert_int_equal(done.stopped, 1);
 	assert_int_equal(other.rc, 0);
 	assert_int_equal(done.wanted, 1); /* hosts that are left do not stop a repair */
-	while (writer_running() != &worker.client)
-		continue;
+	wait_until_begun(&worker);
 	writer_remove(&writer, &other.client);
 	end(&worker, 10000);
 	assert_int_equal(done.stopped, 2);
@@ -261,6 +261,7 @@ static void newer_jobs_win(void **state)
 	start(&worker, IB_SMINFO_STATE_MASTER);
 	for (unsigned i = 1; i <= 200; i++)
 		last = post(&worker, AR_PREPARE, i);
+	wait_until_begun(&worker);
 	assert_false(ar_worker_wait(&worker, last, 20));
 	last = post(&worker, AR_PROGRAM, 201);
 	assert_true(ar_worker_wait(&worker, last, 10000));
