@@ -411,15 +411,21 @@ static int compare_choices(const uint32_t *choices, const struct hd_map_line *a,
 	return (int)a->port_count - (int)b->port_count;
 }
 
-static int compare_lines(const void *left, const void *right, void *context)
+/* By what a line is for. */
+static int compare_places(const struct hd_map_line *a, const struct hd_map_line *b)
 {
-	const struct hd_map_line *a = left, *b = right;
 	int order = kind_of(a) - kind_of(b);
 
 	if (!order)
 		order = hd_gid_compare(&a->gid, &b->gid);
-	if (!order)
-		order = (int)a->length - (int)b->length;
+	return order ? order : (int)a->length - (int)b->length;
+}
+
+static int compare_lines(const void *left, const void *right, void *context)
+{
+	const struct hd_map_line *a = left, *b = right;
+	int order = compare_places(a, b);
+
 	if (!order && a->length == HD_MAP_DEFAULT)
 		order = compare_choices(context, a, b);
 	/* the line numbers make the order the same on every machine */
@@ -561,12 +567,8 @@ static int compare_ports(const struct comparison *comparison, const struct hd_ma
 static int compare_destinations(const struct comparison *comparison, const struct hd_map_line *a,
 				const struct hd_map_line *b)
 {
-	int order = kind_of(a) - kind_of(b);
+	int order = compare_places(a, b);
 
-	if (!order)
-		order = hd_gid_compare(&a->gid, &b->gid);
-	if (!order)
-		order = (int)a->length - (int)b->length;
 	if (!order && a->length == HD_MAP_DEFAULT)
 		order = compare_ports(comparison, a, b);
 	return order;
