@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * libevent's evhttp reads the requests. What is here besides are the things that it cannot do, as of
- * libevent 2.1.12 (doc/decisions/027-http-server.md):
+ * libevent 2.1.12 (doc/decisions/024-http-server.md):
  *
  * - Its time-outs begin again with each byte. So this file keeps the time since a request or an
  *   answer began.
