@@ -22,7 +22,6 @@
  * WHAT A SWITCH HOLDS is known only to the jobs (ar_held.h): a switch that does not answer is taken for one with all
  * that it may hold.
  */
-#include "ar_repair.h"
 #include "ar_worker.h"
 #include "engine_callbacks.h"
 #include "opensm_headers.h"
@@ -352,27 +351,10 @@ static int repair_programs(void *state, struct repair_change *change, bool *done
 			   struct hd_error *err)
 {
 	struct ar *ar = state;
-	struct ar_repair repair = {.change = change, .off = true};
-	struct hd_routes *before = NULL;
 	struct ar_job *job;
 	int rc = copy_job(ar, &job, err);
 
-	if (rc || !job)
-		return rc;
-	rc = change->find(change, &before, &job->addresses, err);
-	if (!rc) {
-		job->routing = routing_hold(change->routing);
-		job->repair = &repair;
-		repair.before = before;
-		ar_worker_repair(&ar->worker, job);
-		rc = repair.rc;
-	}
-	if (repair.rc)
-		*err = repair.err;
-	*done = !rc && !repair.off;
-	ar_job_free(job);
-	hd_routes_free(before);
-	return rc;
+	return rc || !job ? rc : ar_worker_lead(&ar->worker, job, change, done, err);
 }
 
 static void status(void *state, struct status_report *report)

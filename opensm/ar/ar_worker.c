@@ -4,6 +4,7 @@
 #include "ar_tasks.h"
 #include "master.h"
 #include "monotonic.h"
+#include "repair_change.h"
 #include "routing.h"
 
 #include <errno.h>
@@ -89,6 +90,28 @@ void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job)
 	ar_tasks_do(worker->tasks, job);
 	note_done(worker, job, 0);
 	end_repair(worker, repair->rc || repair->off ? NULL : job->routing);
+}
+
+int ar_worker_lead(struct ar_worker *worker, struct ar_job *job, struct repair_change *change,
+		   bool *done, struct hd_error *err)
+{
+	struct ar_repair repair = {.change = change, .off = true};
+	struct hd_routes *before = NULL;
+	int rc = change->find(change, &before, &job->addresses, err);
+
+	if (!rc) {
+		job->routing = routing_hold(change->routing);
+		job->repair = &repair;
+		repair.before = before;
+		ar_worker_repair(worker, job);
+		rc = repair.rc;
+	}
+	if (repair.rc)
+		*err = repair.err;
+	*done = !rc && !repair.off;
+	ar_job_free(job);
+	hd_routes_free(before);
+	return rc;
 }
 
 /* What is left of a job that has made room for another client. Takes the job over, unless there is a newer one. */

@@ -13,6 +13,7 @@
 #include "ar_jobs.h"
 
 struct ar_tasks;
+struct repair_change;
 
 struct ar_worker {
 	struct ar_caller caller; /* first: its callbacks get the worker */
@@ -41,6 +42,13 @@ uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job);
 
 /* Does a job AR_REPAIR at once, unless a job waits: for the writer's thread, in a repair. */
 void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job);
+
+/*
+ * Leads the steps of a repair with a job AR_REPAIR that has only settings, and takes it over. *done becomes true if AR is
+ * on somewhere, so that all of the repair is programmed. For the writer's thread. Errors: those of ar_repair.h.
+ */
+int ar_worker_lead(struct ar_worker *worker, struct ar_job *job, struct repair_change *change,
+		   bool *done, struct hd_error *err);
 
 /* Moves out which tables the switches have since the last repair; NULL: there was none. To be
  * released. */

@@ -9,7 +9,6 @@
 
 #include "../ar_manager/program_testing.h"
 #include "ar_job_testing.h"
-#include "ar_repair.h"
 #include "ar_tasks.h"
 #include "ar_worker.h"
 #include "opensm_headers.h"
@@ -161,27 +160,11 @@ void repair_start_free(struct repair_start *start)
 
 static int lead(void *state, struct repair_change *change, bool *done, struct hd_error *err)
 {
-	struct ar_repair repair = {.change = change, .off = true};
 	struct ar_job *job = ar_job_copy(world.job);
-	struct hd_routes *before = NULL;
 
 	(void)state;
-	if (!job)
-		return hd_error_no_memory(err);
-	int rc = change->find(change, &before, &job->addresses, err);
-	if (!rc) {
-		job->routing = routing_hold(change->routing);
-		job->repair = &repair;
-		repair.before = before;
-		ar_worker_repair(&world.worker, job);
-		rc = repair.rc;
-	}
-	if (repair.rc)
-		*err = repair.err;
-	*done = !rc && !repair.off;
-	ar_job_free(job);
-	hd_routes_free(before);
-	return rc;
+	return job ? ar_worker_lead(&world.worker, job, change, done, err)
+		   : hd_error_no_memory(err);
 }
 
 static const struct part ar = {.name = "ar", .repair_programs = lead};

@@ -15,7 +15,6 @@
 
 #include "../ar_manager/program_testing.h"
 #include "ar_job_testing.h"
-#include "ar_repair.h"
 #include "ar_worker.h"
 #include "keys_repair.h"
 #include "keys_testing.h"
@@ -276,27 +275,11 @@ static void sweep_all(bool adaptive, bool fresh)
 
 static int lead(void *state, struct repair_change *change, bool *done, struct hd_error *err)
 {
-	struct ar_repair repair = {.change = change, .off = true};
-	struct hd_routes *before = NULL;
-
 	(void)state;
 	writer_lock(&world.writer);
 	struct ar_job *job = ar_job_copy(beside.ar_job);
 	writer_unlock(&world.writer);
-	int rc = change->find(change, &before, &job->addresses, err);
-	if (!rc) {
-		job->routing = routing_hold(change->routing);
-		job->repair = &repair;
-		repair.before = before;
-		ar_worker_repair(&beside.ar, job);
-		rc = repair.rc;
-	}
-	if (repair.rc)
-		*err = repair.err;
-	*done = !rc && !repair.off;
-	ar_job_free(job);
-	hd_routes_free(before);
-	return rc;
+	return ar_worker_lead(&beside.ar, job, change, done, err);
 }
 
 static int keys_begin(void *state, struct repair_change *change, struct hd_error *err)
