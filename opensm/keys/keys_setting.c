@@ -326,14 +326,12 @@ static int send_blocks(struct setting *setting)
 				  .wanted = {go_on, setting}};
 	int rc = run(setting, &send, false, &setting->err);
 
-	if (rc == -ECANCELED) {
+	if (rc && rc != -ECANCELED && rc != -ENOMEM)
+		say_failure(setting, &send, rc);
+	if (rc == -ECANCELED && send.begun)
 		be_unsure(setting);
-	} else if (rc) {
-		if (rc != -ENOMEM)
-			say_failure(setting, &send, rc);
-		if (send.begun)
-			take_back(setting, &send);
-	}
+	else if (rc && send.begun)
+		take_back(setting, &send);
 	return rc;
 }
 
@@ -348,7 +346,6 @@ static void send_and_land(void *context)
 		return;
 	}
 	rc = setting->blocks.count ? open_queue(setting) : 0;
-
 	if (!rc && setting->blocks.count)
 		rc = send_blocks(setting);
 	if (rc && rc != -ECANCELED)

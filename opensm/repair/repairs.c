@@ -441,10 +441,8 @@ static int take_current(struct repair *repair, struct hd_error *err)
 	struct part_context *context = repairs->shared->context;
 	struct routing *published = NULL;
 	struct writer_hold hold;
+	int rc;
 
-	int rc = part_repair_begins(context, &repair->change, err);
-	if (rc)
-		return rc;
 	if (!writer_lock_try(repairs->writer, false, repair->turn, &hold))
 		return hd_error_set(err, -ECANCELED, WRITER_LOST_TURN);
 	if (context->published && (!repairs->done || context->published == repairs->current))
@@ -464,6 +462,8 @@ static int run(struct repair *repair, const struct repair_issuers *issuers, stru
 	if (repairs->done == REPAIRS_MOST)
 		return hd_error_set(err, -E2BIG, "%u repairs since the last sweep", REPAIRS_MOST);
 	rc = open_queue(repairs, err);
+	if (!rc)
+		rc = part_repair_begins(repairs->shared->context, &repair->change, err);
 	if (!rc)
 		rc = take_current(repair, err);
 	if (!rc)
