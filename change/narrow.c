@@ -271,7 +271,8 @@ static struct hd_ar_proof_request while_tables_change(const struct narrowing *na
 					    .before = request->before,
 					    .plan = narrowing->held.plan,
 					    .excused = narrowing->excused,
-					    .threads = request->threads};
+					    .threads = request->threads,
+					    .go_on = {request->go_on, request->context}};
 }
 
 static struct hd_ar_proof_request while_programming(const struct narrowing *narrowing)
@@ -342,9 +343,20 @@ static int look_at_stuck(struct narrowing *narrowing, struct hd_error *err)
 	return rc;
 }
 
-static bool has_time(const struct hd_ar_narrow_request *request, unsigned round)
+static bool has_time(const struct hd_ar_narrow_request *request)
 {
-	return round < ROUNDS && (!request->go_on || request->go_on(request->context));
+	return !request->go_on || request->go_on(request->context);
+}
+
+/* All but the stuck switches is switched off. */
+static int give_up(struct narrowing *narrowing, struct hd_error *err)
+{
+	switch_all_off(narrowing);
+	int rc = look_at_stuck(narrowing, err);
+	if (rc != -ECANCELED)
+		return rc;
+	narrowing->out->unsafe = true; /* as far as is known */
+	return 0;
 }
 
 static int narrow(struct narrowing *narrowing, struct hd_error *err)
@@ -353,12 +365,16 @@ static int narrow(struct narrowing *narrowing, struct hd_error *err)
 
 	narrowing->found = true;
 	for (unsigned round = 0; !rc && narrowing->found && !narrowing->out->off; round++) {
-		if (has_time(narrowing->request, round))
-			rc = do_round(narrowing, err);
-		else
-			switch_all_off(narrowing);
+		narrowing->out->late = !has_time(narrowing->request);
+		if (round == ROUNDS || narrowing->out->late)
+			break;
+		rc = do_round(narrowing, err);
 	}
-	return !rc && narrowing->out->off ? look_at_stuck(narrowing, err) : rc;
+	if (rc == -ECANCELED)
+		narrowing->out->late = true;
+	else if (rc)
+		return rc;
+	return rc || narrowing->found || narrowing->out->off ? give_up(narrowing, err) : 0;
 }
 
 /* Mixtures with private tables are not proved: all is off while anything changes. */

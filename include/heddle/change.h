@@ -60,6 +60,7 @@
 #ifndef HEDDLE_CHANGE_H
 #define HEDDLE_CHANGE_H
 
+#include <heddle/change/ar_graph.h>
 #include <heddle/change/keys_proof.h>
 #include <heddle/change/narrow.h>
 #include <heddle/change/repair.h>

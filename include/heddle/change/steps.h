@@ -36,6 +36,7 @@
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 
+struct hd_ar_graph;
 struct hd_ar_plan;
 
 #define HD_AR_STEPS_MOST 64u
@@ -46,6 +47,13 @@ struct hd_ar_steps_request {
 	const struct hd_routes *before, *after;
 	const struct hd_ar_plan *held; /* in the switches, on `before`; matched by GUID */
 	const struct hd_ar_plan *next; /* of the fabric, on `after` */
+	/*
+	 * NULL, or the graph of what the switches hold (ar_graph.h). Then the cost is that of the change. After an error
+	 * it is freed and NULL: the caller may try again without it.
+	 */
+	struct hd_ar_graph **graph;
+	/* Others write the forwarding tables, in any order, after the steps before hd_ar_steps_tables(). Needs a graph. */
+	bool tables_apart;
 	unsigned threads; /* 0 = 1; never changes the result */
 	struct hd_go_on go_on; /* asked for each LID, and every few switches and destinations */
 };
@@ -67,6 +75,9 @@ void hd_ar_steps_free(struct hd_ar_steps *steps);
 
 /* 1 or more. */
 uint32_t hd_ar_steps_count(const struct hd_ar_steps *steps);
+
+/* The step in which others write the forwarding tables; 0: they do not. */
+uint32_t hd_ar_steps_tables(const struct hd_ar_steps *steps);
 
 /* The step in which an entry of a switch changes; the last one if it is not known to change. */
 uint32_t hd_ar_steps_of(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid);
