@@ -4,7 +4,8 @@
  * that changes, a search follows the new entries: it comes in a step after all that change there.
  *
  * Where others write the forwarding tables, these change in one step. Entries of switches that have adaptive routing
- * before and after are early, before that step, unless one leads to an entry that changes in it.
+ * before and after are early, before that step, unless one leads to an entry that changes in it. Then an entry in that
+ * step may lead to one that is late; the proof decides whether that closes a loop.
  */
 #include "ar_graph.h"
 #include "steps_order.h"
@@ -30,7 +31,6 @@ struct ordering {
 	uint32_t *seen; /* [slots] the destination for which that is known, + 1 */
 	uint32_t *path; /* [slots] */
 	uint8_t *port; /* [slots] at which the search goes on */
-	bool conflict; /* forwarding tables would have to change twice */
 	uint16_t latest[3]; /* steps of each phase */
 	uint16_t *value; /* [slots * slots] `when` of the entries that change */
 	/* ---- LIDs of switches ---- */
@@ -168,7 +168,6 @@ static uint16_t after(struct ordering *ordering, uint32_t slot, uint16_t need)
 	uint16_t when;
 
 	if (is_by_table(ordering, slot)) {
-		ordering->conflict |= (need & PHASE) == LATE;
 		when = TABLES + 1;
 	} else {
 		when = (need & PHASE) == TABLES ? LATE + 1 : need + 1;
@@ -423,9 +422,6 @@ int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd
 	if (!rc)
 		rc = find_order(&ordering);
 	rc = explain(&ordering, rc, err);
-	if (!rc && ordering.conflict)
-		rc = hd_error_set(err, -ELOOP,
-				  "forwarding tables would have to change in more than one step");
 	if (!rc)
 		rc = number_all(&ordering, err);
 	if (!rc)

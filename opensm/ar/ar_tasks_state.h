@@ -10,6 +10,7 @@
 
 struct ar_job;
 struct ar_caller;
+struct hd_ar_graph;
 struct routing;
 
 struct ar_tasks {
@@ -24,7 +25,11 @@ struct ar_tasks {
 	 * ports that are older than the forwarding tables. */
 	bool behind;
 	struct ar_held held; /* what switches may use now */
+	/* That of `held`, on the tables of `routing`, or between two of a change: ar_steps.h. NULL: none was made. */
+	struct hd_ar_graph *graph;
 	bool unsure; /* what the switches hold is not known */
+	double begun; /* monotonic_ms() when the job began */
+	double plan_ms; /* that the last plan for a whole programming took, with its proof */
 	struct ar_report report;
 	struct ar_hosts hosts;
 };
