@@ -60,6 +60,7 @@ static int begin(struct ar_tasks *tasks, const struct ar_job *job, struct hd_err
 		hd_ar_program_forget(program_of(tasks));
 	tasks->unsure |= fresh || rc;
 	tasks->begun = monotonic_ms();
+	tasks->stuck_before = tasks->held.stuck_count;
 	tasks->behind |= job->unfinished;
 	return rc;
 }
@@ -207,7 +208,8 @@ static int narrow(struct ar_tasks *tasks, const struct ar_job *job, const struct
 		struct patience more = patience_of(tasks, NARROW_MS);
 		rc = narrow_once(tasks, &request, &more, &unsafe, err);
 	}
-	if (!rc)
+	/* Switches that have gone silent just now may be behind a cable that is lost: the next job finds out. */
+	if (!rc && (tasks->stuck_before || !unsafe))
 		ar_report_stuck(&tasks->report, &tasks->held, unsafe, tasks->caller->log);
 	return rc;
 }

@@ -28,6 +28,7 @@ struct ar_tasks {
 	/* That of `held`, on the tables of `routing`, or between two of a change: ar_steps.h. NULL: none was made. */
 	struct hd_ar_graph *graph;
 	bool unsure; /* what the switches hold is not known */
+	uint32_t stuck_before; /* switches that were stuck when the job began */
 	double begun; /* monotonic_ms() when the job began */
 	double plan_ms; /* that the last plan for a whole programming took, with its proof */
 	struct ar_report report;
