@@ -4,7 +4,7 @@
  * channel carries packets to a destination if they come to its switch and may leave by its port. Then it waits for all
  * ports by which they may leave the next switch.
  *
- * put() changes what is known of one switch and one destination, and counts its dependencies anew. All else is made
+ * put() changes what is known of one switch and one destination, and counts its dependencies again. All else is made
  * of that.
  */
 #include "ar_graph.h"
@@ -224,7 +224,7 @@ static void enter(struct hd_ar_graph *graph, uint32_t channel, uint32_t *depth)
 	graph->path[(*depth)++] = channel;
 }
 
-/* The next channel for which one waits and that was not looked at; HD_NONE: there is none. */
+/* The next channel for which one waits and that was not looked at; HD_NONE: no other one. */
 static uint32_t next_of(struct hd_ar_graph *graph, uint32_t channel)
 {
 	uint64_t *left = graph->left + (size_t)channel * graph->words;

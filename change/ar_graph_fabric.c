@@ -232,14 +232,16 @@ int ar_graph_take_fabric(struct hd_ar_graph *graph, const struct hd_fabric *fabr
 
 /* ---- a new graph ---- */
 
+struct array {
+	void *place; /* of the pointer to it */
+	size_t count, size;
+};
+
 static int allocate(struct hd_ar_graph *graph)
 {
 	const size_t all = ar_graph_channels(graph);
 	const size_t pairs = ((size_t)graph->slots * graph->slots + 63) / 64;
-	const struct {
-		void *place;
-		size_t count, size;
-	} arrays[] = {
+	const struct array arrays[] = {
 	    {&graph->guid, graph->slots, sizeof(*graph->guid)},
 	    {&graph->sw, graph->slots, sizeof(*graph->sw)},
 	    {&graph->slot, graph->slots, sizeof(*graph->slot)},

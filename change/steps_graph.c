@@ -247,10 +247,9 @@ static void search_all(struct ordering *ordering)
 /* The number of a step. Its phase begins after all steps of the earlier ones. */
 static uint32_t number_of(const struct ordering *ordering, uint16_t when)
 {
-	static const uint32_t first[] = {EARLY / TABLES, TABLES / TABLES, LATE / TABLES};
 	uint32_t number = (uint8_t)when;
 
-	for (uint32_t phase = 0; phase < first[(when & PHASE) / TABLES]; phase++)
+	for (unsigned phase = 0; phase < when / TABLES; phase++)
 		number += ordering->latest[phase];
 	return number;
 }

@@ -97,7 +97,6 @@ static int run(struct repairing *repairing, struct hd_error *err)
 		rc = program(repairing, err);
 	if (rc)
 		return rc;
-	ar_steps_settle(tasks, repairing->stepping.job->routing, repairing->next);
 	ar_tasks_take_plan(tasks, repairing->next);
 	repairing->next = NULL;
 	ar_tasks_take_routing(tasks, repairing->stepping.job->routing);

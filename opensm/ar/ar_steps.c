@@ -44,14 +44,6 @@ static int make_graph(struct ar_tasks *tasks, const struct hd_fabric *fabric,
 	return rc;
 }
 
-void ar_steps_settle(struct ar_tasks *tasks, const struct routing *routing,
-		     const struct hd_ar_plan *plan)
-{
-	if (tasks->graph &&
-	    hd_ar_graph_settle(tasks->graph, routing->fabric, routing->routes, plan, NULL))
-		ar_steps_forget(tasks);
-}
-
 static bool caller_goes_on(void *context)
 {
 	struct ar_caller *caller = context;
@@ -119,6 +111,16 @@ static int make_steps(struct ar_stepping *stepping, const struct hd_routes *befo
 	return rc ? rc : hd_ar_steps_new(&request, &stepping->steps, err);
 }
 
+/* Nothing but programming is left to do, and whatever fails there ends the graph: it becomes that of the next plan. */
+static int settle(const struct ar_stepping *stepping, struct hd_error *err)
+{
+	const struct routing *routing = stepping->job->routing;
+
+	return stepping->tasks->graph ? hd_ar_graph_settle(stepping->tasks->graph, routing->fabric,
+							   routing->routes, stepping->next, err)
+				      : 0;
+}
+
 int ar_steps_check(const struct ar_tasks *tasks, struct hd_error *err)
 {
 	if (tasks->unsure || tasks->behind || tasks->held.stuck_count)
@@ -135,7 +137,9 @@ int ar_steps_plan(struct ar_stepping *stepping, const struct hd_routes *before, 
 	if (stepping->tasks->held.stuck_count)
 		return hd_error_set(err, -EAGAIN, "a switch does not answer");
 	rc = make_steps(stepping, before, apart, err);
-	return rc ? rc : hd_ar_steps_prove(stepping->steps, err);
+	if (!rc)
+		rc = hd_ar_steps_prove(stepping->steps, err);
+	return rc || apart ? rc : settle(stepping, err);
 }
 
 void ar_steps_release(struct ar_stepping *stepping)

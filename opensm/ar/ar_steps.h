@@ -43,10 +43,6 @@ int ar_steps_program(struct ar_stepping *stepping, uint32_t step, struct hd_erro
 
 void ar_steps_release(struct ar_stepping *stepping);
 
-/* The change is complete. */
-void ar_steps_settle(struct ar_tasks *tasks, const struct routing *routing,
-		     const struct hd_ar_plan *plan);
-
 /* Makes the graph of what the switches hold, unless there is one. */
 void ar_steps_renew(struct ar_tasks *tasks, const struct ar_job *job);
 

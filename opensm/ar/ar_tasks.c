@@ -373,9 +373,7 @@ static int advance(struct ar_tasks *tasks, const struct ar_job *job, const struc
 	for (uint32_t step = 0; !rc && step < count; step++)
 		rc = ar_steps_program(&stepping, step, err);
 	ar_steps_release(&stepping);
-	if (!rc)
-		ar_steps_settle(tasks, job->routing, next);
-	else
+	if (rc)
 		ar_steps_forget(tasks);
 	tasks->unsure |= rc == -ECANCELED; /* what was under way may have arrived */
 	return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A graph of adaptive routing that follows losses and returns is the one that would be made anew. */
+/* A graph of adaptive routing that follows losses and returns is the one that would be made from scratch. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -165,11 +165,11 @@ static void make_graph(struct site *site)
 /* The graph is that of the plan and the tables in force. */
 static void assert_up_to_date(const struct site *site)
 {
-	struct hd_ar_graph *anew = NULL;
+	struct hd_ar_graph *fresh = NULL;
 
-	CHECK(hd_ar_graph_new(site->fabric, site->routes, site->plan, NULL, &anew, &err));
-	assert_true(hd_ar_graph_equal(site->graph, anew));
-	hd_ar_graph_free(anew);
+	CHECK(hd_ar_graph_new(site->fabric, site->routes, site->plan, NULL, &fresh, &err));
+	assert_true(hd_ar_graph_equal(site->graph, fresh));
+	hd_ar_graph_free(fresh);
 }
 
 /* One part of a change by the graph. NULL: that is not possible, and there is no graph now. */
