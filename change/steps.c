@@ -367,7 +367,7 @@ static int mix_groups(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *c
 	const uint32_t old = copy->switches[sw].group_count;
 	const uint32_t new = steps->request.next->switches[sw].group_count;
 	const uint32_t count = old > new ? old : new;
-	struct hd_ar_group *groups = hd_ar_plan_copy_new_groups(copy, count);
+	struct hd_ar_group *groups = hd_ar_plan_copy_new_groups(copy, sw, count);
 
 	if (!groups)
 		return -ENOMEM;
@@ -376,8 +376,6 @@ static int mix_groups(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *c
 		groups[number] = shared_group(steps, sw, number);
 		copy->switches[sw].used += !hd_ar_group_is_empty(&groups[number]);
 	}
-	copy->switches[sw].groups = groups;
-	copy->switches[sw].group_count = count;
 	return 0;
 }
 
@@ -403,6 +401,8 @@ static int mix_switch(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *c
 	const bool on = copy->switches[sw].used > 0;
 	int rc = hd_go_on_ask(&steps->request.go_on) ? 0 : -ECANCELED;
 
+	if (!rc)
+		rc = hd_ar_plan_copy_own(copy, sw);
 	if (!rc && on)
 		rc = mix_groups(steps, copy, sw);
 	for (uint32_t lid = 1; !rc && lid < copy->plan->lid_count; lid++)
@@ -420,7 +420,7 @@ static int count_adaptive(const struct hd_ar_steps *steps, struct hd_ar_plan_cop
 			return -ECANCELED;
 		for (uint32_t lid = 0; lid < copy->plan->lid_count; lid++)
 			copy->plan->adaptive +=
-			    hd_ar_plan_copy_groups(copy, sw, 0)[lid] != HD_AR_NO_GROUP;
+			    copy->switches[sw].lid_group[0][lid] != HD_AR_NO_GROUP;
 	}
 	return 0;
 }
