@@ -41,7 +41,7 @@ static const struct plan_memory *memory_of(const struct planner *planner)
 	const struct plan_memory *memory =
 	    previous ? ((const struct plan_holder *)previous)->memory : NULL;
 
-	if (!memory || planner->cuts || memory->algorithm != planner->algorithm)
+	if (!memory || memory->algorithm != planner->algorithm)
 		return NULL;
 	return memory;
 }
@@ -80,17 +80,24 @@ static bool same_links(const struct planner *planner, const struct plan_changes 
 	return true;
 }
 
+/* Whether a switch with the same links has other room, or chooses among other links. */
+static bool differs(const struct planner *planner, const struct plan_changes *changes, uint32_t sw)
+{
+	const uint32_t old = changes->before[sw], room = changes->known->room[old];
+
+	return room != planning_room(planner, sw) ||
+	       (room &&
+		changes->previous->switches[old].form != planning_capability(planner, sw)->form) ||
+	       changes->known->cut[old] || cuts_any(planner->cuts, sw);
+}
+
 static void compare_switches(const struct planner *planner, struct plan_changes *changes)
 {
 	for (uint32_t sw = 0; sw < planner->fabric->switch_count; sw++) {
-		const uint32_t old = changes->before[sw];
 		const bool same = same_links(planner, changes, sw);
 		if (!same)
 			changes->changed[changes->changed_count++] = sw;
-		changes->whole[sw] =
-		    !same || changes->known->room[old] != planning_room(planner, sw) ||
-		    (changes->known->room[old] && changes->previous->switches[old].form !=
-						      planning_capability(planner, sw)->form);
+		changes->whole[sw] = !same || differs(planner, changes, sw);
 	}
 }
 

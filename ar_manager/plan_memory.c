@@ -31,6 +31,7 @@ static int allocate(struct plan_memory *memory, const struct hd_fabric *fabric)
 	memory->link_port = hd_arena_alloc(&memory->arena, links, sizeof(*memory->link_port));
 	memory->stray = hd_arena_alloc(&memory->arena, links, sizeof(*memory->stray));
 	memory->room = hd_arena_alloc(&memory->arena, switches, sizeof(*memory->room));
+	memory->cut = hd_arena_alloc(&memory->arena, switches, sizeof(*memory->cut));
 	memory->destination = hd_arena_alloc(&memory->arena, lids, sizeof(*memory->destination));
 	memory->may_adapt = hd_arena_alloc(&memory->arena, lids, sizeof(*memory->may_adapt));
 	return hd_arena_check(&memory->arena);
@@ -55,7 +56,7 @@ int plan_memory_fill(struct planner *planner)
 {
 	struct plan_memory *memory = planner->holder->memory;
 
-	if (planner->cuts || !planner->algorithm->set_of) {
+	if (!planner->algorithm->set_of) {
 		plan_memory_free(memory);
 		planner->holder->memory = NULL;
 		return 0;
@@ -63,8 +64,10 @@ int plan_memory_fill(struct planner *planner)
 	if (allocate(memory, planner->fabric))
 		return -ENOMEM;
 	note_links(planner, memory);
-	for (uint32_t sw = 0; sw < memory->switch_count; sw++)
+	for (uint32_t sw = 0; sw < memory->switch_count; sw++) {
 		memory->room[sw] = planning_room(planner, sw);
+		memory->cut[sw] = cuts_any(planner->cuts, sw);
+	}
 	for (uint32_t lid = 0; lid < memory->lid_count; lid++) {
 		const uint32_t number = planner->lids.destination[lid];
 		memory->destination[lid] = number == HD_NONE ? HD_NONE : planner->lids.sw[number];

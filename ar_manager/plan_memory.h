@@ -19,6 +19,7 @@ struct plan_memory {
 	uint8_t *link_port; /* the same */
 	bool *stray; /* the same */
 	uint32_t *room; /* [switch_count] groups that the switch had room for */
+	bool *cut; /* [switch_count] groups of the switch leave out links that could close a loop */
 	uint32_t lid_count;
 	uint32_t *destination; /* [lid_count] the switch to which the LID is cabled, or HD_NONE */
 	bool *may_adapt; /* [lid_count] */

@@ -69,7 +69,7 @@ static struct story story_new(uint64_t number)
 	    (struct hd_ar_request){.algorithm = number % 4 == 3 ? HD_AR_LAG : HD_AR_TREE,
 				   .mode = HD_AR_FREE,
 				   .group_cap = number % 7 < 3 ? (uint32_t)(number % 7) : 0,
-				   .unproved = number % 11 != 0,
+				   .unproved = number % 4 == 2,
 				   .capabilities = story.can,
 				   .threads = 1 + (unsigned)(number % 3 == 0)};
 	return story;
