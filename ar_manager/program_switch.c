@@ -11,6 +11,11 @@
 
 static const uint32_t step_zero;
 
+static uint32_t index_of(const struct hd_ar_program *program, const struct program_switch *sw)
+{
+	return (uint32_t)(sw - program->switches);
+}
+
 static bool sets(const struct program_switch *sw)
 {
 	return sw->stage == PROGRAM_SETTING || sw->stage == PROGRAM_LEAVING;
@@ -21,6 +26,7 @@ void program_switch_forget(struct program_switch *sw)
 	const uint64_t guid = sw->guid;
 
 	hd_ar_image_free(sw->held);
+	program_row_forget(&sw->row);
 	*sw = (struct program_switch){.guid = guid};
 }
 
@@ -47,8 +53,7 @@ static int send_slot(struct hd_ar_program *program, struct program_switch *sw, u
 {
 	const struct hd_ar_sender *sender = &program->sender;
 	bool set = sets(sw);
-	int rc = sender->send(sender->context, (uint32_t)(sw - program->switches), slot, set,
-			      &sw->mads[slot]);
+	int rc = sender->send(sender->context, index_of(program, sw), slot, set, &sw->mads[slot]);
 
 	if (rc)
 		return rc;
@@ -129,6 +134,38 @@ static int switch_off(struct hd_ar_program *program, struct program_switch *sw,
 	return rc ? rc : begin_list(program, sw, stage, changes);
 }
 
+/* What is known of the tables becomes an image. */
+static int unfold(struct hd_ar_program *program, struct program_switch *sw)
+{
+	int rc = program_row_is_known(&sw->row)
+		     ? program_row_image(&sw->row, &program->quirks, &sw->held)
+		     : 0;
+
+	if (!rc)
+		program_row_forget(&sw->row);
+	return rc;
+}
+
+/* The switch holds all that the plan wants. The row says it, and the image is no longer needed. */
+static void fold(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+
+	if (!program_row_take(&sw->row, program->plan, index_of(program, sw), &settings, &sw->info))
+		return;
+	hd_ar_image_free(sw->held);
+	sw->held = NULL;
+}
+
+/* Whether the switch is known to hold all that the plan wants. */
+static bool is_done(const struct hd_ar_program *program, const struct program_switch *sw)
+{
+	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+
+	return sw->info_known && !program->reread &&
+	       program_row_is(&sw->row, program->plan, index_of(program, sw), &settings, &sw->info);
+}
+
 /* The image that the plan wants, and one of what is known in its size. */
 static int make_images(struct hd_ar_program *program, struct program_switch *sw)
 {
@@ -138,8 +175,10 @@ static int make_images(struct hd_ar_program *program, struct program_switch *sw)
 
 	hd_ar_image_free(sw->want);
 	sw->want = NULL;
-	rc = hd_ar_image_of_plan(program->plan, (uint32_t)(sw - program->switches), &settings,
-				 &program->quirks, &sw->info, &sw->want);
+	rc = unfold(program, sw);
+	if (!rc)
+		rc = hd_ar_image_of_plan(program->plan, index_of(program, sw), &settings,
+					 &program->quirks, &sw->info, &sw->want);
 	if (!rc)
 		rc = hd_ar_image_like(sw->want, sw->held, &held);
 	if (rc)
@@ -196,6 +235,7 @@ static int begin_reading(struct hd_ar_program *program, struct program_switch *s
 	if (program->reread) {
 		hd_ar_image_free(sw->held);
 		sw->held = NULL;
+		program_row_forget(&sw->row);
 		sw->info_known = false;
 	}
 	rc = make_images(program, sw);
@@ -245,6 +285,10 @@ static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 	case PROGRAM_READING:
 		if (program->goal == PROGRAM_APPLY)
 			return begin_setting(program, sw);
+		break;
+	case PROGRAM_SETTING:
+		if (program->goal == PROGRAM_APPLY)
+			fold(program, sw);
 		break;
 	default:
 		break;
@@ -474,11 +518,14 @@ static int begin(struct hd_ar_program *program, struct program_switch *sw)
 			return ask_private(program, sw);
 		return sw->standing <= HD_AR_SILENT ? begin_asking(program, sw) : 0;
 	case PROGRAM_DISABLE:
-		if (sw->standing < HD_AR_ABLE || !may_be_on(sw) || (program->unread && sw->held))
+		if (sw->standing < HD_AR_ABLE || !may_be_on(sw) ||
+		    (program->unread && (sw->held || program_row_is_known(&sw->row))))
 			return 0;
 		return switch_off(program, sw, PROGRAM_SETTING);
 	default:
-		return sw->standing == HD_AR_ABLE && !sw->skip ? begin_reading(program, sw) : 0;
+		if (sw->standing != HD_AR_ABLE || sw->skip || is_done(program, sw))
+			return 0;
+		return begin_reading(program, sw);
 	}
 }
 

@@ -3,6 +3,8 @@
 #ifndef AR_MANAGER_PROGRAM_SWITCH_H
 #define AR_MANAGER_PROGRAM_SWITCH_H
 
+#include "program_row.h"
+
 #include <heddle/ar_manager/program.h>
 
 enum program_goal { PROGRAM_DETECT, PROGRAM_READ, PROGRAM_APPLY, PROGRAM_DISABLE };
@@ -26,7 +28,9 @@ struct program_switch {
 	struct hd_ar_info info; /* the last one that it answered or was set to */
 	bool private_known;
 	struct hd_ar_private_info private_info; /* asked for DFP only */
-	struct hd_ar_image *held; /* NULL: nothing is known of its tables */
+	/* What is known of its tables is in one of these, or in none. */
+	struct hd_ar_image *held;
+	struct program_row row;
 	bool uncertain;
 	bool skip; /* apply leaves it alone */
 	bool skipped; /* the last operation did */

@@ -82,7 +82,8 @@ static struct hd_ar_plan *plan(const struct hd_fabric *fabric, const struct hd_r
 					      .routes = routes,
 					      .previous = previous,
 					      .algorithm = HD_AR_TREE,
-					      .mode = HD_AR_FREE};
+					      .mode = HD_AR_FREE,
+					      .unproved = previous != NULL};
 	struct hd_ar_plan *made;
 	struct hd_error err = {""};
 
@@ -98,12 +99,6 @@ static void release(struct state *state)
 }
 
 /* ---- blocks ---- */
-
-static bool same_row(const struct hd_ar_switch *a, const struct hd_ar_switch *b)
-{
-	return a->groups == b->groups && a->lid_group[0] == b->lid_group[0] &&
-	       a->lid_port[0] == b->lid_port[0];
-}
 
 static struct hd_ar_image *image(const struct hd_ar_plan *held, uint32_t sw)
 {
@@ -126,7 +121,7 @@ static uint64_t count_blocks(const struct hd_ar_plan *was, const struct hd_ar_pl
 		const uint32_t old = hd_ar_plan_find(was, is->switches[sw].guid);
 		struct hd_ar_changes *changes = NULL;
 		if (old == HD_NONE || !is->switches[sw].used || !was->switches[old].used ||
-		    same_row(&was->switches[old], &is->switches[sw]))
+		    hd_ar_switch_same(&was->switches[old], &is->switches[sw]))
 			continue;
 		struct hd_ar_image *want = image(is, sw), *known = image(was, old), *held = NULL;
 		if (!hd_ar_image_like(want, known, &held) &&

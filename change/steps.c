@@ -171,7 +171,7 @@ static int mix_groups(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *c
 	const uint32_t old = copy->switches[sw].group_count;
 	const uint32_t new = steps->request.next->switches[sw].group_count;
 	const uint32_t count = old > new ? old : new;
-	struct hd_ar_group *groups = hd_ar_plan_copy_new_groups(copy, count);
+	struct hd_ar_group *groups = hd_ar_plan_copy_new_groups(copy, sw, count);
 
 	if (!groups)
 		return -ENOMEM;
@@ -180,8 +180,6 @@ static int mix_groups(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *c
 		groups[number] = shared_group(steps, sw, number);
 		copy->switches[sw].used += !hd_ar_group_is_empty(&groups[number]);
 	}
-	copy->switches[sw].groups = groups;
-	copy->switches[sw].group_count = count;
 	return 0;
 }
 
@@ -203,7 +201,7 @@ static void mix_entry(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *c
 
 static uint64_t count_adaptive(const struct hd_ar_plan_copy *copy, uint32_t sw)
 {
-	const uint16_t *groups = hd_ar_plan_copy_groups(copy, sw, 0);
+	const uint16_t *groups = copy->switches[sw].lid_group[0];
 	uint64_t count = 0;
 
 	for (uint32_t lid = 0; lid < copy->plan->lid_count; lid++)
@@ -220,7 +218,8 @@ static int mix_switch(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *c
 	if (rc || (steps->order.touched && !steps->order.touched[sw]))
 		return rc;
 	copy->plan->adaptive -= count_adaptive(copy, sw);
-	if (on)
+	rc = hd_ar_plan_copy_own(copy, sw);
+	if (!rc && on)
 		rc = mix_groups(steps, copy, sw);
 	for (uint32_t lid = 1; !rc && lid < copy->plan->lid_count; lid++)
 		mix_entry(steps, copy, sw, lid, step);

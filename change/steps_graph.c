@@ -131,12 +131,6 @@ static void mark_all(struct ordering *ordering, uint32_t sw)
 		mark(ordering, sw, lid);
 }
 
-static bool same_row(const struct hd_ar_switch *a, const struct hd_ar_switch *b)
-{
-	return a->groups == b->groups && a->lid_group[0] == b->lid_group[0] &&
-	       a->lid_port[0] == b->lid_port[0];
-}
-
 static void compare_switch(struct ordering *ordering, uint32_t sw)
 {
 	const struct hd_ar_switch *was = &ordering->held->switches[sw];
@@ -145,7 +139,7 @@ static void compare_switch(struct ordering *ordering, uint32_t sw)
 	compare_ports(ordering, sw, ordering->rows[0][sw], ordering->rows[1][sw]);
 	if (!was->used != !is->used) {
 		mark_all(ordering, sw);
-	} else if (was->used && !same_row(was, is)) {
+	} else if (was->used && !hd_ar_switch_same(was, is)) {
 		compare_ports(ordering, sw, was->lid_port[0], is->lid_port[0]);
 		compare_entries(ordering, sw, was, is);
 	}
@@ -258,6 +252,7 @@ static uint32_t number_of(const struct ordering *ordering, uint16_t when)
 static void note(struct ordering *ordering, const struct ar_pair *pair)
 {
 	const struct hd_ar_graph *graph = ordering->graph;
+
 	for (uint32_t i = graph->first_lid[pair->destination];
 	     i < graph->first_lid[pair->destination + 1]; i++)
 		*step_of(ordering, graph->sw[pair->slot], graph->lids[i]) = (uint8_t)pair->step;

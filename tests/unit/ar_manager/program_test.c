@@ -366,6 +366,113 @@ static void follows_the_fabric(void **state)
 	scene_end(&scene);
 }
 
+/* Another plan: entries of some switches are static, or all of one. */
+static void take_other_plan(struct scene *scene, const struct hd_ar_plan *base, uint64_t *random)
+{
+	struct hd_ar_plan_copy copy;
+
+	assert_int_equal(hd_ar_plan_copy_new(base, scene->fabric, NULL, &copy), 0);
+	for (unsigned i = below(random, 4); i > 0; i--) {
+		const uint32_t sw = below(random, copy.plan->switch_count);
+		assert_int_equal(hd_ar_plan_copy_own(&copy, sw), 0);
+		if (!below(random, 4))
+			hd_ar_plan_copy_switch_off(&copy, sw);
+		else
+			hd_ar_plan_copy_make_static(&copy, sw, below(random, copy.plan->lid_count));
+	}
+	hd_ar_plan_free(scene->plan);
+	scene->plan = copy.plan;
+}
+
+/* Something else than a plan happens. Returns whether switches may get more than their plan asks for. */
+static bool interrupt(struct scene *scene, struct hd_ar_config *config, uint64_t *random)
+{
+	struct fake_switch *faulty = &scene->net->switches[below(random, scene->net->count)];
+
+	switch (below(random, 6)) {
+	case 0:
+		config->settings.ageing_time_us = 10 + below(random, 3);
+		assert_int_equal(
+		    hd_ar_program_configure(scene->net->program, config, &hd_ar_quirks_default), 0);
+		return true;
+	case 1:
+		hd_ar_program_disable(scene->net->program, false);
+		fake_work(scene->net);
+		return true;
+	case 2:
+		faulty->fault = FAKE_LOSES;
+		faulty->fault_after = 0;
+		hd_ar_program_apply(scene->net->program, scene->plan, false);
+		fake_work(scene->net);
+		faulty->fault = FAKE_NONE;
+		scene->net->now += 3600 * 1000; /* a switch that was left is forgiven */
+		detect(scene);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void assert_settings(const struct scene *scene, const struct hd_ar_config *config)
+{
+	for (uint32_t sw = 0; sw < scene->net->count; sw++) {
+		assert_holds_plan(scene, sw);
+		if (scene->plan->switches[sw].used)
+			assert_int_equal(scene->net->switches[sw].info.ageing_time_value,
+					 config->settings.ageing_time_us);
+	}
+}
+
+/* Applies another plan. Counts the switches that get nothing, since their rows are the same. */
+static void apply_other_plan(struct scene *scene, const struct hd_ar_plan *base,
+			     struct hd_ar_config *config, uint64_t *random, unsigned *quiet)
+{
+	const bool more = interrupt(scene, config, random);
+	struct hd_ar_plan_copy before;
+
+	assert_int_equal(hd_ar_plan_copy_new(scene->plan, scene->fabric, NULL, &before), 0);
+	take_other_plan(scene, base, random);
+	zero(scene->net);
+	hd_ar_program_apply(scene->net->program, scene->plan, false);
+	fake_work(scene->net);
+	assert_settings(scene, config);
+	for (uint32_t sw = 0; !more && sw < scene->net->count; sw++) {
+		if (!hd_ar_switch_same(&before.switches[sw], &scene->plan->switches[sw]))
+			continue;
+		assert_int_equal(scene->net->switches[sw].seen, 0);
+		*quiet += 1;
+	}
+	hd_ar_plan_free(before.plan);
+}
+
+/* Property: plan after plan, each switch holds the last one, whatever comes between; a switch whose row is the same gets
+ * nothing, if nothing came between. */
+static void plan_after_plan(void **state)
+{
+	unsigned quiet = 0;
+
+	(void)state;
+	for (uint64_t number = 0; number < 20; number++) {
+		struct scene scene = scene_new(number);
+		struct hd_ar_config config = {.enable = true,
+					      .settings = hd_ar_settings_default,
+					      .max_errors = 1000,
+					      .error_window_s = 5};
+		uint64_t random = number;
+		struct hd_ar_plan_copy base;
+		assert_int_equal(
+		    hd_ar_program_configure(scene.net->program, &config, &hd_ar_quirks_default), 0);
+		detect(&scene);
+		apply(&scene, false);
+		assert_int_equal(hd_ar_plan_copy_new(scene.plan, scene.fabric, NULL, &base), 0);
+		for (unsigned i = 0; i < 10; i++)
+			apply_other_plan(&scene, base.plan, &config, &random, &quiet);
+		hd_ar_plan_free(base.plan);
+		scene_end(&scene);
+	}
+	assert_true(quiet > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +485,7 @@ int main(void)
 	    cmocka_unit_test(private_tables_need_room),
 	    cmocka_unit_test(disables),
 	    cmocka_unit_test(follows_the_fabric),
+	    cmocka_unit_test(plan_after_plan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
