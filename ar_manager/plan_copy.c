@@ -128,6 +128,32 @@ int hd_ar_plan_copy_own(struct hd_ar_plan_copy *copy, uint32_t sw)
 	return rc;
 }
 
+int hd_ar_plan_copy_share(struct hd_ar_plan_copy *copy, uint32_t sw,
+			  const struct hd_ar_switch *from)
+{
+	struct hd_ar_plan *plan = copy->plan;
+	struct hd_ar_switch *now = &copy->switches[sw], made = *from;
+	uint64_t entries, adaptive;
+	int rc = 0;
+
+	if (from->row)
+		plan_row_hold(from->row);
+	else
+		rc = copy_row(plan, from, plan->lid_count, &made);
+	if (rc)
+		return rc;
+	plan_row_count(now, plan->table_count, plan->lid_count, &entries, &adaptive);
+	plan->entries -= entries;
+	plan->adaptive -= adaptive;
+	plan_row_release(now->row);
+	made.guid = now->guid;
+	*now = made;
+	plan_row_count(now, plan->table_count, plan->lid_count, &entries, &adaptive);
+	plan->entries += entries;
+	plan->adaptive += adaptive;
+	return 0;
+}
+
 struct hd_ar_group *hd_ar_plan_copy_new_groups(struct hd_ar_plan_copy *copy, uint32_t sw,
 					       uint32_t count)
 {

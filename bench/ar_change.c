@@ -138,7 +138,7 @@ static uint64_t count_blocks(const struct hd_ar_plan *was, const struct hd_ar_pl
 /* ---- a change ---- */
 
 /* Goes through the steps that are ours. Returns what switches hold then. */
-static struct hd_ar_plan *walk(struct bench *bench, const struct hd_ar_steps *steps,
+static struct hd_ar_plan *walk(struct bench *bench, struct hd_ar_steps *steps,
 			       const struct hd_ar_plan *held)
 {
 	const uint32_t tables = hd_ar_steps_tables(steps);

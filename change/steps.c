@@ -10,6 +10,8 @@ struct hd_ar_steps {
 	struct hd_ar_steps_request request;
 	struct hd_ar_plan_copy held; /* in the shape of the fabric */
 	struct steps_order order;
+	struct hd_ar_plan *made; /* the last plan that was made, of step `at`; NULL: none */
+	uint32_t at;
 };
 
 /* ---- making ---- */
@@ -109,6 +111,7 @@ void hd_ar_steps_free(struct hd_ar_steps *steps)
 	if (!steps)
 		return;
 	hd_ar_plan_free(steps->held.plan);
+	hd_ar_plan_free(steps->made);
 	hd_arena_release(&steps->order.arena);
 	free(steps);
 }
@@ -168,7 +171,7 @@ static struct hd_ar_group shared_group(const struct hd_ar_steps *steps, uint32_t
 
 static int mix_groups(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy, uint32_t sw)
 {
-	const uint32_t old = copy->switches[sw].group_count;
+	const uint32_t old = steps->held.plan->switches[sw].group_count;
 	const uint32_t new = steps->request.next->switches[sw].group_count;
 	const uint32_t count = old > new ? old : new;
 	struct hd_ar_group *groups = hd_ar_plan_copy_new_groups(copy, sw, count);
@@ -212,13 +215,10 @@ static uint64_t count_adaptive(const struct hd_ar_plan_copy *copy, uint32_t sw)
 static int mix_switch(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy, uint32_t sw,
 		      uint32_t step)
 {
-	const bool on = copy->switches[sw].used > 0;
-	int rc = hd_go_on_ask(&steps->request.go_on) ? 0 : -ECANCELED;
+	const bool on = steps->held.plan->switches[sw].used > 0;
 
-	if (rc || (steps->order.touched && !steps->order.touched[sw]))
-		return rc;
 	copy->plan->adaptive -= count_adaptive(copy, sw);
-	rc = hd_ar_plan_copy_own(copy, sw);
+	int rc = hd_ar_plan_copy_own(copy, sw);
 	if (!rc && on)
 		rc = mix_groups(steps, copy, sw);
 	for (uint32_t lid = 1; !rc && lid < copy->plan->lid_count; lid++)
@@ -231,21 +231,83 @@ static int mix_switch(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *c
 	return 0;
 }
 
-int hd_ar_steps_plan(const struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out)
+/* Whether groups of the switch have other ports before any of its entries changes: some lead nowhere, or both plans use
+ * a number for different ones. */
+static bool is_early(const struct hd_ar_steps *steps, uint32_t sw)
+{
+	const struct hd_ar_switch *held = &steps->held.plan->switches[sw];
+
+	for (uint32_t number = 0; number < held->group_count; number++) {
+		const struct hd_ar_group shared = shared_group(steps, sw, number);
+		if (!hd_ar_group_equal(&held->groups[number], &shared))
+			return true;
+	}
+	return false;
+}
+
+/* What a switch has after a step, where it is known when it changes. In `copy` it has what it has after step `at`. */
+static int change_switch(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy, uint32_t sw,
+			 uint32_t step)
+{
+	const uint64_t changes = steps->order.changes[sw] & ~UINT64_C(1);
+	const uint64_t done = changes & ((UINT64_C(2) << step) - 1);
+	const uint64_t before = steps->made ? changes & ((UINT64_C(2) << steps->at) - 1) : 0;
+
+	if (done == changes) /* all of it, or there is nothing but groups to change */
+		return hd_ar_plan_copy_share(copy, sw, &steps->request.next->switches[sw]);
+	if (steps->made ? done == before : !done && !is_early(steps, sw))
+		return 0;
+	return mix_switch(steps, copy, sw, step);
+}
+
+static int change_all(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy, uint32_t step)
+{
+	int rc = 0;
+
+	for (uint32_t sw = 0; !rc && sw < copy->plan->switch_count; sw++) {
+		rc = hd_go_on_ask(&steps->request.go_on) ? 0 : -ECANCELED;
+		if (!rc && !steps->order.changes)
+			rc = mix_switch(steps, copy, sw, step);
+		else if (!rc && steps->order.changes[sw])
+			rc = change_switch(steps, copy, sw, step);
+	}
+	return rc;
+}
+
+/* Keeps it for the next step, which shares most of it. */
+static void keep(struct hd_ar_steps *steps, const struct hd_ar_plan *plan, uint32_t step)
+{
+	struct hd_ar_plan_copy copy;
+
+	hd_ar_plan_free(steps->made);
+	steps->made = NULL;
+	if (hd_ar_plan_copy_new(plan, steps->request.fabric, NULL, &copy))
+		return;
+	steps->made = copy.plan;
+	steps->at = step;
+}
+
+int hd_ar_steps_plan(struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out)
 {
 	const bool last = step >= steps->order.count;
 	struct hd_ar_plan_copy copy;
-	int rc = hd_ar_plan_copy_new(last ? steps->request.next : steps->held.plan,
-				     steps->request.fabric, &steps->request.go_on, &copy);
 
-	if (rc)
-		return rc;
-	for (uint32_t sw = 0; !rc && !last && sw < copy.plan->switch_count; sw++)
-		rc = mix_switch(steps, &copy, sw, step);
+	if (steps->made && (steps->at > step || !steps->order.changes)) {
+		hd_ar_plan_free(steps->made);
+		steps->made = NULL;
+	}
+	int rc = hd_ar_plan_copy_new(last	   ? steps->request.next
+				     : steps->made ? steps->made
+						   : steps->held.plan,
+				     steps->request.fabric, &steps->request.go_on, &copy);
+	if (!rc && !last)
+		rc = change_all(steps, &copy, step);
 	if (rc) {
 		hd_ar_plan_free(copy.plan);
 		return rc;
 	}
+	if (!last && steps->order.changes)
+		keep(steps, copy.plan, step);
 	*out = copy.plan;
 	return 0;
 }
@@ -287,7 +349,7 @@ static void release(struct state *state)
 	*state = (struct state){0};
 }
 
-static int take_state(const struct hd_ar_steps *steps, uint32_t step, struct state *state)
+static int take_state(struct hd_ar_steps *steps, uint32_t step, struct state *state)
 {
 	int rc = hd_ar_steps_plan(steps, step, &state->plan);
 
@@ -308,7 +370,7 @@ static int prove_step(const struct hd_ar_steps *steps, const struct state *befor
 	return hd_ar_prove(&request, NULL, NULL, err);
 }
 
-static int prove_steps(const struct hd_ar_steps *steps, struct hd_error *err)
+static int prove_steps(struct hd_ar_steps *steps, struct hd_error *err)
 {
 	struct state before = {0}, after = {0};
 	int rc = hd_go_on_explain(take_state(steps, 0, &before), err);
@@ -325,7 +387,7 @@ static int prove_steps(const struct hd_ar_steps *steps, struct hd_error *err)
 	return rc;
 }
 
-int hd_ar_steps_prove(const struct hd_ar_steps *steps, struct hd_error *err)
+int hd_ar_steps_prove(struct hd_ar_steps *steps, struct hd_error *err)
 {
 	const struct hd_ar_steps_request *request = &steps->request;
 

@@ -70,7 +70,7 @@ static void mark(struct ordering *ordering, uint32_t sw, uint32_t lid)
 {
 	const uint32_t to = ar_graph_destination(ordering->graph, lid);
 
-	ordering->order->touched[sw] = true;
+	ordering->order->changes[sw] |= 1;
 	if (to != HD_NONE)
 		ar_graph_mark(ordering->graph, sw, to, true);
 	else if (ordering->request->fabric->lid_owner[lid] != HD_NONE)
@@ -106,7 +106,7 @@ static bool compare_groups(struct ordering *ordering, uint32_t sw, const struct 
 		    !hd_ar_group_equal(&was->groups[number], &is->groups[number]);
 		any |= ordering->other[number];
 	}
-	ordering->order->touched[sw] |= any;
+	ordering->order->changes[sw] |= any;
 	return any;
 }
 
@@ -253,6 +253,7 @@ static void note(struct ordering *ordering, const struct ar_pair *pair)
 {
 	const struct hd_ar_graph *graph = ordering->graph;
 
+	ordering->order->changes[graph->sw[pair->slot]] |= UINT64_C(1) << pair->step;
 	for (uint32_t i = graph->first_lid[pair->destination];
 	     i < graph->first_lid[pair->destination + 1]; i++)
 		*step_of(ordering, graph->sw[pair->slot], graph->lids[i]) = (uint8_t)pair->step;
@@ -315,6 +316,8 @@ static void order_own(struct ordering *ordering)
 			*step_of(ordering, own->sw, own->lid) = (uint8_t)ordering->order->count;
 		else
 			follow(ordering, own->sw, own->lid, most_hops);
+		ordering->order->changes[own->sw] |= UINT64_C(1)
+						     << *step_of(ordering, own->sw, own->lid);
 	}
 }
 
@@ -334,8 +337,8 @@ static int allocate(struct ordering *ordering)
 	ordering->path = hd_arena_alloc(arena, slots, sizeof(*ordering->path));
 	ordering->port = hd_arena_alloc(arena, slots, sizeof(*ordering->port));
 	ordering->value = hd_arena_alloc(arena, slots * slots, sizeof(*ordering->value));
-	ordering->order->touched =
-	    hd_arena_alloc(&ordering->order->arena, switches, sizeof(*ordering->order->touched));
+	ordering->order->changes =
+	    hd_arena_alloc(&ordering->order->arena, switches, sizeof(*ordering->order->changes));
 	if (hd_arena_check(arena) || hd_arena_check(&ordering->order->arena))
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < switches; sw++) {

@@ -16,8 +16,8 @@ struct steps_order {
 	 * then on, and gets its group in the last step. */
 	uint8_t *step;
 	bool late; /* any is */
-	bool *
-	    touched; /* [switch_count] the switch has entries or groups that change; NULL: all may have */
+	/* [switch_count] bit k: entries of the switch change in step k; bit 0: its groups do. NULL: not known. */
+	uint64_t *changes;
 	struct hd_port_set *live; /* [switch_count] ports with a cable */
 	struct hd_arena arena;
 };

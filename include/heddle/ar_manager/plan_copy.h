@@ -32,6 +32,11 @@ int hd_ar_plan_copy_new(const struct hd_ar_plan *plan, const struct hd_fabric *f
  * groups), O(1) if the row is its own. */
 int hd_ar_plan_copy_own(struct hd_ar_plan_copy *copy, uint32_t sw);
 
+/* Changes a switch: it gets the groups and entries of a switch of another plan, with as many LIDs and tables, and shares
+ * its row. Errors: -ENOMEM, nothing has changed. Cost: O(LIDs) where the row is not counted yet. */
+int hd_ar_plan_copy_share(struct hd_ar_plan_copy *copy, uint32_t sw,
+			  const struct hd_ar_switch *from);
+
 /* The entries of a switch, to be changed. */
 static inline uint16_t *hd_ar_plan_copy_groups(const struct hd_ar_plan_copy *copy, uint32_t sw,
 					       uint32_t table)

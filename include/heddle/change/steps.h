@@ -83,8 +83,9 @@ uint32_t hd_ar_steps_tables(const struct hd_ar_steps *steps);
 uint32_t hd_ar_steps_of(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid);
 
 /* What switches hold after a step; after the last one, `next` and `after`. *out is the caller's.
- * Errors: -ECANCELED, -ENOMEM; without a reason. Cost: O(switches * LIDs). */
-int hd_ar_steps_plan(const struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out);
+ * Errors: -ECANCELED, -ENOMEM; without a reason. Cost: O(switches * LIDs); of a plan with a graph, O(LIDs) for each
+ * switch that changes in the step, if that of the step before was the last one made. */
+int hd_ar_steps_plan(struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out);
 int hd_ar_steps_routes(const struct hd_ar_steps *steps, uint32_t step, struct hd_routes **out);
 
 /*
@@ -92,6 +93,6 @@ int hd_ar_steps_routes(const struct hd_ar_steps *steps, uint32_t step, struct hd
  * whatever the switches choose: hd_ar_prove(). Errors: -ELOOP and -ECANCELED with the reason, -ENOMEM.
  * Cost: that of a proof for each step.
  */
-int hd_ar_steps_prove(const struct hd_ar_steps *steps, struct hd_error *err);
+int hd_ar_steps_prove(struct hd_ar_steps *steps, struct hd_error *err);
 
 #endif

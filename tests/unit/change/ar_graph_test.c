@@ -116,7 +116,7 @@ static void assert_mixture(const struct hd_fabric *fabric, const struct held *wa
 	hd_routes_free(after);
 }
 
-static struct held held_at(const struct hd_ar_steps *steps, uint32_t step)
+static struct held held_at(struct hd_ar_steps *steps, uint32_t step)
 {
 	struct held held = {NULL, NULL};
 
@@ -126,8 +126,7 @@ static struct held held_at(const struct hd_ar_steps *steps, uint32_t step)
 }
 
 /* Goes from step to step, with own tables or without: up to the last step, or to those of others. */
-static struct hd_ar_plan *walk(const struct hd_ar_steps_request *request,
-			       const struct hd_ar_steps *steps)
+static struct hd_ar_plan *walk(const struct hd_ar_steps_request *request, struct hd_ar_steps *steps)
 {
 	const uint32_t tables = hd_ar_steps_tables(steps);
 	const uint32_t last = tables ? tables - 1 : hd_ar_steps_count(steps);
