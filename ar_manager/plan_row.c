@@ -60,6 +60,39 @@ void plan_row_use(const struct hd_ar_row *row, struct hd_ar_switch *sw)
 	}
 }
 
+#define CHUNK                                                                                      \
+	64u /* entries that are counted at a time, which the compiler turns into vector instructions */
+
+static uint32_t count_ports(const uint8_t *ports, uint32_t count)
+{
+	uint8_t none = 0;
+	uint32_t i = 0, sum = 0;
+
+	for (; i + CHUNK <= count; i += CHUNK, sum += CHUNK - none) {
+		none = 0;
+		for (uint32_t j = 0; j < CHUNK; j++)
+			none = (uint8_t)(none + (ports[i + j] == HD_NO_PORT));
+	}
+	for (; i < count; i++)
+		sum += ports[i] != HD_NO_PORT;
+	return sum;
+}
+
+static uint32_t count_groups(const uint16_t *groups, uint32_t count)
+{
+	uint16_t none = 0;
+	uint32_t i = 0, sum = 0;
+
+	for (; i + CHUNK <= count; i += CHUNK, sum += CHUNK - none) {
+		none = 0;
+		for (uint32_t j = 0; j < CHUNK; j++)
+			none = (uint16_t)(none + (groups[i + j] == HD_AR_NO_GROUP));
+	}
+	for (; i < count; i++)
+		sum += groups[i] != HD_AR_NO_GROUP;
+	return sum;
+}
+
 void plan_row_count(const struct hd_ar_switch *sw, uint32_t table_count, uint32_t lid_count,
 		    uint64_t *entries, uint64_t *adaptive)
 {
@@ -69,11 +102,10 @@ void plan_row_count(const struct hd_ar_switch *sw, uint32_t table_count, uint32_
 		*adaptive = sw->row->adaptive;
 		return;
 	}
-	for (uint32_t table = 0; table < table_count; table++)
-		for (uint32_t lid = 0; lid < lid_count; lid++) {
-			*entries += sw->lid_port[table][lid] != HD_NO_PORT;
-			*adaptive += sw->lid_group[table][lid] != HD_AR_NO_GROUP;
-		}
+	for (uint32_t table = 0; table < table_count; table++) {
+		*entries += count_ports(sw->lid_port[table], lid_count);
+		*adaptive += count_groups(sw->lid_group[table], lid_count);
+	}
 }
 
 bool plan_row_equal(const struct hd_ar_switch *a, const struct hd_ar_switch *b,

@@ -246,12 +246,12 @@ static int begin_reading(struct hd_ar_program *program, struct program_switch *s
 	return rc ? rc : begin_list(program, sw, PROGRAM_READING, unknown);
 }
 
-/* What the switch answered may have changed the image that is wanted: fields of the info that are
+/* What the switch answered, if it was asked, may have changed the image that is wanted: fields of the info that are
  * not ours stay as they are. */
-static int begin_setting(struct hd_ar_program *program, struct program_switch *sw)
+static int begin_setting(struct hd_ar_program *program, struct program_switch *sw, bool asked)
 {
 	struct hd_ar_changes *changes = NULL;
-	int rc = make_images(program, sw);
+	int rc = asked ? make_images(program, sw) : 0;
 
 	if (!rc && !private_fits(sw))
 		rc = -ENOTSUP;
@@ -284,7 +284,7 @@ static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 		break;
 	case PROGRAM_READING:
 		if (program->goal == PROGRAM_APPLY)
-			return begin_setting(program, sw);
+			return begin_setting(program, sw, sw->count > 0);
 		break;
 	case PROGRAM_SETTING:
 		if (program->goal == PROGRAM_APPLY)

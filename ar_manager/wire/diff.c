@@ -202,8 +202,8 @@ static bool group_grows(const struct hd_ar_image *want, const struct hd_ar_image
 /* Entries become static if their group gets other ports, unless they are to have that group. An
  * entry of the new form keeps its static port; one of the old form has none while it is adaptive,
  * and gets the one that is wanted. Returns whether the block has any such entry. */
-static bool retreat_block(const struct hd_ar_image *want, const struct hd_ar_image *held,
-			  uint32_t i, const uint8_t *before, uint8_t *data)
+static bool retreat_block(const struct hd_ar_image *want, const bool *grows, uint32_t i,
+			  const uint8_t *before, uint8_t *data)
 {
 	uint32_t lids = image_block_lids(want);
 	const uint8_t *ports = want->lid_port + (size_t)i * lids;
@@ -215,7 +215,7 @@ static bool retreat_block(const struct hd_ar_image *want, const struct hd_ar_ima
 	for (uint32_t j = 0; j < lids; j++) {
 		struct hd_ar_entry *entry = &entries[j];
 		bool keeps = later[j].state != HD_AR_STATIC && later[j].group == entry->group;
-		if (entry->state == HD_AR_STATIC || keeps || !group_grows(want, held, entry->group))
+		if (entry->state == HD_AR_STATIC || keeps || !grows[entry->group])
 			continue;
 		any = true;
 		*entry = (struct hd_ar_entry){.state = HD_AR_STATIC,
@@ -227,14 +227,29 @@ static bool retreat_block(const struct hd_ar_image *want, const struct hd_ar_ima
 	return any;
 }
 
+/* Sets grows[] of the groups that do. Returns whether any does. */
+static bool find_growing(const struct hd_ar_image *want, const struct hd_ar_image *held,
+			 bool *grows)
+{
+	bool any = false;
+
+	for (uint32_t group = 0; group <= want->info.group_top && group < HD_AR_GROUPS_MAX; group++)
+		any |= grows[group] = group_grows(want, held, group);
+	return any;
+}
+
 /* The blocks in which entries become static first. */
 static void retreat(const struct hd_ar_image *want, const struct hd_ar_image *held, uint32_t step,
 		    struct hd_ar_changes *changes)
 {
+	bool grows[HD_AR_GROUPS_MAX + 1] = {false};
+
+	if (!find_growing(want, held, grows))
+		return;
 	for (uint32_t i = 0; i < lft_total(want); i++) {
 		uint8_t data[HD_AR_DATA];
 		const uint8_t *before = held_lft(want, held, i);
-		if (before && retreat_block(want, held, i, before, data))
+		if (before && retreat_block(want, grows, i, before, data))
 			add(changes, step, image_lft_attribute(want), lft_modifier(want, i), data);
 	}
 }

@@ -157,6 +157,27 @@ static struct hd_ar_entry entry_of(const struct hd_ar_image *image, const struct
 	return entry;
 }
 
+/* A block of the new form whose LIDs the plan has: image_entries_put() of entry_of(), sixteen times. */
+static void want_rev1_block(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw,
+			    uint32_t table, uint32_t first, uint32_t block)
+{
+	const uint8_t *ports = plan->switches[sw].lid_port[table] + first;
+	const uint16_t *groups = plan->switches[sw].lid_group[table] + first;
+	uint8_t *data = image->lft[block];
+
+	for (uint32_t i = 0; i < HD_AR_REV1_BLOCK; i++) {
+		const bool fixed = groups[i] == HD_AR_NO_GROUP;
+		const uint8_t port =
+		    ports[i] == HD_NO_PORT ? image->quirks.unreachable_port : ports[i];
+		const uint16_t group = fixed ? 0 : groups[i] & 0xFFF;
+		image->lid_port[block * HD_AR_REV1_BLOCK + i] = port;
+		data[4 * i] = (uint8_t)((fixed ? HD_AR_STATIC : plan->mode) << 6);
+		data[4 * i + 1] = port;
+		data[4 * i + 2] = (uint8_t)(group >> 8);
+		data[4 * i + 3] = (uint8_t)group;
+	}
+}
+
 static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw)
 {
 	uint32_t lids = image_block_lids(image), blocks = image->table_count * image->lft_blocks;
@@ -168,12 +189,16 @@ static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, ui
 	for (uint32_t i = 0; i < blocks; i++) {
 		struct hd_ar_entry entries[HD_AR_OLD_BLOCK] = {{0}};
 		uint32_t table = i / image->lft_blocks, first = i % image->lft_blocks * lids;
+		image->lft_known[i] = true;
+		if (image->form == HD_AR_FORM_REV1 && first + lids <= plan->lid_count) {
+			want_rev1_block(image, plan, sw, table, first, i);
+			continue;
+		}
 		for (uint32_t j = 0; j < lids; j++) {
 			entries[j] = entry_of(image, plan, sw, table, first + j);
 			image->lid_port[i * lids + j] = entries[j].port;
 		}
 		image_entries_put(image, entries, image->lft[i]);
-		image->lft_known[i] = true;
 	}
 	return 0;
 }
