@@ -92,21 +92,22 @@ static void compare_ports(struct ordering *ordering, uint32_t sw, const uint8_t 
 	}
 }
 
-/* Whether any group has other ports, or is in use in one plan only. */
+/* Whether any number stands for other ports than before. */
 static bool compare_groups(struct ordering *ordering, uint32_t sw, const struct hd_ar_switch *was,
 			   const struct hd_ar_switch *is)
 {
-	const uint32_t most =
-	    was->group_count > is->group_count ? was->group_count : is->group_count;
+	const uint32_t both =
+	    was->group_count < is->group_count ? was->group_count : is->group_count;
 	bool any = false;
 
-	for (uint32_t number = 0; number < most; number++) {
+	for (uint32_t number = 0; number < both; number++) {
 		ordering->other[number] =
-		    number >= was->group_count || number >= is->group_count ||
 		    !hd_ar_group_equal(&was->groups[number], &is->groups[number]);
 		any |= ordering->other[number];
 	}
-	ordering->order->changes[sw] |= any;
+	ordering->order->changes[sw] |= any || was->group_count != is->group_count;
+	for (uint32_t number = both; any && number < was->group_count; number++)
+		ordering->other[number] = true;
 	return any;
 }
 
@@ -114,15 +115,18 @@ static void compare_entries(struct ordering *ordering, uint32_t sw, const struct
 			    const struct hd_ar_switch *is)
 {
 	const uint16_t *old = was->lid_group[0], *new = is->lid_group[0];
-	const uint32_t lids = ordering->request->fabric->lid_count;
+	const uint32_t lids = ordering->request->fabric->lid_count, step = 64;
 	const bool any = compare_groups(ordering, sw, was, is);
 
-	if (!any && !memcmp(old, new, lids * sizeof(*old)))
-		return;
-	for (uint32_t lid = 1; lid < lids; lid++)
-		if (old[lid] != new[lid] ||
-		    (any && old[lid] != HD_AR_NO_GROUP && ordering->other[old[lid]]))
-			mark(ordering, sw, lid);
+	for (uint32_t lid = 0; lid < lids; lid += step) {
+		const uint32_t count = lids - lid < step ? lids - lid : step;
+		if (!any && !memcmp(old + lid, new + lid, count * sizeof(*old)))
+			continue;
+		for (uint32_t i = lid; i < lid + count; i++)
+			if (old[i] != new[i] ||
+			    (any && old[i] != HD_AR_NO_GROUP && ordering->other[old[i]]))
+				mark(ordering, sw, i);
+	}
 }
 
 static void mark_all(struct ordering *ordering, uint32_t sw)

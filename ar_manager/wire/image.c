@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "image.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,25 +158,25 @@ static struct hd_ar_entry entry_of(const struct hd_ar_image *image, const struct
 	return entry;
 }
 
-/* A block of the new form whose LIDs the plan has: image_entries_put() of entry_of(), sixteen times. */
+/* A block of the new form whose LIDs the plan has: image_entries_put() of entry_of(), sixteen times. Without branches,
+ * so that the compiler turns it into vector instructions. */
 static void want_rev1_block(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw,
 			    uint32_t table, uint32_t first, uint32_t block)
 {
 	const uint8_t *ports = plan->switches[sw].lid_port[table] + first;
 	const uint16_t *groups = plan->switches[sw].lid_group[table] + first;
-	uint8_t *data = image->lft[block];
+	const uint32_t adaptive = (uint32_t)plan->mode << 30, fixed = (uint32_t)HD_AR_STATIC << 30;
+	const uint8_t none = image->quirks.unreachable_port;
+	uint8_t *out = image->lid_port + (size_t)block * HD_AR_REV1_BLOCK;
+	uint32_t words[HD_AR_REV1_BLOCK];
 
-	for (uint32_t i = 0; i < HD_AR_REV1_BLOCK; i++) {
-		const bool fixed = groups[i] == HD_AR_NO_GROUP;
-		const uint8_t port =
-		    ports[i] == HD_NO_PORT ? image->quirks.unreachable_port : ports[i];
-		const uint16_t group = fixed ? 0 : groups[i] & 0xFFF;
-		image->lid_port[block * HD_AR_REV1_BLOCK + i] = port;
-		data[4 * i] = (uint8_t)((fixed ? HD_AR_STATIC : plan->mode) << 6);
-		data[4 * i + 1] = port;
-		data[4 * i + 2] = (uint8_t)(group >> 8);
-		data[4 * i + 3] = (uint8_t)group;
-	}
+	for (uint32_t i = 0; i < HD_AR_REV1_BLOCK; i++)
+		out[i] = ports[i] == HD_NO_PORT ? none : ports[i];
+	for (uint32_t i = 0; i < HD_AR_REV1_BLOCK; i++)
+		words[i] = htobe32(
+		    (groups[i] == HD_AR_NO_GROUP ? fixed : adaptive | (groups[i] & 0xFFFu)) |
+		    (uint32_t)out[i] << 16);
+	memcpy(image->lft[block], words, HD_AR_DATA);
 }
 
 static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw)
