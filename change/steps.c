@@ -275,16 +275,16 @@ static int change_all(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *c
 }
 
 /* Keeps it for the next step, which shares most of it. */
-static void keep(struct hd_ar_steps *steps, const struct hd_ar_plan *plan, uint32_t step)
+static int keep(struct hd_ar_steps *steps, const struct hd_ar_plan *plan, uint32_t step)
 {
 	struct hd_ar_plan_copy copy;
 
 	hd_ar_plan_free(steps->made);
 	steps->made = NULL;
-	if (hd_ar_plan_copy_new(plan, steps->request.fabric, NULL, &copy))
-		return;
+	int rc = hd_ar_plan_copy_new(plan, steps->request.fabric, NULL, &copy);
 	steps->made = copy.plan;
 	steps->at = step;
+	return rc;
 }
 
 int hd_ar_steps_plan(struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out)
@@ -302,12 +302,12 @@ int hd_ar_steps_plan(struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan
 				     steps->request.fabric, &steps->request.go_on, &copy);
 	if (!rc && !last)
 		rc = change_all(steps, &copy, step);
+	if (!rc && !last && steps->order.changes)
+		rc = keep(steps, copy.plan, step);
 	if (rc) {
 		hd_ar_plan_free(copy.plan);
 		return rc;
 	}
-	if (!last && steps->order.changes)
-		keep(steps, copy.plan, step);
 	*out = copy.plan;
 	return 0;
 }

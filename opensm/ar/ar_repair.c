@@ -50,7 +50,8 @@ static int make_steps(struct repairing *repairing, struct hd_error *err)
 	const struct ar_job *job = stepping->job;
 	const struct routing *routing = job->routing;
 	uint64_t wrong;
-	int rc = ar_tasks_make_plan(stepping->tasks, job, &stepping->wanted, &repairing->next, err);
+	int rc = ar_tasks_make_plan(stepping->tasks, job, stepping->tasks->graph != NULL,
+				    &stepping->wanted, &repairing->next, err);
 
 	if (!rc)
 		rc = hd_ar_plan_check(repairing->next, routing->fabric, routing->routes,

@@ -254,7 +254,7 @@ static int make_room(struct ar_tasks *tasks, const struct ar_job *job, struct hd
 	int rc = tables_before(job->before, job, &before, err);
 
 	if (!rc) /* any other error: AR will be off, which is what NULL means */
-		rc = ar_tasks_make_plan(tasks, job, &wanted, &next, err);
+		rc = ar_tasks_make_plan(tasks, job, tasks->graph != NULL, &wanted, &next, err);
 	if (rc != -ENOMEM && rc != -ECANCELED && before) {
 		rc = next ? go_ahead(tasks, job, before, next, &patience, &reason) : -ENOENT;
 		if (rc && rc != -ENOMEM && (rc != -ECANCELED || is_late(tasks, rc, &patience)))
@@ -336,7 +336,7 @@ static void plan_without_left(struct ar_tasks *tasks, const struct ar_job *job)
 			tasks->plan->switches[i].used;
 	if (left)
 		ar_steps_forget(tasks);
-	if (left && !ar_tasks_make_plan(tasks, job, NULL, &plan, NULL))
+	if (left && !ar_tasks_make_plan(tasks, job, false, NULL, &plan, NULL))
 		ar_tasks_take_plan(tasks, plan);
 }
 
@@ -400,29 +400,6 @@ static int approach(struct ar_tasks *tasks, const struct ar_job *job, const stru
 	return rc;
 }
 
-static int apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan *next,
-		 struct hd_error *err)
-{
-	int rc = 0;
-
-	if (tasks->held.plan && !same_as_before(tasks, job, next)) {
-		rc = tasks->graph ? advance(tasks, job, next, err) : -ENOENT;
-		if (rc && rc != -ENOMEM && rc != -ECANCELED)
-			rc = approach(tasks, job, next, err);
-	}
-	if (!rc)
-		rc = apply_plan(tasks, job, next, job->reread, err);
-	if (rc) {
-		hd_ar_plan_free(next);
-		return rc;
-	}
-	ar_tasks_take_plan(tasks, next);
-	tasks->behind = false;
-	plan_without_left(tasks, job);
-	ar_steps_renew(tasks, job);
-	return 0;
-}
-
 static int refuse(struct ar_tasks *tasks, struct hd_error *err, int rc)
 {
 	struct hd_error failure = {""};
@@ -434,6 +411,42 @@ static int refuse(struct ar_tasks *tasks, struct hd_error *err, int rc)
 		return hd_error_prefix(err, off, "it could not be switched off (%s); no plan",
 				       failure.text);
 	return hd_error_prefix(err, rc, "it is off: no plan");
+}
+
+/* Goes to the next plan, but for its last step. Without a graph the plan has to be proved by itself. */
+static int approach_any(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan **next,
+			struct hd_error *err)
+{
+	int rc = tasks->graph ? advance(tasks, job, *next, err) : -ENOENT;
+
+	if (!rc || rc == -ENOMEM || rc == -ECANCELED)
+		return rc;
+	if (!(*next)->proof.lanes) {
+		hd_ar_plan_free(*next);
+		*next = NULL;
+		rc = ar_tasks_make_plan(tasks, job, false, NULL, next, err);
+	}
+	return *next ? approach(tasks, job, *next, err) : refuse(tasks, err, rc);
+}
+
+static int apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan *next,
+		 struct hd_error *err)
+{
+	int rc = 0;
+
+	if (tasks->held.plan && !same_as_before(tasks, job, next))
+		rc = approach_any(tasks, job, &next, err);
+	if (!rc)
+		rc = apply_plan(tasks, job, next, job->reread, err);
+	if (rc) {
+		hd_ar_plan_free(next);
+		return rc;
+	}
+	ar_tasks_take_plan(tasks, next);
+	tasks->behind = false;
+	plan_without_left(tasks, job);
+	ar_steps_renew(tasks, job);
+	return 0;
 }
 
 /* Whether the AR tables have the ports of the routing's tables, if they were programmed in full. */
@@ -459,8 +472,10 @@ static int plan_and_apply(struct ar_tasks *tasks, const struct ar_job *job, stru
 	if (rc)
 		return rc;
 	const double begun = monotonic_ms();
-	rc = ar_tasks_make_plan(tasks, job, NULL, &next, err);
-	tasks->plan_ms = monotonic_ms() - begun;
+	const bool unproved = tasks->graph;
+	rc = ar_tasks_make_plan(tasks, job, unproved, NULL, &next, err);
+	if (!unproved)
+		tasks->plan_ms = monotonic_ms() - begun;
 	return rc ? refuse(tasks, err, rc) : apply(tasks, job, next, err);
 }
 

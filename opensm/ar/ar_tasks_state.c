@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
+int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job, bool unproved,
 		       const struct hd_go_on *go_on, struct hd_ar_plan **plan, struct hd_error *err)
 {
 	const struct hd_ar_config *config = &job->settings.config;
@@ -18,6 +18,7 @@ int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
 					.algorithm = config->algorithm,
 					.mode = config->mode,
 					.group_cap = config->group_cap,
+					.unproved = unproved,
 					.threads = job->threads};
 
 	if (go_on)

@@ -35,9 +35,9 @@ struct ar_tasks {
 	struct ar_hosts hosts;
 };
 
-/* Makes a plan for the routing of a job, with what its switches can do. `go_on` NULL: never stop. Errors: as
- * hd_ar_plan_new(). */
-int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
+/* Makes a plan for the routing of a job, with what its switches can do. `unproved`: the steps to it are proved.
+ * `go_on` NULL: never stop. Errors: as hd_ar_plan_new(). */
+int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job, bool unproved,
 		       const struct hd_go_on *go_on, struct hd_ar_plan **plan,
 		       struct hd_error *err);
 
