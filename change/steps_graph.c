@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_HOPS 16u /* to a switch that are followed */
+
 /* When an entry changes: the phase, and the step in it. */
 enum { EARLY = 0x000, TABLES = 0x100, LATE = 0x200, PHASE = 0x300 };
 
@@ -277,8 +279,9 @@ static int number_all(struct ordering *ordering, struct hd_error *err)
 		order->count += ordering->latest[phase];
 	if (!order->count)
 		order->count = 1;
-	if (order->count >= HD_AR_STEPS_MOST)
-		return hd_error_set(err, -E2BIG, "more than %u steps are needed", HD_AR_STEPS_MOST);
+	if (order->count + MOST_HOPS >= HD_AR_STEPS_MOST)
+		return hd_error_set(err, -E2BIG, "more than %u steps are needed",
+				    HD_AR_STEPS_MOST - MOST_HOPS);
 	for (size_t i = 0; i < graph->mark_count; i++) {
 		struct ar_pair *pair = &graph->marked[i];
 		pair->step = 0;
@@ -304,22 +307,22 @@ static uint8_t follow(struct ordering *ordering, uint32_t sw, uint32_t lid, unsi
 	const uint8_t next =
 	    link == HD_NONE || !hops ? 0 : follow(ordering, fabric->isl_to[link], lid, hops - 1);
 
-	if (*step && next >= *step && next < ordering->order->count)
+	if (*step && next >= *step)
 		*step = next + 1;
+	if (*step > ordering->order->count)
+		ordering->order->count = *step;
 	return *step > next ? *step : next;
 }
 
-/* Without proof, since packets of adapters do not go there. No step is added for them. */
+/* Without proof, since packets of adapters do not go there: the order alone keeps them out of circles. */
 static void order_own(struct ordering *ordering)
 {
-	const unsigned most_hops = 16;
-
 	for (size_t i = 0; i < ordering->own_count; i++) {
 		const struct own *own = &ordering->own[i];
 		if (ordering->request->tables_apart)
 			*step_of(ordering, own->sw, own->lid) = (uint8_t)ordering->order->count;
 		else
-			follow(ordering, own->sw, own->lid, most_hops);
+			follow(ordering, own->sw, own->lid, MOST_HOPS);
 		ordering->order->changes[own->sw] |= UINT64_C(1)
 						     << *step_of(ordering, own->sw, own->lid);
 	}

@@ -116,6 +116,38 @@ static void assert_mixture(const struct hd_fabric *fabric, const struct held *wa
 	hd_routes_free(after);
 }
 
+/* Whether packets to a LID can come back to a switch on the path, by the ports of both tables. */
+static bool circles(const struct hd_fabric *fabric, const struct hd_routes *tables[2], uint32_t lid,
+		    uint32_t sw, uint8_t *on_path)
+{
+	bool found = on_path[sw];
+
+	on_path[sw] = 1;
+	for (unsigned i = 0; i < 2 && !found; i++) {
+		const uint32_t link =
+		    hd_fabric_find_isl(fabric, sw, hd_routes_port(tables[i], sw, lid));
+		found =
+		    link != HD_NONE && circles(fabric, tables, lid, fabric->isl_to[link], on_path);
+	}
+	on_path[sw] = 0;
+	return found;
+}
+
+/* LIDs of switches, which adapters do not send to, have no circles either. */
+static void assert_no_circles(const struct hd_fabric *fabric, const struct held *was,
+			      const struct held *is)
+{
+	const struct hd_routes *tables[2] = {was->routes, is->routes};
+	uint8_t *on_path = calloc(fabric->switch_count, 1);
+
+	for (uint32_t to = 0; to < fabric->switch_count; to++)
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			assert_false(circles(fabric, tables,
+					     fabric->lid[hd_port_index(fabric, to, 0)], sw,
+					     on_path));
+	free(on_path);
+}
+
 static struct held held_at(struct hd_ar_steps *steps, uint32_t step)
 {
 	struct held held = {NULL, NULL};
@@ -139,6 +171,8 @@ static struct hd_ar_plan *walk(const struct hd_ar_steps_request *request, struct
 			is.routes = hd_routes_copy(request->before);
 		}
 		assert_mixture(request->fabric, &was, &is);
+		if (!request->tables_apart)
+			assert_no_circles(request->fabric, &was, &is);
 		release(&was);
 		was = is;
 	}
