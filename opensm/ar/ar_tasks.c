@@ -257,6 +257,9 @@ static int make_room(struct ar_tasks *tasks, const struct ar_job *job, struct hd
 		rc = ar_tasks_make_plan(tasks, job, tasks->graph != NULL, &wanted, &next, err);
 	if (rc != -ENOMEM && rc != -ECANCELED && before) {
 		rc = next ? go_ahead(tasks, job, before, next, &patience, &reason) : -ENOENT;
+		if (rc == -ELOOP || rc == -EIO)
+			log_info(tasks->caller->log,
+				 "adaptive routing: this change has no steps: %s", reason.text);
 		if (rc && rc != -ENOMEM && (rc != -ECANCELED || is_late(tasks, rc, &patience)))
 			rc = narrow(tasks, job, before, next, &patience, err);
 	}
