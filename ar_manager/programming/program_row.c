@@ -78,46 +78,17 @@ bool program_row_compares(const struct program_row *known, const struct hd_ar_pl
 	       known->planned.sub_groups == 1 && planned->sub_groups == 1;
 }
 
-static bool is_part(const struct hd_port_set *part, const struct hd_port_set *all)
-{
-	struct hd_port_set shared = *part;
-
-	hd_port_set_intersect(&shared, all);
-	return hd_port_set_equal(&shared, part);
-}
-
-/* Numbers that get ports which they did not have: entries with them have to become static first. Returns whether
- * there are any. */
-static bool find_growing(const struct hd_ar_switch *was, const struct hd_ar_switch *now,
-			 bool growing[HD_AR_GROUPS_MAX])
-{
-	bool any = false;
-
-	for (uint32_t number = 0; number < was->group_count; number++) {
-		growing[number] =
-		    number < now->group_count &&
-		    !(is_part(&now->groups[number].ports[0], &was->groups[number].ports[0]) &&
-		      is_part(&now->groups[number].ports[1], &was->groups[number].ports[1]));
-		any |= growing[number];
-	}
-	return any;
-}
-
+/* Also the blocks of entries that must be static while their group gets other ports: these entries differ. */
 static void find_blocks(const struct hd_ar_switch *was, const struct hd_ar_switch *now,
 			uint32_t lid_count, uint32_t block_lids, bool *filled)
 {
-	bool growing[HD_AR_GROUPS_MAX];
-	const bool any = find_growing(was, now, growing);
-	const uint16_t *before = was->lid_group[0], *after = now->lid_group[0];
-
 	for (uint32_t first = 0; first < lid_count; first += block_lids) {
 		const uint32_t left = lid_count - first;
 		const uint32_t count = left < block_lids ? left : block_lids;
-		bool *fill = &filled[first / block_lids];
-		*fill = memcmp(before + first, after + first, count * sizeof(*before)) ||
-			memcmp(was->lid_port[0] + first, now->lid_port[0] + first, count);
-		for (uint32_t lid = first; any && !*fill && lid < first + count; lid++)
-			*fill = before[lid] != HD_AR_NO_GROUP && growing[before[lid]];
+		filled[first / block_lids] =
+		    memcmp(was->lid_group[0] + first, now->lid_group[0] + first,
+			   count * sizeof(*now->lid_group[0])) ||
+		    memcmp(was->lid_port[0] + first, now->lid_port[0] + first, count);
 	}
 }
 

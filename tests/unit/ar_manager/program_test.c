@@ -395,11 +395,30 @@ static void take_other_plan(struct scene *scene, const struct hd_ar_plan *base, 
 			hd_ar_plan_copy_switch_off(&copy, sw);
 		else if (!below(random, 3))
 			change_groups(&copy, sw, random);
+		else if (!below(random, 3))
+			hd_ar_plan_copy_ports(&copy, sw, 0)[below(random, copy.plan->lid_count)] =
+			    (uint8_t)(1 + sw % 8);
 		else
 			hd_ar_plan_copy_make_static(&copy, sw, below(random, copy.plan->lid_count));
 	}
+	if (!below(random, 6))
+		copy.plan->mode = HD_AR_BOUNDED;
 	hd_ar_plan_free(scene->plan);
 	scene->plan = copy.plan;
+}
+
+/* No MAD that is under way is answered, but some are done. */
+static void lose_answers(struct fake_net *net)
+{
+	const struct hd_ar_answer none = {.rc = -ETIMEDOUT, .tries = 4};
+	uint8_t data[HD_AR_DATA];
+
+	while (net->mad_count) {
+		const struct fake_mad asked = net->mads[--net->mad_count];
+		if (below(&net->random, 2))
+			fake_do(&net->switches[asked.sw], &asked, data);
+		hd_ar_program_answer(net->program, asked.sw, asked.slot, &none);
+	}
 }
 
 /* Begins with another plan; after some answers it stops, or a switch begins to fail. */
@@ -415,8 +434,11 @@ static void break_off(struct scene *scene, const struct hd_ar_plan *base, uint64
 	hd_ar_program_apply(scene->net->program, scene->plan, false);
 	for (unsigned i = below(random, 6); i > 0 && scene->net->mad_count; i--)
 		fake_answer(scene->net);
-	if (faulty->fault == FAKE_NONE)
+	if (faulty->fault == FAKE_NONE || !below(random, 2)) {
 		hd_ar_program_stop(scene->net->program);
+		if (below(random, 2))
+			lose_answers(scene->net);
+	}
 	fake_work(scene->net);
 	faulty->fault = FAKE_NONE;
 	scene->net->now += 3600 * 1000; /* a switch that was left is forgiven */
@@ -470,7 +492,8 @@ static void apply_other_plan(struct scene *scene, const struct hd_ar_plan *base,
 	fake_work(scene->net);
 	assert_settings(scene, config);
 	for (uint32_t sw = 0; !more && sw < scene->net->count; sw++) {
-		if (!hd_ar_switch_same(&before.switches[sw], &scene->plan->switches[sw]))
+		if (!hd_ar_switch_same(&before.switches[sw], &scene->plan->switches[sw]) ||
+		    before.plan->mode != scene->plan->mode)
 			continue;
 		assert_int_equal(scene->net->switches[sw].seen, 0);
 		*quiet += 1;
