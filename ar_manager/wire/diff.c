@@ -25,12 +25,12 @@ static uint32_t lft_total(const struct hd_ar_image *image)
 	return image->table_count * image->lft_blocks;
 }
 
-/* Room for each block twice, and the info twice. */
+/* Room for so many blocks of AR LFTs and all other blocks twice, and for the info twice. */
 static int changes_new(const struct hd_ar_image *want, const struct hd_ar_image *held,
-		       struct changes_holder **out)
+		       uint32_t lft_blocks, struct changes_holder **out)
 {
 	struct changes_holder *holder = calloc(1, sizeof(*holder));
-	size_t room = 2 * ((size_t)want->group_blocks + lft_total(want) + 1) + held->group_blocks +
+	size_t room = 2 * ((size_t)want->group_blocks + lft_blocks + 1) + held->group_blocks +
 		      want->private_count + 1;
 
 	if (!holder)
@@ -85,6 +85,27 @@ static const uint8_t *held_lft(const struct hd_ar_image *want, const struct hd_a
 	return held->lft[index];
 }
 
+static uint32_t count_unknown(const struct hd_ar_image *want, const struct hd_ar_image *held)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < lft_total(want); i++)
+		count += !held_lft(want, held, i);
+	return count;
+}
+
+/* Blocks of the wanted AR LFTs that are not known to be held. */
+static uint32_t count_differing(const struct hd_ar_image *want, const struct hd_ar_image *held)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < lft_total(want); i++) {
+		const uint8_t *now = held_lft(want, held, i);
+		count += !now || memcmp(now, want->lft[i], HD_AR_DATA);
+	}
+	return count;
+}
+
 static uint32_t lft_modifier(const struct hd_ar_image *want, uint32_t i)
 {
 	return hd_ar_lft_modifier(i / want->lft_blocks, i % want->lft_blocks);
@@ -99,7 +120,7 @@ int hd_ar_unknown(const struct hd_ar_image *want, const struct hd_ar_image *held
 		  struct hd_ar_changes **out)
 {
 	struct changes_holder *holder = NULL;
-	int rc = changes_new(want, held, &holder);
+	int rc = changes_new(want, held, count_unknown(want, held), &holder);
 
 	if (rc)
 		return rc;
@@ -187,7 +208,6 @@ static bool is_part(const struct hd_port_set *part, const struct hd_port_set *al
 static bool group_grows(const struct hd_ar_image *want, const struct hd_ar_image *held,
 			uint32_t group)
 {
-
 	if (!group_is_wanted(want, group))
 		return false;
 	for (uint32_t sub = 0; sub < sub_groups_of(want); sub++) {
@@ -202,7 +222,7 @@ static bool group_grows(const struct hd_ar_image *want, const struct hd_ar_image
 /* Entries become static if their group gets other ports, unless they are to have that group. An
  * entry of the new form keeps its static port; one of the old form has none while it is adaptive,
  * and gets the one that is wanted. Returns whether the block has any such entry. */
-static bool retreat_block(const struct hd_ar_image *want, const bool *grows, uint32_t i,
+static bool retreat_block(const struct hd_ar_image *want, const bool *growing, uint32_t i,
 			  const uint8_t *before, uint8_t *data)
 {
 	uint32_t lids = image_block_lids(want);
@@ -215,7 +235,8 @@ static bool retreat_block(const struct hd_ar_image *want, const bool *grows, uin
 	for (uint32_t j = 0; j < lids; j++) {
 		struct hd_ar_entry *entry = &entries[j];
 		bool keeps = later[j].state != HD_AR_STATIC && later[j].group == entry->group;
-		if (entry->state == HD_AR_STATIC || keeps || !grows[entry->group])
+		if (entry->state == HD_AR_STATIC || keeps || entry->group > want->info.group_top ||
+		    !growing[entry->group])
 			continue;
 		any = true;
 		*entry = (struct hd_ar_entry){.state = HD_AR_STATIC,
@@ -227,29 +248,21 @@ static bool retreat_block(const struct hd_ar_image *want, const bool *grows, uin
 	return any;
 }
 
-/* Sets grows[] of the groups that do. Returns whether any does. */
-static bool find_growing(const struct hd_ar_image *want, const struct hd_ar_image *held,
-			 bool *grows)
-{
-	bool any = false;
-
-	for (uint32_t group = 0; group <= want->info.group_top && group < HD_AR_GROUPS_MAX; group++)
-		any |= grows[group] = group_grows(want, held, group);
-	return any;
-}
-
-/* The blocks in which entries become static first. */
+/* The blocks in which entries become static first: some of those that differ. */
 static void retreat(const struct hd_ar_image *want, const struct hd_ar_image *held, uint32_t step,
 		    struct hd_ar_changes *changes)
 {
-	bool grows[HD_AR_GROUPS_MAX + 1] = {false};
+	bool growing[HD_AR_GROUPS_MAX + 1], any = false;
 
-	if (!find_growing(want, held, grows))
-		return;
-	for (uint32_t i = 0; i < lft_total(want); i++) {
+	for (uint32_t group = 0; group <= want->info.group_top; group++) {
+		growing[group] = group_grows(want, held, group);
+		any |= growing[group];
+	}
+	for (uint32_t i = 0; any && i < lft_total(want); i++) {
 		uint8_t data[HD_AR_DATA];
 		const uint8_t *before = held_lft(want, held, i);
-		if (before && retreat_block(want, grows, i, before, data))
+		if (before && memcmp(before, want->lft[i], HD_AR_DATA) &&
+		    retreat_block(want, growing, i, before, data))
 			add(changes, step, image_lft_attribute(want), lft_modifier(want, i), data);
 	}
 }
@@ -439,7 +452,7 @@ int hd_ar_switch_off(const struct hd_ar_info *info, const struct hd_ar_image *he
 {
 	const struct hd_ar_image want = {.info = *info, .info_known = true}, none = {0};
 	struct changes_holder *holder = NULL;
-	int rc = changes_new(&want, &none, &holder);
+	int rc = changes_new(&want, &none, 0, &holder);
 
 	if (rc)
 		return rc;
@@ -466,7 +479,7 @@ int hd_ar_diff(const struct hd_ar_image *want, const struct hd_ar_image *held,
 	       enum hd_ar_order order, struct hd_ar_changes **out)
 {
 	struct changes_holder *holder = NULL;
-	int rc = changes_new(want, held, &holder);
+	int rc = changes_new(want, held, count_differing(want, held), &holder);
 
 	if (rc)
 		return rc;

@@ -179,7 +179,27 @@ static void want_rev1_block(struct hd_ar_image *image, const struct hd_ar_plan *
 	memcpy(image->lft[block], words, HD_AR_DATA);
 }
 
-static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw)
+static void want_block(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw,
+		       uint32_t i)
+{
+	const uint32_t lids = image_block_lids(image), table = i / image->lft_blocks;
+	const uint32_t first = i % image->lft_blocks * lids;
+	struct hd_ar_entry entries[HD_AR_OLD_BLOCK] = {{0}};
+
+	if (image->form == HD_AR_FORM_REV1 && first + lids <= plan->lid_count) {
+		want_rev1_block(image, plan, sw, table, first, i);
+		return;
+	}
+	for (uint32_t j = 0; j < lids; j++) {
+		entries[j] = entry_of(image, plan, sw, table, first + j);
+		image->lid_port[i * lids + j] = entries[j].port;
+	}
+	image_entries_put(image, entries, image->lft[i]);
+}
+
+/* wanted: which blocks are filled; NULL: all. */
+static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw,
+		    const bool *wanted)
 {
 	uint32_t lids = image_block_lids(image), blocks = image->table_count * image->lft_blocks;
 	struct image_holder *holder = (struct image_holder *)image;
@@ -188,18 +208,9 @@ static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, ui
 	if (!image->lid_port)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < blocks; i++) {
-		struct hd_ar_entry entries[HD_AR_OLD_BLOCK] = {{0}};
-		uint32_t table = i / image->lft_blocks, first = i % image->lft_blocks * lids;
+		if (!wanted || wanted[i])
+			want_block(image, plan, sw, i);
 		image->lft_known[i] = true;
-		if (image->form == HD_AR_FORM_REV1 && first + lids <= plan->lid_count) {
-			want_rev1_block(image, plan, sw, table, first, i);
-			continue;
-		}
-		for (uint32_t j = 0; j < lids; j++) {
-			entries[j] = entry_of(image, plan, sw, table, first + j);
-			image->lid_port[i * lids + j] = entries[j].port;
-		}
-		image_entries_put(image, entries, image->lft[i]);
 	}
 	return 0;
 }
@@ -231,9 +242,9 @@ static uint32_t blocks_for(uint32_t items, uint32_t block)
 	return (items + block - 1) / block;
 }
 
-int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
-			const struct hd_ar_settings *settings, const struct hd_ar_quirks *quirks,
-			const struct hd_ar_info *info, struct hd_ar_image **out)
+int image_of_plan(const struct hd_ar_plan *plan, uint32_t sw, const struct hd_ar_settings *settings,
+		  const struct hd_ar_quirks *quirks, const struct hd_ar_info *info,
+		  const bool *wanted, struct hd_ar_image **out)
 {
 	const struct hd_ar_switch *planned = &plan->switches[sw];
 	struct hd_ar_image shape = {.form = planned->form, .quirks = *quirks}, *image = NULL;
@@ -251,7 +262,7 @@ int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
 		return rc;
 	if (tables) {
 		want_groups(image, planned);
-		rc = want_lft(image, plan, sw);
+		rc = want_lft(image, plan, sw, wanted);
 	}
 	if (!rc && image->private_count)
 		image_private_want(image, plan, planned);
@@ -262,6 +273,13 @@ int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
 	want_image_info(image, planned, tables, settings, info);
 	*out = image;
 	return 0;
+}
+
+int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
+			const struct hd_ar_settings *settings, const struct hd_ar_quirks *quirks,
+			const struct hd_ar_info *info, struct hd_ar_image **out)
+{
+	return image_of_plan(plan, sw, settings, quirks, info, NULL, out);
 }
 
 /* ---- what a switch holds ---- */

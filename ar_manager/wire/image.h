@@ -19,6 +19,12 @@ void image_entries_get(const struct hd_ar_image *image, const uint8_t *block,
 void image_entries_put(const struct hd_ar_image *image,
 		       const struct hd_ar_entry entries[HD_AR_OLD_BLOCK], uint8_t *block);
 
+/* hd_ar_image_of_plan(), but only those blocks of AR LFTs are filled that are wanted[table_count * lft_blocks];
+ * the others are known and all 0. NULL: all. */
+int image_of_plan(const struct hd_ar_plan *plan, uint32_t sw, const struct hd_ar_settings *settings,
+		  const struct hd_ar_quirks *quirks, const struct hd_ar_info *info,
+		  const bool *wanted, struct hd_ar_image **out);
+
 /* ---- private tables ---- */
 
 /* The blocks that say which packets use which table, and the group tables of all but the first. */

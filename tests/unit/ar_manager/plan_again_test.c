@@ -84,11 +84,13 @@ static void story_end(struct story *story)
 	hd_fabric_free(story->base);
 }
 
-/* A cable between switches, a switch, or any node. */
+/* A cable between switches, often of the first one, so that groups towards it lose one port after another; a switch,
+ * or any node. */
 static struct hd_fabric_change draw_loss(struct story *story)
 {
 	const struct hd_fabric *base = story->base;
-	const uint32_t link = below(&story->random, base->isl_count);
+	const uint32_t links = below(&story->random, 3) ? base->isl_count : base->isl_base[1];
+	const uint32_t link = below(&story->random, links);
 
 	if (below(&story->random, 3))
 		return (struct hd_fabric_change){
@@ -114,8 +116,11 @@ static void change(struct story *story)
 {
 	const struct hd_fabric_change loss = draw_loss(story);
 
+	const uint32_t sw = below(&story->random, 256);
+	const uint32_t cap = below(&story->random, 4);
+
 	if (!below(&story->random, 8))
-		story->can[below(&story->random, 256)].group_cap = below(&story->random, 4);
+		story->can[sw].group_cap = cap;
 	if (!below(&story->random, 6))
 		return;
 	if (story->loss_count == LOSSES || (story->loss_count && !below(&story->random, 2))) {
@@ -260,6 +265,39 @@ static void the_same_as_afresh(void **state)
 	assert_true(shared > rows / 8 && shared < rows);
 }
 
+/* Property: when one cable of a leaf is lost after another, groups of distant switches towards it lose ports, and keep
+ * the number under which they lost the first one. */
+static void groups_keep_their_numbers(void **state)
+{
+	struct story story = {.base = generate("xgft", "children=4,5,5 parents=1,5,4"),
+			      .engine = "dmodk",
+			      .request = {.algorithm = HD_AR_TREE, .mode = HD_AR_FREE}};
+	const struct hd_fabric *base = story.base;
+	const uint32_t lid = base->lid[base->host_port[0]], leaf = base->host_switch[0];
+	const uint32_t far = base->host_switch[base->host_count - 1];
+	uint32_t number = 0;
+
+	(void)state;
+	for (uint32_t lost = 0; lost < 3; lost++) {
+		story.random = 1; /* the engine's tables */
+		step(&story);
+		assert_int_equal(story.planned, lost + 1);
+		const uint32_t link = base->isl_base[leaf] + lost;
+		story.losses[story.loss_count++] = (struct hd_fabric_change){
+		    .lost = true,
+		    .cable = true,
+		    .index = hd_port_index(base, leaf, base->isl_port[link])};
+		const uint32_t group = hd_ar_plan_group(story.plan, far, 0, lid);
+		assert_int_not_equal(group, HD_AR_NO_GROUP);
+		assert_int_equal(
+		    hd_port_set_count(&story.plan->switches[far].groups[group].ports[0]), 5 - lost);
+		if (lost == 2)
+			assert_int_equal(group, number);
+		number = group;
+	}
+	story_end(&story);
+}
+
 /* Property: an unproved plan is the proved one, without the proof. */
 static void without_a_proof(void **state)
 {
@@ -321,6 +359,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_same_as_afresh),
+	    cmocka_unit_test(groups_keep_their_numbers),
 	    cmocka_unit_test(without_a_proof),
 	    cmocka_unit_test(rows_are_shared),
 	};

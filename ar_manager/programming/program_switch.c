@@ -27,6 +27,7 @@ void program_switch_forget(struct program_switch *sw)
 
 	hd_ar_image_free(sw->held);
 	program_row_forget(&sw->row);
+	free(sw->filled);
 	*sw = (struct program_switch){.guid = guid};
 }
 
@@ -38,9 +39,25 @@ static void end_list(struct program_switch *sw)
 	sw->count = sw->next = 0;
 }
 
+/* The row was not replaced in full. Without memory nothing is known any more. */
+static void mend(struct program_switch *sw)
+{
+	const struct hd_ar_quirks quirks = sw->held->quirks;
+	struct hd_ar_image *image = NULL;
+
+	program_row_mend(&sw->row, &quirks, sw->held, sw->filled, &image);
+	hd_ar_image_free(sw->held);
+	sw->held = image;
+	program_row_forget(&sw->row);
+}
+
 static void end(struct program_switch *sw, int rc)
 {
 	end_list(sw);
+	if (sw->filled && sw->held)
+		mend(sw);
+	free(sw->filled);
+	sw->filled = NULL;
 	hd_ar_image_free(sw->want);
 	sw->want = NULL;
 	sw->rc = rc;
@@ -146,12 +163,19 @@ static int unfold(struct hd_ar_program *program, struct program_switch *sw)
 	return rc;
 }
 
+static bool has_blocks(const struct hd_ar_image *image)
+{
+	return image->group_blocks || image->lft_blocks || image->private_count;
+}
+
 /* The switch holds all that the plan wants. The row says it, and the image is no longer needed. */
 static void fold(struct hd_ar_program *program, struct program_switch *sw)
 {
 	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
 
-	if (!program_row_take(&sw->row, program->plan, index_of(program, sw), &settings, &sw->info))
+	if (!program_row_take(&sw->row, program->plan, index_of(program, sw), &settings,
+			      &sw->info) &&
+	    has_blocks(sw->held))
 		return;
 	hd_ar_image_free(sw->held);
 	sw->held = NULL;
@@ -227,6 +251,28 @@ static int find_in_use(const struct hd_ar_program *program, struct program_switc
 	return rc;
 }
 
+/* Images of what differs between two rows. */
+static int compare_rows(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+	struct program_row_images images;
+	int rc = program_row_images_new(&sw->row, program->plan, index_of(program, sw), &settings,
+					&program->quirks, &sw->info, &images);
+
+	if (rc)
+		return rc;
+	sw->want = images.want;
+	sw->held = images.held;
+	sw->filled = images.filled;
+	return 0;
+}
+
+static bool can_compare(const struct hd_ar_program *program, const struct program_switch *sw)
+{
+	return program->goal == PROGRAM_APPLY && sw->info_known && !program->reread &&
+	       program_row_compares(&sw->row, program->plan, index_of(program, sw));
+}
+
 static int begin_reading(struct hd_ar_program *program, struct program_switch *sw)
 {
 	struct hd_ar_changes *unknown = NULL;
@@ -238,7 +284,7 @@ static int begin_reading(struct hd_ar_program *program, struct program_switch *s
 		program_row_forget(&sw->row);
 		sw->info_known = false;
 	}
-	rc = make_images(program, sw);
+	rc = can_compare(program, sw) ? compare_rows(program, sw) : make_images(program, sw);
 	if (!rc && program->goal == PROGRAM_READ)
 		rc = find_in_use(program, sw, &unknown);
 	else if (!rc)
@@ -251,7 +297,7 @@ static int begin_reading(struct hd_ar_program *program, struct program_switch *s
 static int begin_setting(struct hd_ar_program *program, struct program_switch *sw, bool asked)
 {
 	struct hd_ar_changes *changes = NULL;
-	int rc = asked ? make_images(program, sw) : 0;
+	int rc = sw->filled || !asked ? 0 : make_images(program, sw);
 
 	if (!rc && !private_fits(sw))
 		rc = -ENOTSUP;

@@ -28,9 +28,11 @@ struct program_switch {
 	struct hd_ar_info info; /* the last one that it answered or was set to */
 	bool private_known;
 	struct hd_ar_private_info private_info; /* asked for DFP only */
-	/* What is known of its tables is in one of these, or in none. */
+	/* What is known of its tables is in one of these, or in none; in both while the row is replaced by another:
+	 * then `held` has only the blocks that are filled[]. */
 	struct hd_ar_image *held;
 	struct program_row row;
+	bool *filled; /* NULL: all blocks */
 	bool uncertain;
 	bool skip; /* apply leaves it alone */
 	bool skipped; /* the last operation did */

@@ -35,4 +35,27 @@ bool program_row_take(struct program_row *known, const struct hd_ar_plan *plan, 
 int program_row_image(const struct program_row *known, const struct hd_ar_quirks *quirks,
 		      struct hd_ar_image **out);
 
+/* The images of what the switch holds and of what the plan wants, of which only the blocks are filled that matter
+ * when one becomes the other. */
+struct program_row_images {
+	struct hd_ar_image *want, *held;
+	bool *filled; /* [blocks of the AR LFT] */
+};
+
+/* Whether such images can be made: the plan wants a table of the same size and kind. */
+bool program_row_compares(const struct program_row *known, const struct hd_ar_plan *plan,
+			  uint32_t sw);
+
+/* Makes the images; they and `filled` are freed as usual. `info` is the switch's own, now. Errors: -ENOMEM, nothing is
+ * made. Cost: O(LIDs), a comparison of bytes, and O(groups + LIDs of blocks that differ). */
+int program_row_images_new(const struct program_row *known, const struct hd_ar_plan *plan,
+			   uint32_t sw, const struct hd_ar_settings *settings,
+			   const struct hd_ar_quirks *quirks, const struct hd_ar_info *info,
+			   struct program_row_images *out);
+
+/* All that is known of a switch when only a part of it was set: the row, and what has become of the blocks of
+ * `held`. Errors: -ENOMEM. */
+int program_row_mend(const struct program_row *known, const struct hd_ar_quirks *quirks,
+		     const struct hd_ar_image *held, const bool *filled, struct hd_ar_image **out);
+
 #endif
