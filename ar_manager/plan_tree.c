@@ -9,7 +9,13 @@
  * A cable that does not join neighbouring levels, such as one that was swapped with another, offers
  * short paths that climb again after they have descended. With them the groups may deadlock, or lead
  * to fewer destinations. If few cables are such, another plan leaves them out of groups and hop counts.
+ *
+ * Shortest paths may also lead down and up again where all cables join neighbouring levels: from one line chip of a
+ * director to another by a leaf that both have, which is as short as by a spine. If the groups can deadlock then, those
+ * of `climbing` follow paths that climb, then descend. Those of `united` have both kinds of ports, so that only the
+ * ports need be left out which really close a loop.
  */
+#include "climbs.h"
 #include "plan_shared.h"
 
 #include <errno.h>
@@ -20,8 +26,9 @@
 
 struct tree {
 	size_t stride; /* of a row of hop counts, a multiple of BLOCK */
-	uint8_t *hops; /* [switch_count * stride] */
+	uint8_t *hops; /* [switch_count * stride]; NULL: the groups follow `climbs` alone */
 	bool *stray; /* [isl_count] the link is in no group; NULL: none */
+	struct climbs climbs; /* its states are NULL: the groups follow `hops` alone */
 };
 
 static int load_hops(struct planner *planner, const struct hd_fabric *fabric, struct tree *tree,
@@ -30,7 +37,6 @@ static int load_hops(struct planner *planner, const struct hd_fabric *fabric, st
 	size_t switches = planner->fabric->switch_count;
 	uint8_t *hops = hd_arena_alloc(&planner->arena, switches, switches);
 
-	tree->stride = (switches + BLOCK - 1) / BLOCK * BLOCK;
 	tree->hops = hd_arena_alloc(&planner->arena, switches, tree->stride);
 	if (hd_arena_check(&planner->arena))
 		return hd_error_no_memory(err);
@@ -40,21 +46,31 @@ static int load_hops(struct planner *planner, const struct hd_fabric *fabric, st
 	return rc;
 }
 
-/* fabric: what hop counts are of. */
-static int prepare_by(struct planner *planner, const struct hd_fabric *fabric, bool *stray,
-		      struct hd_error *err)
+static int begin(struct planner *planner, struct tree **out, struct hd_error *err)
 {
 	struct tree *tree = hd_arena_alloc(&planner->arena, 1, sizeof(*tree));
 
 	if (!tree || plan_shared_prepare(planner, planner->lids.count))
 		return hd_error_no_memory(err);
-	planner->context = tree;
-	tree->stray = stray;
-	int rc = load_hops(planner, fabric, tree, err);
-	for (unsigned i = 0; !rc && i < planner->holder->worker_count; i++)
+	tree->stride = (planner->fabric->switch_count + BLOCK - 1) / BLOCK * BLOCK;
+	planner->context = *out = tree;
+	for (unsigned i = 0; i < planner->holder->worker_count; i++)
 		planner->workers[i].planes =
 		    hd_arena_alloc(&planner->arena, tree->stride, 8 * (size_t)planner->words);
-	return rc ? rc : hd_arena_check(&planner->arena) ? hd_error_no_memory(err) : 0;
+	return hd_arena_check(&planner->arena) ? hd_error_no_memory(err) : 0;
+}
+
+/* fabric: what hop counts are of. */
+static int prepare_by(struct planner *planner, const struct hd_fabric *fabric, bool *stray,
+		      struct hd_error *err)
+{
+	struct tree *tree;
+	int rc = begin(planner, &tree, err);
+
+	if (rc)
+		return rc;
+	tree->stray = stray;
+	return load_hops(planner, fabric, tree, err);
 }
 
 static int prepare(struct planner *planner, struct hd_error *err)
@@ -82,6 +98,31 @@ static int prepare_without_strays(struct planner *planner, struct hd_error *err)
 	return prepare_by(planner, &pruned.fabric, stray, err);
 }
 
+static int prepare_climbing(struct planner *planner, struct hd_error *err)
+{
+	const struct hd_ar_request *request = planner->request;
+	struct tree *tree;
+	uint8_t *up;
+	int rc = climbs_direct(planner->fabric, request->routes, &planner->arena, &up, err);
+
+	if (!rc)
+		rc = begin(planner, &tree, err);
+	if (rc)
+		return rc;
+	rc = climbs_find(&tree->climbs, planner->fabric, up, tree->stride, request->threads,
+			 &request->go_on, &planner->arena);
+	if (rc == -ERANGE)
+		return hd_error_set(err, -ENOTSUP, "a path has too many hops");
+	return hd_go_on_explain(rc, err);
+}
+
+static int prepare_united(struct planner *planner, struct hd_error *err)
+{
+	int rc = prepare_climbing(planner, err);
+
+	return rc ? rc : load_hops(planner, planner->fabric, planner->context, err);
+}
+
 /* Sets the bit where the link leads one hop nearer. No hop count is above 254, so that 255 + 1 is
  * none of those that a switch has to another. */
 static void compare_rows(const uint8_t *restrict near, const uint8_t *restrict own,
@@ -94,6 +135,16 @@ static void compare_rows(const uint8_t *restrict near, const uint8_t *restrict o
 		}
 }
 
+static void fill_plane(const struct tree *tree, uint32_t from, uint32_t link, uint32_t to,
+		       uint8_t *plane, uint8_t bit)
+{
+	if (tree->climbs.states)
+		climbs_compare(&tree->climbs, from, link, to, plane, bit);
+	if (tree->hops && (!tree->stray || !tree->stray[link]))
+		compare_rows(tree->hops + to * tree->stride, tree->hops + from * tree->stride,
+			     plane, tree->stride, bit);
+}
+
 static void fill_planes(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
 {
 	const struct hd_fabric *fabric = planner->fabric;
@@ -101,14 +152,10 @@ static void fill_planes(const struct planner *planner, struct planner_worker *wo
 	uint32_t first = fabric->isl_base[sw];
 
 	memset(worker->planes, 0, tree->stride * 8 * planner->words);
-	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++) {
-		if (tree->stray && tree->stray[link])
-			continue;
-		compare_rows(tree->hops + fabric->isl_to[link] * tree->stride,
-			     tree->hops + sw * tree->stride,
-			     worker->planes + (link - first) / 8 * tree->stride, tree->stride,
-			     (uint8_t)(1u << (link - first) % 8));
-	}
+	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++)
+		fill_plane(tree, sw, link, fabric->isl_to[link],
+			   worker->planes + (link - first) / 8 * tree->stride,
+			   (uint8_t)(1u << (link - first) % 8));
 }
 
 /* True if the set differs from that of the destination before. */
@@ -161,10 +208,26 @@ static const struct planner_algorithm without_strays = {.algorithm = HD_AR_TREE,
 							.prepare = prepare_without_strays,
 							.wish = wish};
 
+static const struct planner_algorithm united = {.algorithm = HD_AR_TREE,
+						.name = "tree",
+						.table_count = 1,
+						.sub_groups = 1,
+						.prepare = prepare_united,
+						.wish = wish};
+
+static const struct planner_algorithm climbing = {.algorithm = HD_AR_TREE,
+						  .name = "tree",
+						  .table_count = 1,
+						  .sub_groups = 1,
+						  .prepare = prepare_climbing,
+						  .wish = wish};
+
 const struct planner_algorithm planner_tree = {.algorithm = HD_AR_TREE,
 					       .name = "tree",
 					       .table_count = 1,
 					       .sub_groups = 1,
 					       .prepare = prepare,
 					       .wish = wish,
-					       .careful = &without_strays};
+					       .careful = &without_strays,
+					       .climbing = &climbing,
+					       .united = &united};

@@ -25,13 +25,14 @@ struct ar_tasks {
 	bool behind;
 	struct ar_held held; /* what switches may use now */
 	bool unsure; /* what the switches hold is not known */
+	struct hd_ar_notes notes; /* of the plan that was made last, or of its refusal */
 	struct ar_report report;
 	struct ar_hosts hosts;
 };
 
-/* Makes a plan for the routing of a job, with what its switches can do. `go_on` NULL: never stop. Errors: as
+/* Makes a plan for the routing of a job, with what its switches can do, and notes why it is not better. `go_on` NULL: never stop. Errors: as
  * hd_ar_plan_new(). */
-int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
+int ar_tasks_make_plan(struct ar_tasks *tasks, const struct ar_job *job,
 		       const struct hd_go_on *go_on, struct hd_ar_plan **plan,
 		       struct hd_error *err);
 

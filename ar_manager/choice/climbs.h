@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Paths that climb, then descend, and never climb again. Which links climb is given by ranks of the switches, so that
+ * the directions have no circle on any fabric: groups that follow such paths alone cannot deadlock.
+ */
+#ifndef AR_MANAGER_CLIMBS_H
+#define AR_MANAGER_CLIMBS_H
+
+#include <heddle/base/arena.h>
+#include <heddle/base/go_on.h>
+#include <heddle/fabric/graph.h>
+#include <heddle/fabric/routes.h>
+
+#define CLIMBS_NONE 0xFFu
+
+struct climbs {
+	const uint8_t *up; /* [isl_count] 1 where the link climbs */
+	size_t stride; /* of a row of states */
+	/* [switch_count * stride] by destination: hops of the shortest path, times 2, plus 1 if it only descends;
+	 * CLIMBS_NONE: there is none */
+	uint8_t *states;
+};
+
+/*
+ * Directions of all links: up[isl_count], in memory of the arena. The ranks are those of the tables, if they have
+ * any, else the levels of the tree that the fabric is but for some cables. If only such cables join two trees, the one
+ * with the most hosts is above the others. Errors: -ENOTSUP the fabric is no tree, with a cable that shows it; -ENOMEM.
+ * Cost: that of hd_tree_prune().
+ */
+int climbs_direct(const struct hd_fabric *fabric, const struct hd_routes *routes,
+		  struct hd_arena *arena, uint8_t **up, struct hd_error *err);
+
+/* Orders of links in which hosts should pass them, by number: [isl_count], in memory of the arena. The first is to
+ * climb, then descend. */
+int climbs_order(const struct hd_fabric *fabric, const uint8_t *up, struct hd_arena *arena,
+		 uint8_t **order);
+
+/* The other one: to climb, then descend, then pass the cables that are stray. Errors: -ENOTSUP no cable is, or the
+ * fabric is no tree; -ENOMEM; without a reason. Cost: that of hd_tree_prune(). */
+int climbs_order_crossing(const struct hd_fabric *fabric, struct hd_arena *arena, uint8_t **order);
+
+/*
+ * Finds the shortest of these paths between all switches; up[isl_count] is kept. `stride` is at least the number of
+ * switches. Errors: -ERANGE a path has more than 125 hops, -ECANCELED, -ENOMEM; without a reason. Cost: O(diameter *
+ * links * switches / 64).
+ */
+int climbs_find(struct climbs *climbs, const struct hd_fabric *fabric, const uint8_t *up,
+		size_t stride, unsigned threads, const struct hd_go_on *go_on,
+		struct hd_arena *arena);
+
+/* For each destination sets `bit` in plane[stride] where the link leads one hop further on these paths. */
+void climbs_compare(const struct climbs *climbs, uint32_t from, uint32_t link, uint32_t to,
+		    uint8_t *plane, uint8_t bit);
+
+#endif
