@@ -16,6 +16,7 @@
  * ports need be left out which really close a loop.
  */
 #include "climbs.h"
+#include "levels.h"
 #include "plan_shared.h"
 
 #include <errno.h>
@@ -101,10 +102,13 @@ static int prepare_without_strays(struct planner *planner, struct hd_error *err)
 static int prepare_climbing(struct planner *planner, struct hd_error *err)
 {
 	const struct hd_ar_request *request = planner->request;
+	struct levels levels;
 	struct tree *tree;
 	uint8_t *up;
-	int rc = climbs_direct(planner->fabric, request->routes, &planner->arena, &up, err);
+	int rc = levels_find(planner->fabric, &planner->arena, &levels, err);
 
+	if (!rc && levels_directions(&levels, &planner->arena, &up))
+		rc = hd_error_no_memory(err);
 	if (!rc)
 		rc = begin(planner, &tree, err);
 	if (rc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "attempts.h"
-#include "climbs.h"
 #include "cutting.h"
+#include "levels.h"
 
 #include <errno.h>
 
@@ -182,32 +182,31 @@ static int try_also(struct search *search, const struct planner_algorithm *varia
 	return is_refused(rc) ? 0 : rc;
 }
 
-static int try_crossing(struct search *search, const struct planner_algorithm *algorithm,
-			struct hd_arena *arena)
+/* If cables are stray, also with hosts that pass them last. */
+static int search_orders(struct search *search, const struct planner_algorithm *algorithm,
+			 const struct levels *levels, struct hd_arena *arena)
 {
-	uint8_t *order;
-	int rc = climbs_order_crossing(search->request->fabric, arena, &order);
+	uint8_t *up, *order, *crossing;
 
-	if (rc == -ENOTSUP)
-		return 0;
-	return rc ? hd_error_no_memory(&search->best->err) : try_also(search, algorithm, order);
+	if (levels_directions(levels, arena, &up) || levels_order(levels, up, arena, &order) ||
+	    levels_order_crossing(levels, arena, &crossing))
+		return hd_error_no_memory(&search->best->err);
+	int rc = try_also(search, algorithm->climbing, order);
+	if (!rc)
+		rc = try_also(search, algorithm->united, order);
+	return rc || !levels->strays ? rc : try_also(search, algorithm, crossing);
 }
 
 static int search_more(struct search *search, const struct planner_algorithm *algorithm,
 		       struct hd_arena *arena)
 {
-	const struct hd_ar_request *request = search->request;
-	uint8_t *up, *order;
-	int rc = climbs_direct(request->fabric, request->routes, arena, &up, NULL);
+	struct hd_error reason;
+	struct levels levels;
+	int rc = levels_find(search->request->fabric, arena, &levels, &reason);
 
-	if (rc == -ENOTSUP)
-		return 0;
-	if (rc || climbs_order(request->fabric, up, arena, &order))
-		return hd_error_no_memory(&search->best->err);
-	rc = try_also(search, algorithm->climbing, order);
-	if (!rc)
-		rc = try_also(search, algorithm->united, order);
-	return rc ? rc : try_crossing(search, algorithm, arena);
+	if (rc == -ENOMEM)
+		search->best->err = reason;
+	return rc ? (is_refused(rc) ? 0 : rc) : search_orders(search, algorithm, &levels, arena);
 }
 
 /* Looks for more where the definition is refused, and much is left out or nothing has come of it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Paths that climb, then descend, and never climb again. Which links climb is given by ranks of the switches, so that
- * the directions have no circle on any fabric: groups that follow such paths alone cannot deadlock.
+ * Paths that climb, then descend, and never climb again. The directions of links have no circle, so groups that follow
+ * such paths alone cannot deadlock, on any fabric.
  */
 #ifndef AR_MANAGER_CLIMBS_H
 #define AR_MANAGER_CLIMBS_H
@@ -9,7 +9,6 @@
 #include <heddle/base/arena.h>
 #include <heddle/base/go_on.h>
 #include <heddle/fabric/graph.h>
-#include <heddle/fabric/routes.h>
 
 #define CLIMBS_NONE 0xFFu
 
@@ -20,24 +19,6 @@ struct climbs {
 	 * CLIMBS_NONE: there is none */
 	uint8_t *states;
 };
-
-/*
- * Directions of all links: up[isl_count], in memory of the arena. The ranks are those of the tables, if they have
- * any, else the levels of the tree that the fabric is but for some cables. If only such cables join two trees, the one
- * with the most hosts is above the others. Errors: -ENOTSUP the fabric is no tree, with a cable that shows it; -ENOMEM.
- * Cost: that of hd_tree_prune().
- */
-int climbs_direct(const struct hd_fabric *fabric, const struct hd_routes *routes,
-		  struct hd_arena *arena, uint8_t **up, struct hd_error *err);
-
-/* Orders of links in which hosts should pass them, by number: [isl_count], in memory of the arena. The first is to
- * climb, then descend. */
-int climbs_order(const struct hd_fabric *fabric, const uint8_t *up, struct hd_arena *arena,
-		 uint8_t **order);
-
-/* The other one: to climb, then descend, then pass the cables that are stray. Errors: -ENOTSUP no cable is, or the
- * fabric is no tree; -ENOMEM; without a reason. Cost: that of hd_tree_prune(). */
-int climbs_order_crossing(const struct hd_fabric *fabric, struct hd_arena *arena, uint8_t **order);
 
 /*
  * Finds the shortest of these paths between all switches; up[isl_count] is kept. `stride` is at least the number of

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "notes.h"
+#include "levels.h"
 #include "turns.h"
 
 #include <errno.h>
 #include <heddle/fabric/dragonfly_plus.h>
-#include <heddle/fabric/tree.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,59 +85,40 @@ static const char *label(const struct hd_fabric *fabric, uint32_t sw, uint32_t l
 			     HD_LABEL_SIZE);
 }
 
-static bool is_stray(const uint8_t *level, uint32_t near, uint32_t far)
+static void name_strays(const struct levels *levels, struct hd_ar_note *note)
 {
-	return level[near] != HD_TREE_NO_LEVEL && level[far] != HD_TREE_NO_LEVEL &&
-	       level[near] + 1 != level[far] && level[far] + 1 != level[near];
-}
-
-static uint32_t first_stray(const struct hd_fabric *fabric, const uint8_t *level)
-{
-	for (uint32_t link = 0; link < fabric->isl_count; link++)
-		if (is_stray(level, hd_isl_from(fabric, link), fabric->isl_to[link]))
-			return link;
-	return HD_NONE;
-}
-
-static void name_strays(const struct hd_fabric *fabric, const struct hd_tree_pruned *pruned,
-			struct hd_ar_note *note)
-{
-	uint32_t link = first_stray(fabric, pruned->level);
-	char near[HD_LABEL_SIZE], far[HD_LABEL_SIZE], levels[64];
+	const struct hd_fabric *fabric = levels->fabric;
+	uint32_t link = levels_first_stray(levels);
 	uint32_t from = hd_isl_from(fabric, link), to = fabric->isl_to[link];
+	char near[HD_LABEL_SIZE], far[HD_LABEL_SIZE], joined[64];
 
-	if (pruned->level[from] == pruned->level[to])
-		snprintf(levels, sizeof(levels), "two switches of level %u", pruned->level[to]);
+	if (levels->level[from] == levels->level[to])
+		snprintf(joined, sizeof(joined), "two switches of level %u", levels->level[to]);
 	else
-		snprintf(levels, sizeof(levels), "levels %u and %u", pruned->level[from],
-			 pruned->level[to]);
-	snprintf(note->cause, sizeof(note->cause),
-		 "the cable %s - %s joins %s, and so %u of %u cables do not join neighbouring "
-		 "levels of a tree",
-		 label(fabric, from, link, near), label(fabric, to, fabric->isl_reverse[link], far),
-		 levels, pruned->strays, fabric->isl_count / 2);
+		snprintf(joined, sizeof(joined), "levels %u and %u", levels->level[from],
+			 levels->level[to]);
+	snprintf(
+	    note->cause, sizeof(note->cause),
+	    "the cable %s - %s joins %s; %u of %u cables do not join neighbouring levels of a tree",
+	    label(fabric, from, link, near), label(fabric, to, fabric->isl_reverse[link], far),
+	    joined, levels->strays, fabric->isl_count / 2);
 	set_remedy(note, "cable these switches by a level above them, or take these cables out");
 }
 
 /* A fabric that is a tree but for some cables, or is none. False if it is a tree. */
 static bool name_cables(const struct hd_fabric *fabric, struct hd_ar_note *note)
 {
-	static const struct hd_tree_facts no_facts;
 	struct hd_arena arena = {0};
-	struct hd_tree tree;
-	struct hd_tree_pruned pruned;
 	struct hd_error reason = {""};
-	bool found = false;
+	struct levels levels;
+	int rc = levels_find(fabric, &arena, &levels, &reason);
+	bool found = rc == -ENOTSUP || (!rc && levels.strays);
 
-	if (hd_tree_find(fabric, &no_facts, 1, &arena, &tree, &reason) == -ENOTSUP) {
-		int rc = hd_tree_prune(fabric, &no_facts, NULL, &arena, &pruned);
-		found = !rc || rc == -ENOTSUP;
-		if (!rc) {
-			name_strays(fabric, &pruned, note);
-		} else if (found) {
-			set_cause(note, reason.text);
-			set_remedy(note, "a fabric in which each cable joins neighbouring levels");
-		}
+	if (rc == -ENOTSUP) {
+		set_cause(note, reason.text);
+		set_remedy(note, "a fabric in which each cable joins neighbouring levels");
+	} else if (found) {
+		name_strays(&levels, note);
 	}
 	hd_arena_release(&arena);
 	return found;
@@ -152,21 +133,19 @@ static void name_turn(const struct hd_ar_request *request, const struct turns_fi
 	char in[HD_LABEL_SIZE], out[HD_LABEL_SIZE];
 	uint32_t sw = hd_isl_from(fabric, turn->next);
 
-	snprintf(
-	    note->cause, sizeof(note->cause),
-	    "the tables lead packets to LID %u down and up again: they reach %s, and leave by %s",
-	    turn->lid, label(fabric, sw, fabric->isl_reverse[turn->link], in),
-	    label(fabric, sw, turn->next, out));
-	if (!turn->of_hosts)
-		set_remedy(
-		    note,
-		    "cable the switch of that adapter so that a path leads to it without a turn");
-	else if (!request->routes->rank && !*request->routes->engine)
-		set_remedy(note, "if they are of an engine such as updown, name it instead of "
-				 "them: files do not "
-				 "say which links climb");
+	snprintf(note->cause, sizeof(note->cause),
+		 "packets from '%.60s' to LID %u at '%.60s' go down and up again: they reach %s, "
+		 "and leave by %s%s",
+		 fabric->node_name[turn->source], turn->lid, fabric->node_name[turn->destination],
+		 label(fabric, sw, fabric->isl_reverse[turn->link], in),
+		 label(fabric, sw, turn->next, out),
+		 turn->needed ? "; no path climbs, then descends" : "");
+	if (turn->needed)
+		set_remedy(note, "cables from both to the same switches of a higher level, or to "
+				 "such as have them");
 	else
-		set_remedy(note, "take an engine whose paths climb, then descend, such as updown");
+		set_remedy(note, "paths that climb, then descend: an engine such as updown, with "
+				 "the switches at the top as its roots");
 }
 
 static bool name_turns(const struct hd_ar_request *request, struct hd_ar_note *note)

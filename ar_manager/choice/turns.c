@@ -2,6 +2,7 @@
 #include "turns.h"
 #include "climbs.h"
 #include "host_lids.h"
+#include "levels.h"
 
 #include <errno.h>
 
@@ -52,10 +53,33 @@ static bool follow_all(struct search *search, bool of_hosts, struct turns_first 
 			if ((of_hosts ? hd_has_hosts(fabric, sw) : hd_has_adapters(fabric, sw)) &&
 			    follow(search, sw, lid, out)) {
 				out->of_hosts = of_hosts;
+				out->source = sw;
+				out->destination = search->lids.sw[search->lids.destination[lid]];
 				return true;
 			}
 	}
 	return false;
+}
+
+/* Whether no path does without a turn. */
+static int find_need(const struct search *search, struct hd_arena *arena, struct turns_first *out)
+{
+	const struct hd_go_on always = {NULL, NULL};
+	size_t switches = search->fabric->switch_count;
+	struct climbs climbs;
+	int rc = climbs_find(&climbs, search->fabric, search->up, switches, 1, &always, arena);
+
+	if (!rc)
+		out->needed =
+		    climbs.states[out->source * switches + out->destination] == CLIMBS_NONE;
+	return rc;
+}
+
+static int find(struct search *search, struct hd_arena *arena, struct turns_first *out)
+{
+	return follow_all(search, true, out) || follow_all(search, false, out)
+		   ? find_need(search, arena, out)
+		   : -ENOENT;
 }
 
 int turns_find(const struct hd_fabric *fabric, const struct hd_routes *routes,
@@ -63,9 +87,12 @@ int turns_find(const struct hd_fabric *fabric, const struct hd_routes *routes,
 {
 	struct hd_arena arena = {0};
 	struct search search = {.fabric = fabric, .routes = routes};
+	struct levels levels;
 	uint8_t *up;
-	int rc = climbs_direct(fabric, routes, &arena, &up, NULL);
+	int rc = levels_find(fabric, &arena, &levels, NULL);
 
+	if (!rc)
+		rc = levels_directions(&levels, &arena, &up);
 	if (!rc)
 		rc = host_lids_init(&search.lids, fabric, &arena);
 	search.seen = hd_arena_alloc(&arena, fabric->switch_count, sizeof(*search.seen));
@@ -73,8 +100,7 @@ int turns_find(const struct hd_fabric *fabric, const struct hd_routes *routes,
 		rc = hd_arena_check(&arena);
 	if (!rc) {
 		search.up = up;
-		rc =
-		    follow_all(&search, true, out) || follow_all(&search, false, out) ? 0 : -ENOENT;
+		rc = find(&search, &arena, out);
 	}
 	hd_arena_release(&arena);
 	return rc;

@@ -10,6 +10,7 @@
 
 #include "ar_testing.h"
 #include "climbs.h"
+#include "levels.h"
 
 #include "oracle_ar.h"
 
@@ -95,10 +96,12 @@ static void assert_no_loop(const struct trial *trial)
 static void find_climbs(const struct trial *trial, struct hd_arena *arena, struct climbs *climbs)
 {
 	const struct hd_go_on always = {NULL, NULL};
+	struct levels levels;
 	uint8_t *up;
 
 	assert_true(trial->fabric->switch_count <= STRIDE);
-	assert_int_equal(climbs_direct(trial->fabric, trial->routes, arena, &up, NULL), 0);
+	assert_int_equal(levels_find(trial->fabric, arena, &levels, NULL), 0);
+	assert_int_equal(levels_directions(&levels, arena, &up), 0);
 	assert_int_equal(climbs_find(climbs, trial->fabric, up, STRIDE, 1, &always, arena), 0);
 }
 
