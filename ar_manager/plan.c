@@ -1,38 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <heddle/ar_manager/plan.h>
 
+#include "algorithms.h"
 #include "attempts.h"
 #include "notes.h"
 
 #include <errno.h>
-#include <string.h>
-
-/* In the order in which AUTO tries them. */
-static const struct planner_algorithm *const algorithms[] = {&planner_dfp, &planner_tree,
-							     &planner_lag};
-
-#define ALGORITHMS (sizeof(algorithms) / sizeof(algorithms[0]))
-
-const char *hd_ar_algorithm_name(enum hd_ar_algorithm algorithm)
-{
-	for (size_t i = 0; i < ALGORITHMS; i++)
-		if (algorithms[i]->algorithm == algorithm)
-			return algorithms[i]->name;
-	return "auto";
-}
-
-bool hd_ar_algorithm_find(const char *name, enum hd_ar_algorithm *out)
-{
-	for (size_t i = 0; i < ALGORITHMS; i++)
-		if (!strcmp(algorithms[i]->name, name)) {
-			*out = algorithms[i]->algorithm;
-			return true;
-		}
-	if (strcmp(name, "auto"))
-		return false;
-	*out = HD_AR_AUTO;
-	return true;
-}
 
 static int check_shapes(const struct hd_ar_request *request, struct hd_error *err)
 {
@@ -101,18 +74,19 @@ static int plan_auto(const struct hd_ar_request *request, struct hd_ar_plan **ou
 {
 	int rc = -ENOTSUP;
 
-	for (size_t i = 0; i < ALGORITHMS && is_refused(rc); i++) {
+	for (size_t i = 0; i < ALGORITHMS_COUNT && is_refused(rc); i++) {
 		struct hd_error reason = {""};
 		struct attempts_result result;
-		bool last = i + 1 == ALGORITHMS;
-		rc = plan_with(request, algorithms[i], out, &result, last ? loop : NULL, &reason);
+		bool last = i + 1 == ALGORITHMS_COUNT;
+		rc = plan_with(request, algorithms_all[i], out, &result, last ? loop : NULL,
+			       &reason);
 		if (!rc && result.in_part && !last)
-			rc = compare_next(request, algorithms[i + 1], out);
+			rc = compare_next(request, algorithms_all[i + 1], out);
 		if (rc && err)
 			*err = reason;
 		if (is_refused(rc) && !last)
 			hd_log(request->log, HD_LOG_INFO, "algorithm %s is not possible: %s",
-			       algorithms[i]->name, reason.text);
+			       algorithms_all[i]->name, reason.text);
 	}
 	return rc;
 }
@@ -123,10 +97,10 @@ static int plan_named(const struct hd_ar_request *request, struct hd_ar_plan **o
 	struct attempts_result result;
 	struct hd_error reason = {""};
 
-	for (size_t i = 0; i < ALGORITHMS; i++) {
-		if (algorithms[i]->algorithm != request->algorithm)
+	for (size_t i = 0; i < ALGORITHMS_COUNT; i++) {
+		if (algorithms_all[i]->algorithm != request->algorithm)
 			continue;
-		int rc = plan_with(request, algorithms[i], out, &result, loop, &reason);
+		int rc = plan_with(request, algorithms_all[i], out, &result, loop, &reason);
 		if (rc && err)
 			*err = reason;
 		return rc;

@@ -63,8 +63,8 @@ void ar_figures_explain(const struct hd_ar_plan *plan, const struct hd_ar_notes 
 
 static void add_summary(const struct ar_figures *figures, struct status_report *report)
 {
-	const char *cause = figures->nothing && !*figures->fault ? "no entry is adaptive"
-								 : figures->fault;
+	const char *cause =
+	    figures->nothing && !*figures->fault ? "no entry is adaptive" : figures->fault;
 	char pending[64] = "";
 
 	if (figures->pending)
