@@ -41,31 +41,47 @@ static int plan_with(const struct hd_ar_request *request, const struct planner_a
 		     struct hd_ar_plan **out, struct attempts_result *result,
 		     struct hd_ar_loop **loop, struct hd_error *err)
 {
-	int rc = attempts_make(request, algorithm, out, result, loop, err);
+	struct hd_ar_plan *plan = NULL;
+	int rc = attempts_make(request, algorithm, &plan, result, loop, err), failed = 0;
 
 	if (is_refused(rc))
-		notes_refused(request, algorithm->algorithm, rc, err);
-	else if (!rc && result->wide > (*out)->adaptive)
-		notes_in_part(request, *out, result->wide - (*out)->adaptive, &result->loop);
+		failed = notes_refused(request, algorithm->algorithm, err);
+	else if (!rc && result->wide > plan->adaptive)
+		failed = notes_in_part(request, plan, result->wide - plan->adaptive, &result->loop);
+	if (failed) {
+		hd_ar_plan_free(plan);
+		if (loop && rc == -ELOOP) {
+			hd_ar_loop_free(*loop);
+			*loop = NULL;
+		}
+		return hd_error_no_memory(err);
+	}
+	if (!rc)
+		*out = plan;
 	return rc;
 }
 
-/* Takes the next algorithm in place of a plan that has much left out, if more entries are adaptive by it. */
-static int compare_next(const struct hd_ar_request *request,
-			const struct planner_algorithm *algorithm, struct hd_ar_plan **plan)
+/* Takes another algorithm in place of a plan that has much left out, if as many entries are adaptive by it. On an error
+ * there is no plan any more. */
+static int compare_with(const struct hd_ar_request *request,
+			const struct planner_algorithm *algorithm, struct hd_ar_plan **plan,
+			struct hd_error *err)
 {
-	struct hd_ar_plan *other = NULL;
+	struct hd_ar_plan *other = NULL, *former = *plan;
 	struct attempts_result result;
-	int rc = attempts_make(request, algorithm, &other, &result, NULL, NULL);
+	int rc = attempts_make(request, algorithm, &other, &result, NULL, err);
 
-	if (!rc && other->adaptive >= (*plan)->adaptive) {
-		struct hd_ar_plan *former = *plan;
-		*plan = other;
-		other = former;
-		notes_replaced(request, other, *plan);
+	if (is_refused(rc))
+		return 0;
+	if (!rc && other->adaptive < former->adaptive) {
+		hd_ar_plan_free(other);
+		return 0;
 	}
-	hd_ar_plan_free(other);
-	return is_refused(rc) ? 0 : rc;
+	if (!rc)
+		notes_replaced(request, former, other);
+	hd_ar_plan_free(former);
+	*plan = other;
+	return rc;
 }
 
 /* Tries one algorithm after another. The last reason remains. */
@@ -76,12 +92,15 @@ static int plan_auto(const struct hd_ar_request *request, struct hd_ar_plan **ou
 
 	for (size_t i = 0; i < ALGORITHMS_COUNT && is_refused(rc); i++) {
 		struct hd_error reason = {""};
+		struct hd_ar_plan *plan = NULL;
 		struct attempts_result result;
 		bool last = i + 1 == ALGORITHMS_COUNT;
-		rc = plan_with(request, algorithms_all[i], out, &result, last ? loop : NULL,
+		rc = plan_with(request, algorithms_all[i], &plan, &result, last ? loop : NULL,
 			       &reason);
 		if (!rc && result.in_part && !last)
-			rc = compare_next(request, algorithms_all[i + 1], out);
+			rc = compare_with(request, algorithms_all[i + 1], &plan, &reason);
+		if (!rc)
+			*out = plan;
 		if (rc && err)
 			*err = reason;
 		if (is_refused(rc) && !last)

@@ -105,23 +105,25 @@ static void name_strays(const struct levels *levels, struct hd_ar_note *note)
 	set_remedy(note, "cable these switches by a level above them, or take these cables out");
 }
 
-/* A fabric that is a tree but for some cables, or is none. False if it is a tree. */
-static bool name_cables(const struct hd_fabric *fabric, struct hd_ar_note *note)
+/* A fabric that is a tree but for some cables, or is none. Errors: -ENOENT it is a tree, -ENOMEM. */
+static int name_cables(const struct hd_fabric *fabric, struct hd_ar_note *note)
 {
 	struct hd_arena arena = {0};
 	struct hd_error reason = {""};
 	struct levels levels;
 	int rc = levels_find(fabric, &arena, &levels, &reason);
-	bool found = rc == -ENOTSUP || (!rc && levels.strays);
 
 	if (rc == -ENOTSUP) {
 		set_cause(note, reason.text);
 		set_remedy(note, "a fabric in which each cable joins neighbouring levels");
-	} else if (found) {
+		rc = 0;
+	} else if (!rc && levels.strays) {
 		name_strays(&levels, note);
+	} else if (!rc) {
+		rc = -ENOENT;
 	}
 	hd_arena_release(&arena);
-	return found;
+	return rc;
 }
 
 /* ---- turns ---- */
@@ -148,67 +150,87 @@ static void name_turn(const struct hd_ar_request *request, const struct turns_fi
 				 "the switches at the top as its roots");
 }
 
-static bool name_turns(const struct hd_ar_request *request, struct hd_ar_note *note)
+/* Errors: those of turns_find(). */
+static int name_turns(const struct hd_ar_request *request, struct hd_ar_note *note)
 {
 	struct turns_first turn;
+	int rc = turns_find(request->fabric, request->routes, &turn);
 
-	if (turns_find(request->fabric, request->routes, &turn))
-		return false;
-	name_turn(request, &turn, note);
-	return true;
+	if (!rc)
+		name_turn(request, &turn, note);
+	return rc;
 }
 
 /* ---- notes ---- */
 
 /* Why groups close a loop: the cables, else the tables, else shortest paths that the tables do not take. */
-static void explain(const struct hd_ar_request *request, const struct hd_error *loop,
-		    struct hd_ar_note *note)
+static int explain(const struct hd_ar_request *request, const struct hd_error *loop,
+		   struct hd_ar_note *note)
 {
-	if (name_cables(request->fabric, note) || name_turns(request, note))
-		return;
+	int rc = name_cables(request->fabric, note);
+
+	if (rc && rc != -ENOMEM)
+		rc = name_turns(request, note);
+	if (!rc || rc == -ENOMEM)
+		return rc;
 	snprintf(note->cause, sizeof(note->cause),
 		 "some paths of fewest hops lead down and up again: %.400s",
 		 *loop->text ? loop->text : "their groups close a credit loop");
 	set_remedy(note, "more cables upwards, so that paths of fewest hops climb, then descend");
+	return 0;
 }
 
-static bool is_dragonfly_plus(const struct hd_fabric *fabric)
+/* Whether DFP is no algorithm for the fabric at all. Errors: -ENOMEM. */
+static int find_kind(const struct hd_fabric *fabric, bool *is_other)
 {
 	struct hd_arena arena = {0};
 	struct hd_dragonfly_plus shape;
 	int rc = hd_dragonfly_plus_find(fabric, &arena, &shape, NULL);
 
 	hd_arena_release(&arena);
-	return !rc;
+	*is_other = rc == -ENOTSUP;
+	return rc == -ENOMEM ? rc : 0;
 }
 
-void notes_refused(const struct hd_ar_request *request, enum hd_ar_algorithm algorithm, int rc,
-		   const struct hd_error *reason)
+static int add_dfp(const struct hd_ar_request *request, const struct hd_error *reason)
 {
-	if (!request->notes || (algorithm == HD_AR_DFP && request->algorithm == HD_AR_AUTO &&
-				rc == -ENOTSUP && !is_dragonfly_plus(request->fabric)))
-		return;
+	bool is_other = false;
+	int rc = request->algorithm == HD_AR_AUTO ? find_kind(request->fabric, &is_other) : 0;
+	struct hd_ar_note *note =
+	    rc || is_other ? NULL : add(request, HD_AR_NOTE_REFUSED, HD_AR_DFP);
+
+	if (!note)
+		return rc;
+	set_cause(note, reason->text);
+	set_remedy(note, "tables of the engine dfp on one lane, and switches with private tables");
+	return 0;
+}
+
+int notes_refused(const struct hd_ar_request *request, enum hd_ar_algorithm algorithm,
+		  const struct hd_error *reason)
+{
+	if (!request->notes)
+		return 0;
+	if (algorithm == HD_AR_DFP)
+		return add_dfp(request, reason);
 	struct hd_ar_note *note = add(request, HD_AR_NOTE_REFUSED, algorithm);
 	if (!note)
-		return;
+		return 0;
 	if (algorithm == HD_AR_TREE)
-		explain(request, reason, note);
-	else
-		set_cause(note, reason->text);
-	if (algorithm == HD_AR_DFP && rc == -ENOTSUP)
-		set_remedy(
-		    note, "tables of the engine dfp on one lane, and switches with private tables");
+		return explain(request, reason, note);
+	set_cause(note, reason->text);
+	return 0;
 }
 
-void notes_in_part(const struct hd_ar_request *request, const struct hd_ar_plan *plan,
-		   uint64_t entries, const struct hd_error *loop)
+int notes_in_part(const struct hd_ar_request *request, const struct hd_ar_plan *plan,
+		  uint64_t entries, const struct hd_error *loop)
 {
 	struct hd_ar_note *note = add(request, HD_AR_NOTE_STATIC, plan->algorithm);
 
 	if (!note)
-		return;
+		return 0;
 	note->entries = entries;
-	explain(request, loop, note);
+	return explain(request, loop, note);
 }
 
 /* The note of the plan that was left stays, and says what is in its way. */

@@ -7,14 +7,14 @@
 
 void notes_begin(const struct hd_ar_request *request);
 
-/* An algorithm that makes no plan: rc and its reason. */
-void notes_refused(const struct hd_ar_request *request, enum hd_ar_algorithm algorithm, int rc,
-		   const struct hd_error *reason);
+/* An algorithm that makes no plan, and its reason. Errors: -ENOMEM, without a reason. */
+int notes_refused(const struct hd_ar_request *request, enum hd_ar_algorithm algorithm,
+		  const struct hd_error *reason);
 
-/* A plan that leaves entries static which the definition of its algorithm makes adaptive. `loop`: why the definition
- * alone does not do, or "". */
-void notes_in_part(const struct hd_ar_request *request, const struct hd_ar_plan *plan,
-		   uint64_t entries, const struct hd_error *loop);
+/* A plan that leaves entries static which the definition of its algorithm makes adaptive. `loop`: what the groups of
+ * the definition alone close, or "". Errors: -ENOMEM, without a reason. */
+int notes_in_part(const struct hd_ar_request *request, const struct hd_ar_plan *plan,
+		  uint64_t entries, const struct hd_error *loop);
 
 /* A plan that was left for one with more adaptive entries. */
 void notes_replaced(const struct hd_ar_request *request, const struct hd_ar_plan *left,
