@@ -17,7 +17,9 @@ struct directors {
 	uint32_t count, lines, spines; /* directors, and chips of each */
 	uint32_t trunks; /* cables from each director to the next */
 	uint32_t leaves, uplinks, hosts; /* leaves, cables upwards and hosts of each */
-	bool shared; /* the cables of a leaf go to all directors in turn, else to one */
+	/* each leaf whose number is a multiple has cables to all directors in turn, any other to one;
+	 * 0: all to one */
+	uint32_t shared;
 	uint32_t direct; /* hosts of each line chip */
 	uint64_t seed; /* of the places of leaves */
 };
@@ -89,7 +91,8 @@ static inline void directors_cable_leaf(struct directors_site *site, uint32_t le
 	bool taken[DIRECTORS_CHIPS_MOST] = {false};
 
 	for (uint32_t i = 0; i < shape->uplinks; i++) {
-		uint32_t director = (shape->shared ? number + i : number) % shape->count, line;
+		bool all = shape->shared && number % shape->shared == 0;
+		uint32_t director = (all ? number + i : number) % shape->count, line;
 		do
 			line =
 			    directors_line(shape, director,
