@@ -7,6 +7,9 @@
  * All packets to one LID that have another dependency on a loop lose it at one of its two switches.
  * The first switch loses the link if it may choose there. In most cases only packets that need a
  * turn pass it, so hosts lose nothing.
+ *
+ * Where hosts alone have a loop, as on a fabric that is a tree only in part, nothing is known of their dependencies.
+ * Then first come those of packets that keep an order, such as to climb, then descend.
  */
 #include "cutting.h"
 #include "circling.h"
@@ -74,24 +77,31 @@ static int add_sound(struct hd_dependencies *graph, const struct hd_dependencies
 	return 0;
 }
 
-/* Adds to the lanes what hosts have on any lane, or else what they have on the same one, if that
- * closes no loop. Entries are the same for all lanes. */
-static int add_to_lanes(struct cutting *cutting, const struct proving *hosts)
+/* Adds to a lane what hosts have on any lane, or else what they have on the same one, if that closes
+ * no loop. Entries are the same for all lanes. */
+static int add_to_lane(struct cutting *cutting, const struct proving *hosts, unsigned lane)
 {
+	struct hd_dependencies *graph = &cutting->known.graphs.workers[0].graphs[lane];
 	struct hd_arena scratch = {0};
 	bool sound = false;
+	int rc = add_sound(graph, &cutting->hosts, &scratch, &sound);
+
+	if (!rc && !sound)
+		rc = add_sound(graph, &hosts->graphs.workers[0].graphs[lane], &scratch, &sound);
+	hd_arena_release(&scratch);
+	return rc;
+}
+
+static int add_to_lanes(struct cutting *cutting, const struct proving *hosts)
+{
 	int rc = 0;
 
 	for (unsigned lane = 0; !rc && lane < PROOF_LANES; lane++) {
-		struct hd_dependencies *graph = &cutting->known.graphs.workers[0].graphs[lane];
 		if (!(hosts->graphs.used >> lane & 1))
 			continue;
-		find_turns(cutting, graph);
-		rc = add_sound(graph, &cutting->hosts, &scratch, &sound);
-		if (!rc && !sound)
-			rc = add_sound(graph, &hosts->graphs.workers[0].graphs[lane], &scratch,
-				       &sound);
-		hd_arena_release(&scratch);
+		find_turns(cutting, &cutting->known.graphs.workers[0].graphs[lane]);
+		if (!cutting->hosts_loop)
+			rc = add_to_lane(cutting, hosts, lane);
 	}
 	return rc;
 }
@@ -119,6 +129,10 @@ static int add_hosts(struct cutting *cutting)
 
 	if (!rc)
 		rc = circling_look(&hosts);
+	if (rc == -ELOOP && cutting->order) {
+		cutting->hosts_loop = true;
+		rc = 0;
+	}
 	if (!rc)
 		rc = init_hosts(cutting, &hosts);
 	if (!rc)
@@ -128,7 +142,7 @@ static int add_hosts(struct cutting *cutting)
 }
 
 /* From then on the graphs refuse what would close a loop. */
-static int order(struct cutting *cutting)
+static int order_graphs(struct cutting *cutting)
 {
 	struct proof_graphs *graphs = &cutting->known.graphs;
 	struct hd_arena *arena = &cutting->arena;
@@ -158,9 +172,10 @@ static int init_cuts(struct cutting *cutting)
 }
 
 int cutting_init(struct cutting *cutting, const struct hd_ar_request *request,
-		 const struct hd_ar_plan *plan)
+		 const struct hd_ar_plan *plan, const uint8_t *order)
 {
-	*cutting = (struct cutting){.request = request, .proof = proof_of(request, plan)};
+	*cutting =
+	    (struct cutting){.request = request, .order = order, .proof = proof_of(request, plan)};
 	int rc = find_static(cutting);
 
 	if (!rc)
@@ -168,7 +183,7 @@ int cutting_init(struct cutting *cutting, const struct hd_ar_request *request,
 	if (!rc)
 		rc = add_hosts(cutting);
 	if (!rc)
-		rc = order(cutting);
+		rc = order_graphs(cutting);
 	cutting->proof.plan = NULL;
 	return rc;
 }
@@ -192,16 +207,35 @@ static bool keep(struct cutting *cutting, const struct hd_ar_circling_pair *pair
 	return hd_dependencies_add(graph_of(cutting, pair), pair->link, pair->next);
 }
 
-/* Keeps pairs one by one, and takes them from the list. `of_hosts`: only such as hosts have. */
-static void keep_each(struct cutting *cutting, struct hd_ar_circling *circling, bool of_hosts)
+static bool is_any(const struct cutting *cutting, const struct hd_ar_circling_pair *pair)
+{
+	(void)cutting;
+	(void)pair;
+	return true;
+}
+
+static bool is_of_hosts(const struct cutting *cutting, const struct hd_ar_circling_pair *pair)
+{
+	return hd_dependencies_has(&cutting->hosts, pair->link, pair->next);
+}
+
+static bool is_of_hosts_in_order(const struct cutting *cutting,
+				 const struct hd_ar_circling_pair *pair)
+{
+	return (cutting->order[pair->link] <= cutting->order[pair->next]) &&
+	       is_of_hosts(cutting, pair);
+}
+
+/* Keeps pairs one by one, and takes them from the list. */
+static void keep_each(struct cutting *cutting, struct hd_ar_circling *circling,
+		      bool (*wanted)(const struct cutting *cutting,
+				     const struct hd_ar_circling_pair *pair))
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < circling->count; i++) {
 		const struct hd_ar_circling_pair *pair = &circling->pairs[i];
-		bool wanted =
-		    !of_hosts || hd_dependencies_has(&cutting->hosts, pair->link, pair->next);
-		if (!wanted || !keep(cutting, pair))
+		if (!wanted(cutting, pair) || !keep(cutting, pair))
 			circling->pairs[left++] = *pair;
 	}
 	circling->count = left;
@@ -258,6 +292,10 @@ struct finding {
 	struct cutting *cutting;
 	struct proving all;
 	struct hd_ar_circling circling;
+	struct hd_dependencies
+	    loose[PROOF_LANES]; /* the pairs of `circling`; of lanes that have some */
+	size_t *firsts; /* [first_count] the first pair of each link and lane */
+	size_t first_count;
 	bool columns;
 	bool *seen; /* [switch_count] */
 	uint32_t *queue; /* [switch_count] */
@@ -339,19 +377,59 @@ static void cut_pair(struct finding *finding, const struct hd_ar_circling_pair *
 			    lid);
 }
 
+/* The links by which packets to the LID go on after a link and which they must not hold it for. */
+static void look_at_link(struct finding *finding, uint32_t lane, uint32_t link, uint32_t lid)
+{
+	const struct hd_fabric *fabric = finding->cutting->request->fabric;
+	const uint64_t *rows = finding->loose[lane].waits_for;
+	uint32_t words = finding->loose[lane].words, to = fabric->isl_to[link];
+	const uint64_t *links = finding->all.graphs.workers[0].links[to];
+
+	for (uint32_t word = 0; word < words; word++)
+		for (uint64_t left = rows[(size_t)link * words + word] & links[word]; left;
+		     left &= left - 1) {
+			uint32_t bit = word * 64 + (uint32_t)__builtin_ctzll(left);
+			const struct hd_ar_circling_pair pair = {link, fabric->isl_base[to] + bit,
+								 lane};
+			cut_pair(finding, &pair, lid);
+		}
+}
+
 static void look_at_lid(struct finding *finding, uint32_t lid)
 {
 	const struct hd_fabric *fabric = finding->cutting->request->fabric;
 	const struct proof_graphs_worker *worker = &finding->all.graphs.workers[0];
 
 	proof_graphs_follow(&finding->all.graphs, lid);
-	for (size_t i = 0; i < finding->circling.count; i++) {
-		const struct hd_ar_circling_pair *pair = &finding->circling.pairs[i];
+	for (size_t i = 0; i < finding->first_count; i++) {
+		const struct hd_ar_circling_pair *pair =
+		    &finding->circling.pairs[finding->firsts[i]];
 		uint32_t passing = worker->passing[hd_isl_from(fabric, pair->link)];
-		if (passing >> pair->lane & 1 && has(finding, pair->link) &&
-		    has(finding, pair->next))
-			cut_pair(finding, pair, lid);
+		if (passing >> pair->lane & 1 && has(finding, pair->link))
+			look_at_link(finding, pair->lane, pair->link, lid);
 	}
+}
+
+static int sort_pairs(struct finding *finding)
+{
+	const struct hd_ar_circling *circling = &finding->circling;
+	struct hd_arena *arena = &finding->all.arena;
+
+	finding->firsts = hd_arena_alloc(arena, circling->count, sizeof(*finding->firsts));
+	if (!finding->firsts)
+		return -ENOMEM;
+	for (size_t begin = 0, count; begin < circling->count; begin += count) {
+		const struct hd_ar_circling_pair *pairs = &circling->pairs[begin];
+		struct hd_dependencies *graph = &finding->loose[pairs->lane];
+		count = pairs_of_link(circling, begin);
+		finding->firsts[finding->first_count++] = begin;
+		if (!graph->waits_for &&
+		    hd_dependencies_init(graph, finding->cutting->request->fabric, arena))
+			return -ENOMEM;
+		for (size_t i = 0; i < count; i++)
+			hd_dependencies_collect(graph, pairs[i].link, pairs[i].next);
+	}
+	return 0;
 }
 
 static int look_at_lids(struct finding *finding)
@@ -362,7 +440,7 @@ static int look_at_lids(struct finding *finding)
 
 	finding->seen = hd_arena_alloc(arena, switches, sizeof(*finding->seen));
 	finding->queue = hd_arena_alloc(arena, switches, sizeof(*finding->queue));
-	if (hd_arena_check(arena))
+	if (hd_arena_check(arena) || sort_pairs(finding))
 		return -ENOMEM;
 	for (uint32_t lid = 0; lid < lids->lid_count; lid++) {
 		if (lids->destination[lid] == HD_NONE)
@@ -384,10 +462,12 @@ int cutting_find(struct cutting *cutting, const struct hd_ar_plan *plan, bool co
 	if (!rc)
 		rc = circling_list(&finding.all, &cutting->known, &finding.circling);
 	if (!rc) {
-		keep_each(cutting, &finding.circling, true);
+		if (cutting->hosts_loop)
+			keep_each(cutting, &finding.circling, is_of_hosts_in_order);
+		keep_each(cutting, &finding.circling, is_of_hosts);
 		keep_links(cutting, &finding.circling, true);
 		keep_links(cutting, &finding.circling, false);
-		keep_each(cutting, &finding.circling, false);
+		keep_each(cutting, &finding.circling, is_any);
 	}
 	if (!rc && finding.circling.count)
 		rc = look_at_lids(&finding);

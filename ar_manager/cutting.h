@@ -15,6 +15,9 @@
 
 struct cutting {
 	const struct hd_ar_request *request;
+	/* [isl_count] packets that keep an order hold no link while they wait for one with a lower number; NULL:
+	 * not known */
+	const uint8_t *order;
 	struct hd_arena arena;
 	struct hd_ar_proof_request proof; /* of `known` */
 	struct cuts cuts;
@@ -22,17 +25,18 @@ struct cutting {
 	 * and what was found to fit. Ordered graphs. */
 	struct proving known;
 	struct hd_dependencies hosts; /* of all lanes, in the plan without cuts */
+	bool hosts_loop; /* they have a loop together, so they are tried one by one */
 	struct hd_dependency_workspace workspace; /* of `known` */
 	bool *turns; /* [isl_count] after this link only other senders turn by static ports */
 };
 
 /*
- * Begins without cuts. cutting_release() must be called in any case. Errors: -ELOOP hosts alone have
- * a loop in the plan, or the static ports have one; -ECANCELED, -ENOMEM; without a reason. Cost:
- * that of two proofs, LID by LID.
+ * Begins without cuts. cutting_release() must be called in any case. order[isl_count] is kept:
+ * then hosts lose ports, too, if they alone have a loop. Errors: -ELOOP hosts alone have a loop in the plan, and `order`
+ * is NULL; or the static ports have one; -ECANCELED, -ENOMEM; without a reason. Cost: that of two proofs, LID by LID.
  */
 int cutting_init(struct cutting *cutting, const struct hd_ar_request *request,
-		 const struct hd_ar_plan *plan);
+		 const struct hd_ar_plan *plan, const uint8_t *order);
 
 void cutting_release(struct cutting *cutting);
 

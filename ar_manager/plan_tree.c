@@ -9,7 +9,14 @@
  * A cable that does not join neighbouring levels, such as one that was swapped with another, offers
  * short paths that climb again after they have descended. With them the groups may deadlock, or lead
  * to fewer destinations. If few cables are such, another plan leaves them out of groups and hop counts.
+ *
+ * Shortest paths may also lead down and up again where all cables join neighbouring levels: from one line chip of a
+ * director to another by a leaf that both have, which is as short as by a spine. If the groups can deadlock then, those
+ * of `climbing` follow paths that climb, then descend. Those of `united` have both kinds of ports, so that only the
+ * ports need be left out which really close a loop.
  */
+#include "climbs.h"
+#include "levels.h"
 #include "plan_changes.h"
 #include "plan_memory.h"
 #include "plan_shared.h"
@@ -41,7 +48,6 @@ static int find_hops(struct planner *planner, const struct hd_fabric *fabric, st
 	size_t switches = planner->fabric->switch_count;
 	struct hd_arena *arena = &planner->holder->memory->arena;
 
-	planner->hop_stride = (switches + BLOCK - 1) / BLOCK * BLOCK;
 	uint8_t *rows = hd_arena_alloc(arena, switches, planner->hop_stride);
 	if (!rows || plan_changes_find(planner) || plan_changes_hops(planner, rows))
 		return hd_error_no_memory(err);
@@ -49,18 +55,27 @@ static int find_hops(struct planner *planner, const struct hd_fabric *fabric, st
 	return planner->changes ? 0 : load_hops(planner, fabric, rows, err);
 }
 
+static int begin(struct planner *planner, struct hd_error *err)
+{
+	const size_t switches = planner->fabric->switch_count;
+
+	planner->hop_stride = (switches + BLOCK - 1) / BLOCK * BLOCK;
+	if (plan_shared_prepare(planner, planner->lids.count))
+		return hd_error_no_memory(err);
+	for (unsigned i = 0; i < planner->worker_count; i++)
+		planner->workers[i].planes = hd_arena_alloc(&planner->arena, planner->hop_stride,
+							    8 * (size_t)planner->words);
+	return hd_arena_check(&planner->arena) ? hd_error_no_memory(err) : 0;
+}
+
 /* fabric: what hop counts are of. */
 static int prepare_by(struct planner *planner, const struct hd_fabric *fabric, const bool *stray,
 		      struct hd_error *err)
 {
-	if (plan_shared_prepare(planner, planner->lids.count))
-		return hd_error_no_memory(err);
+	int rc = begin(planner, err);
+
 	planner->stray = stray;
-	int rc = find_hops(planner, fabric, err);
-	for (unsigned i = 0; !rc && i < planner->worker_count; i++)
-		planner->workers[i].planes = hd_arena_alloc(&planner->arena, planner->hop_stride,
-							    8 * (size_t)planner->words);
-	return rc ? rc : hd_arena_check(&planner->arena) ? hd_error_no_memory(err) : 0;
+	return rc ? rc : find_hops(planner, fabric, err);
 }
 
 static int prepare(struct planner *planner, struct hd_error *err)
@@ -88,6 +103,43 @@ static int prepare_without_strays(struct planner *planner, struct hd_error *err)
 	return prepare_by(planner, &pruned.fabric, stray, err);
 }
 
+/* The groups follow these climbs, not hop counts. */
+static int prepare_climbing(struct planner *planner, struct hd_error *err)
+{
+	const struct hd_ar_request *request = planner->request;
+	struct climbs *climbs = hd_arena_alloc(&planner->arena, 1, sizeof(*climbs));
+	struct levels levels;
+	uint8_t *up;
+	int rc = climbs ? levels_find(planner->fabric, &planner->arena, &levels, err)
+			: hd_error_no_memory(err);
+
+	if (!rc && levels_directions(&levels, &planner->arena, &up))
+		rc = hd_error_no_memory(err);
+	if (!rc)
+		rc = begin(planner, err);
+	if (rc)
+		return rc;
+	planner->context = climbs;
+	rc = climbs_find(climbs, planner->fabric, up, planner->hop_stride, request->threads,
+			 &request->go_on, &planner->arena);
+	if (rc == -ERANGE)
+		return hd_error_set(err, -ENOTSUP, "a path has too many hops");
+	return hd_go_on_explain(rc, err);
+}
+
+/* The groups follow both. No later plan is made by one of these, so nothing is remembered. */
+static int prepare_united(struct planner *planner, struct hd_error *err)
+{
+	int rc = prepare_climbing(planner, err);
+	uint8_t *rows =
+	    hd_arena_alloc(&planner->arena, planner->fabric->switch_count, planner->hop_stride);
+
+	if (!rc && !rows)
+		rc = hd_error_no_memory(err);
+	planner->hops = rows;
+	return rc ? rc : load_hops(planner, planner->fabric, rows, err);
+}
+
 /* Sets the bit where the link leads one hop nearer. No hop count is above 254, so that 255 + 1 is
  * none of those that a switch has to another. */
 static void compare_rows(const uint8_t *restrict near, const uint8_t *restrict own,
@@ -100,6 +152,19 @@ static void compare_rows(const uint8_t *restrict near, const uint8_t *restrict o
 		}
 }
 
+static void fill_plane(const struct planner *planner, uint32_t sw, uint32_t link, uint8_t *plane,
+		       uint8_t bit)
+{
+	const uint32_t to = planner->fabric->isl_to[link];
+	const size_t stride = planner->hop_stride;
+
+	if (planner->context)
+		climbs_compare(planner->context, sw, link, to, plane, bit);
+	if (planner->hops && !(planner->stray && planner->stray[link]))
+		compare_rows(planner->hops + to * stride, planner->hops + sw * stride, plane,
+			     stride, bit);
+}
+
 static void fill_planes(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
 {
 	const struct hd_fabric *fabric = planner->fabric;
@@ -107,14 +172,9 @@ static void fill_planes(const struct planner *planner, struct planner_worker *wo
 	uint32_t first = fabric->isl_base[sw];
 
 	memset(worker->planes, 0, stride * 8 * planner->words);
-	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++) {
-		if (planner->stray && planner->stray[link])
-			continue;
-		compare_rows(planner->hops + fabric->isl_to[link] * stride,
-			     planner->hops + sw * stride,
-			     worker->planes + (link - first) / 8 * stride, stride,
-			     (uint8_t)(1u << (link - first) % 8));
-	}
+	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++)
+		fill_plane(planner, sw, link, worker->planes + (link - first) / 8 * stride,
+			   (uint8_t)(1u << (link - first) % 8));
 }
 
 /* True if the set differs from that of the destination before. */
@@ -191,6 +251,20 @@ static const struct planner_algorithm without_strays = {.algorithm = HD_AR_TREE,
 							.class_of = class_of,
 							.set_of = set_of};
 
+static const struct planner_algorithm united = {.algorithm = HD_AR_TREE,
+						.name = "tree",
+						.table_count = 1,
+						.sub_groups = 1,
+						.prepare = prepare_united,
+						.wish = wish};
+
+static const struct planner_algorithm climbing = {.algorithm = HD_AR_TREE,
+						  .name = "tree",
+						  .table_count = 1,
+						  .sub_groups = 1,
+						  .prepare = prepare_climbing,
+						  .wish = wish};
+
 const struct planner_algorithm planner_tree = {.algorithm = HD_AR_TREE,
 					       .name = "tree",
 					       .table_count = 1,
@@ -199,4 +273,6 @@ const struct planner_algorithm planner_tree = {.algorithm = HD_AR_TREE,
 					       .wish = wish,
 					       .class_of = class_of,
 					       .set_of = set_of,
-					       .careful = &without_strays};
+					       .careful = &without_strays,
+					       .climbing = &climbing,
+					       .united = &united};

@@ -79,6 +79,11 @@ struct planner_algorithm {
 	/* A variant for fabrics on which groups could deadlock, or reach less; NULL: none. Of both
 	 * plans that with more adaptive entries is taken. */
 	const struct planner_algorithm *careful;
+	/* A variant whose groups follow paths that climb, then descend, for fabrics on which those of
+	 * the others could deadlock; NULL: none. */
+	const struct planner_algorithm *climbing;
+	/* One whose groups have also all ports of the algorithm itself, with `climbing`. */
+	const struct planner_algorithm *united;
 };
 
 extern const struct planner_algorithm planner_lag, planner_tree, planner_dfp;

@@ -24,7 +24,8 @@ static int ar_job_plan(struct ar_job *job, const struct hd_ar_capability *capabi
 					      .mode = config->mode,
 					      .group_cap = config->group_cap,
 					      .threads = job->threads,
-					      .log = &log};
+					      .log = &log,
+					      .notes = &job->notes};
 
 	progress_begin("planning");
 	int rc = hd_ar_plan_new(&request, &job->plan, &job->loop, err);

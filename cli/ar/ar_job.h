@@ -36,6 +36,7 @@ struct ar_job {
 	struct hd_ar_plan *plan; /* NULL: refused */
 	struct hd_ar_loop *loop; /* why it was refused */
 	struct hd_error refusal; /* the same in words */
+	struct hd_ar_notes notes; /* why not more entries are adaptive */
 };
 
 /* The rows that these commands have in common. */

@@ -28,6 +28,21 @@ static void print_loop(const struct ar_job *job)
 	}
 }
 
+/* Each with what would help on a line of its own. */
+static void print_notes(const struct ar_job *job)
+{
+	for (uint32_t i = 0; i < job->notes.count; i++) {
+		struct hd_ar_note note = job->notes.list[i];
+		char text[HD_AR_NOTE_TEXT], remedy[HD_AR_REMEDY_TEXT];
+		snprintf(remedy, sizeof(remedy), "%s", note.remedy);
+		note.remedy[0] = '\0';
+		printf("%s  %s\n", i ? "              " : "why not more  ",
+		       hd_ar_note_text(&note, text, sizeof(text)));
+		if (*remedy)
+			printf("                what would allow it: %s\n", remedy);
+	}
+}
+
 static void count_groups(const struct hd_ar_plan *plan, uint32_t *switches, uint32_t *groups,
 			 uint32_t *most)
 {
@@ -46,6 +61,7 @@ void ar_plan_report_print(const struct ar_job *job)
 
 	if (!plan) {
 		print_loop(job);
+		print_notes(job);
 		return;
 	}
 	count_groups(plan, &switches, &groups, &most);
@@ -61,6 +77,7 @@ void ar_plan_report_print(const struct ar_job *job)
 	printf("proof           no credit loop: %" PRIu64 " dependencies on %u lane%s, over all "
 	       "ports of all groups\n",
 	       plan->proof.dependencies, plan->proof.lanes, plan->proof.lanes == 1 ? "" : "s");
+	print_notes(job);
 }
 
 /* ---- for programs ---- */
@@ -155,12 +172,28 @@ static json_t *loop_json(const struct ar_job *job)
 	return json_pack("{s:i, s:o}", "vl", (int)job->loop->vl, "links", links);
 }
 
+static json_t *notes_json(const struct ar_job *job)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < job->notes.count; i++) {
+		const struct hd_ar_note *note = &job->notes.list[i];
+		list = json_value_append(
+		    list,
+		    json_pack("{s:s, s:s, s:I, s:o, s:o}", "kind", hd_ar_note_kind_name(note->kind),
+			      "algorithm", hd_ar_algorithm_name(note->algorithm), "entries",
+			      (json_int_t)note->entries, "cause", json_value_text(note->cause),
+			      "remedy", json_value_text(note->remedy)));
+	}
+	return list;
+}
+
 static json_t *refusal_json(const struct ar_job *job)
 {
-	return json_pack("{s:s, s:[], s:f, s:{s:b, s:o, s:o}}", "algorithm",
+	return json_pack("{s:s, s:[], s:f, s:o, s:{s:b, s:o, s:o}}", "algorithm",
 			 hd_ar_algorithm_name(job->site.config.algorithm), "switches",
-			 "adaptive_share", 0.0, "proof", "clean", 0, "reason",
-			 json_value_text(job->refusal.text), "loop", loop_json(job));
+			 "adaptive_share", 0.0, "notes", notes_json(job), "proof", "clean", 0,
+			 "reason", json_value_text(job->refusal.text), "loop", loop_json(job));
 }
 
 json_t *ar_plan_report_json(const struct ar_job *job)
@@ -174,12 +207,12 @@ json_t *ar_plan_report_json(const struct ar_job *job)
 	}
 	for (uint32_t sw = 0; sw < plan->switch_count; sw++)
 		switches = json_value_append(switches, switch_json(plan, sw));
-	return json_pack("{s:s, s:s, s:o, s:f, s:f, s:{s:b, s:I, s:I}}", "algorithm",
-			 hd_ar_algorithm_name(plan->algorithm), "mode",
-			 hd_ar_state_name(plan->mode), "switches", switches, "adaptive_share",
-			 hd_ar_plan_share(plan), "possible_share", hd_ar_plan_possible_share(plan),
-			 "proof", "clean", 1, "lanes", (json_int_t)plan->proof.lanes,
-			 "dependencies", (json_int_t)plan->proof.dependencies);
+	return json_pack(
+	    "{s:s, s:s, s:o, s:f, s:f, s:o, s:{s:b, s:I, s:I}}", "algorithm",
+	    hd_ar_algorithm_name(plan->algorithm), "mode", hd_ar_state_name(plan->mode), "switches",
+	    switches, "adaptive_share", hd_ar_plan_share(plan), "possible_share",
+	    hd_ar_plan_possible_share(plan), "notes", notes_json(job), "proof", "clean", 1, "lanes",
+	    (json_int_t)plan->proof.lanes, "dependencies", (json_int_t)plan->proof.dependencies);
 }
 
 /* ---- files ---- */
@@ -253,6 +286,24 @@ static const struct usage usage = {
 		 "bad input or usage, or the engine or algorithm refuses the fabric"},
 };
 
+/* No fault, but hardly what was wanted. */
+static void warn_if_static(const struct ar_job *job)
+{
+	const struct hd_log log = message_log(false);
+	char text[HD_AR_NOTE_TEXT];
+
+	if (!job->plan || job->plan->adaptive)
+		return;
+	if (!job->notes.count)
+		hd_log(&log, HD_LOG_WARNING, "no entry is adaptive");
+	else if (job->notes.list[0].kind == HD_AR_NOTE_NOTHING)
+		hd_log(&log, HD_LOG_WARNING, "%s",
+		       hd_ar_note_text(&job->notes.list[0], text, sizeof(text)));
+	else
+		hd_log(&log, HD_LOG_WARNING, "no entry is adaptive: %s",
+		       hd_ar_note_text(&job->notes.list[0], text, sizeof(text)));
+}
+
 static int report(struct ar_job *job)
 {
 	int status = job->plan ? STATUS_CLEAN : STATUS_FAULTS;
@@ -260,6 +311,7 @@ static int report(struct ar_job *job)
 
 	if (job->plan && job->folder && ar_plan_report_write(job, &err))
 		return message_fail(&err);
+	warn_if_static(job);
 	if (job->json)
 		return json_value_print(ar_plan_report_json(job), status);
 	ar_plan_report_print(job);

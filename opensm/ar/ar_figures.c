@@ -45,10 +45,26 @@ void ar_figures_count(bool wanted, const struct ar_held *held, const struct hd_a
 		count_pending(program, out);
 }
 
+void ar_figures_explain(const struct hd_ar_plan *plan, const struct hd_ar_notes *notes,
+			struct ar_figures *out)
+{
+	if (!out->wanted)
+		return;
+	if (plan) {
+		out->entries = plan->entries;
+		out->adaptive_entries = plan->adaptive;
+		out->nothing = !plan->adaptive;
+	}
+	if (notes->count)
+		hd_ar_note_text(&notes->list[0], out->reason, sizeof(out->reason));
+}
+
 /* ---- the report ---- */
 
 static void add_summary(const struct ar_figures *figures, struct status_report *report)
 {
+	const char *cause =
+	    figures->nothing && !*figures->fault ? "no entry is adaptive" : figures->fault;
 	char pending[64] = "";
 
 	if (figures->pending)
@@ -63,7 +79,7 @@ static void add_summary(const struct ar_figures *figures, struct status_report *
 	else
 		status_report_text(report, "summary", "off%s%s%s",
 				   figures->wanted ? ", though it is asked for" : "",
-				   *figures->fault ? ": " : "", figures->fault);
+				   *cause ? ": " : "", cause);
 }
 
 static void add_pending(const struct ar_figures *figures, struct status_report *report)
@@ -88,6 +104,10 @@ static void add_faults(const struct ar_figures *figures, struct status_report *r
 				    figures->pending == 1 ? "it" : "they", figures->list[0].guid);
 	if (*figures->fault)
 		status_report_fault(report, "adaptive routing: %s", figures->fault);
+	if (figures->nothing && !*figures->fault)
+		status_report_fault(report,
+				    "adaptive routing is wanted, but no entry is adaptive%s%s",
+				    *figures->reason ? ": " : "", figures->reason);
 }
 
 void ar_figures_add(const struct ar_figures *figures, struct status_report *report)
@@ -97,6 +117,10 @@ void ar_figures_add(const struct ar_figures *figures, struct status_report *repo
 	    adaptive = {"heddle_adaptive_switches", "gauge",
 			"Switches that have groups of ports for adaptive routing"},
 	    groups = {"heddle_adaptive_groups", "gauge", "These groups, in all switches"},
+	    entries = {"heddle_adaptive_entries", "gauge",
+		       "Entries that let a switch choose a port"},
+	    all = {"heddle_adaptive_plan_entries", "gauge",
+		   "Entries of the plan of adaptive routing, static ones too"},
 	    pending = {"heddle_adaptive_pending_switches", "gauge",
 		       "Switches that do not have the adaptive routing that they should have"};
 
@@ -111,6 +135,9 @@ void ar_figures_add(const struct ar_figures *figures, struct status_report *repo
 	status_report_number(report, "switches", figures->adaptive);
 	status_report_number(report, "groups", figures->groups);
 	status_report_number(report, "pending", figures->pending);
+	status_report_number(report, "entries", figures->entries);
+	status_report_number(report, "adaptive_entries", figures->adaptive_entries);
+	status_report_text(report, "reason", "%s", figures->reason);
 	add_pending(figures, report);
 	add_faults(figures, report);
 	status_report_metric(report, &on, figures->on);
@@ -118,5 +145,7 @@ void ar_figures_add(const struct ar_figures *figures, struct status_report *repo
 		return;
 	status_report_metric(report, &adaptive, figures->adaptive);
 	status_report_metric(report, &groups, figures->groups);
+	status_report_metric(report, &entries, (double)figures->adaptive_entries);
+	status_report_metric(report, &all, (double)figures->entries);
 	status_report_metric(report, &pending, figures->pending);
 }

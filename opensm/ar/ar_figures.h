@@ -15,6 +15,9 @@ struct ar_figures {
 	const char *algorithm, *mode; /* of the plan in the switches; NULL if it is off */
 	uint32_t switches, adaptive; /* all, and those with groups */
 	uint32_t groups;
+	uint64_t entries, adaptive_entries; /* of the plan that is wanted */
+	char reason[HD_AR_NOTE_TEXT]; /* why not more of them are adaptive; "" */
+	bool nothing; /* AR is wanted, there is a plan, and no entry of it is adaptive */
 	/* Switches that do not have what they should have. */
 	uint32_t pending, named;
 	struct {
@@ -28,6 +31,10 @@ struct ar_figures {
  * may have it on. `program` NULL: no switch was asked. */
 void ar_figures_count(bool wanted, const struct ar_held *held, const struct hd_ar_program *program,
 		      struct ar_figures *out);
+
+/* Adds the figures of the plan that is wanted (NULL: none), and why it is not better. */
+void ar_figures_explain(const struct hd_ar_plan *plan, const struct hd_ar_notes *notes,
+			struct ar_figures *out);
 
 /* Adds the section `ar`. */
 void ar_figures_add(const struct ar_figures *figures, struct status_report *report);

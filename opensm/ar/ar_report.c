@@ -71,6 +71,30 @@ void ar_report_ahead(uint32_t steps, const struct opensm_log *log)
 		 steps);
 }
 
+/* The number of entries is no news. */
+static bool said_note(const struct ar_report *report, const struct hd_ar_note *note)
+{
+	for (uint32_t i = 0; i < report->notes.count; i++) {
+		const struct hd_ar_note *said = &report->notes.list[i];
+		if (said->kind == note->kind && said->algorithm == note->algorithm &&
+		    !strcmp(said->cause, note->cause))
+			return true;
+	}
+	return false;
+}
+
+void ar_report_notes(struct ar_report *report, const struct hd_ar_notes *notes,
+		     const struct opensm_log *log)
+{
+	char text[HD_AR_NOTE_TEXT];
+
+	for (uint32_t i = 0; i < notes->count; i++)
+		if (!said_note(report, &notes->list[i]))
+			log_info(log, "WRN: adaptive routing: %s",
+				 hd_ar_note_text(&notes->list[i], text, sizeof(text)));
+	report->notes = *notes;
+}
+
 void ar_report_narrowing(const struct hd_ar_narrowing *narrowing, const struct opensm_log *log)
 {
 	if (narrowing->late)

@@ -28,6 +28,7 @@ struct ar_report {
 	struct ar_said *said; /* [count] by ascending GUID */
 	uint32_t count;
 	char fault[HD_ERROR_TEXT];
+	struct hd_ar_notes notes; /* those that the log had last */
 };
 
 /* What a programming took. */
@@ -43,6 +44,10 @@ void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_conf
 
 /* The change goes in steps, so many of them before the forwarding tables change. */
 void ar_report_ahead(uint32_t steps, const struct opensm_log *log);
+
+/* Why not more entries are adaptive: each reason once, until it is over. */
+void ar_report_notes(struct ar_report *report, const struct hd_ar_notes *notes,
+		     const struct opensm_log *log);
 
 /* What is narrowed while tables change, if anything is. */
 void ar_report_narrowing(const struct hd_ar_narrowing *narrowing, const struct opensm_log *log);

@@ -507,6 +507,8 @@ static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 	if (!rc)
 		ar_report_programmed(tasks->plan, &job->settings.config, &effort,
 				     tasks->caller->log);
+	if (!rc || rc == -ELOOP || rc == -ENOTSUP)
+		ar_report_notes(&tasks->report, &tasks->notes, tasks->caller->log);
 	if (rc != -ECANCELED)
 		ar_report_switches(&tasks->report, program_of(tasks), tasks->caller->log);
 	return rc ? rc : tell(tasks, job, err);
@@ -541,5 +543,6 @@ void ar_tasks_figures(const struct ar_tasks *tasks, const struct ar_job *job,
 	const bool wanted = job->task != AR_DISABLE && job->settings.config.enable;
 
 	ar_figures_count(wanted, &tasks->held, tasks->port.link ? program_of(tasks) : NULL, out);
+	ar_figures_explain(tasks->plan, &tasks->notes, out);
 	memcpy(out->fault, tasks->report.fault, sizeof(out->fault));
 }

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job, bool unproved,
+int ar_tasks_make_plan(struct ar_tasks *tasks, const struct ar_job *job, bool unproved,
 		       const struct hd_go_on *go_on, struct hd_ar_plan **plan, struct hd_error *err)
 {
 	const struct hd_ar_config *config = &job->settings.config;
@@ -19,7 +19,8 @@ int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job, b
 					.mode = config->mode,
 					.group_cap = config->group_cap,
 					.unproved = unproved,
-					.threads = job->threads};
+					.threads = job->threads,
+					.notes = &tasks->notes};
 
 	if (go_on)
 		request.go_on = *go_on;

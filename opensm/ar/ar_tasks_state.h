@@ -31,13 +31,14 @@ struct ar_tasks {
 	uint32_t stuck_before; /* switches that were stuck when the job began */
 	double begun; /* monotonic_ms() when the job began */
 	double plan_ms; /* that the last plan for a whole programming took, with its proof */
+	struct hd_ar_notes notes; /* of the plan that was made last, or of its refusal */
 	struct ar_report report;
 	struct ar_hosts hosts;
 };
 
-/* Makes a plan for the routing of a job, with what its switches can do. `unproved`: the steps to it are proved.
- * `go_on` NULL: never stop. Errors: as hd_ar_plan_new(). */
-int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job, bool unproved,
+/* Makes a plan for the routing of a job, with what its switches can do, and notes why it is not better. `unproved`: the
+ * steps to it are proved. `go_on` NULL: never stop. Errors: as hd_ar_plan_new(). */
+int ar_tasks_make_plan(struct ar_tasks *tasks, const struct ar_job *job, bool unproved,
 		       const struct hd_go_on *go_on, struct hd_ar_plan **plan,
 		       struct hd_error *err);
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from cli_testing import BAD, CLEAN, FAULTS, ebb, generate, heddle, route
+from cli_testing import BAD, CLEAN, FABRICS, FAULTS, ebb, generate, heddle, route
 from fairness_table import competing
 
 
@@ -176,6 +176,79 @@ def test_a_plan_with_a_credit_loop_is_refused(tmp_path):
     for link, following in zip(links, links[1:] + links[:1]):
         assert link["to"]["guid"] == following["from"]["guid"]
     assert not (tmp_path / "heddle.far").exists()
+
+
+DIRECTORS = ("directors", "--leaves=20", "--hosts=4", "--uplinks=5", "--line-chips=10", "--outside=12", "--spine-chips=6")
+
+
+@pytest.mark.parametrize("engine", ("dmodk", "updown"))
+def test_directors_are_trees(tmp_path, engine):
+    """Leaves that share line chips offer paths down and up again. The groups do without, and nothing is lost; from
+    tables in a file as from the engine."""
+    fabric = generate(tmp_path / "directors", *DIRECTORS)
+    plan = plan_of("-e", engine, fabric)
+    assert plan["algorithm"] == "tree" and plan["notes"] == [] and plan["adaptive_share"] > 0.49
+    route(engine, fabric, tmp_path / "tables")
+    assert plan_of(fabric, tmp_path / "tables") == plan
+    heddle("ar", "plan", "-o", tmp_path, fabric, tmp_path / "tables")
+    heddle("check", "--plan", tmp_path / "heddle.far", fabric, tmp_path / "tables")
+
+
+@pytest.mark.parametrize("name, file, share", (
+    ("avakas", "ibnetdiscover-p.txt", 0.8815), ("chic-like", "chic.net", 0.6431), ("ib145", "topo.ibnet", 0.8292),
+    ("psmn-x5", "X5.topofile", 0.7872)))
+@pytest.mark.parametrize("engine", ("dmodk", "updown", "spf"))
+def test_real_fabrics_have_groups_of_tree(name, file, share, engine):
+    fabric = FABRICS / name / file
+    if not fabric.exists():
+        pytest.skip(f"no {fabric}: set HEDDLE_FABRICS to its folder")
+    plan = plan_of("-e", engine, fabric)
+    assert plan["algorithm"] == "tree" and plan["notes"] == []
+    assert plan["adaptive_share"] == pytest.approx(share, abs=0.0001)
+
+
+def test_what_is_in_the_way_is_said(tmp_path):
+    """Without a tree and without parallel cables nothing is adaptive: the text and the JSON name a cable, a warning
+    says so, and the status is 0."""
+    fabric = generate(tmp_path / "torus", "torus", "--dims=4,4", "--hosts=1")
+    text, warning = heddle("ar", "plan", "-e", "spf", fabric)
+    cable = "the link 'S_0_0' 0x0000000000200000[2] - 'S_1_0' 0x0000000000200040[3]"
+    remedy = "a fabric in which each cable joins neighbouring levels"
+    assert "(0.00%)" in text
+    assert f"why not more    algorithm tree is not possible: not a fat tree: {cable}" in text
+    assert f"                what would allow it: {remedy}\n" in text
+    assert "heddle: warning: no entry is adaptive: algorithm tree is not possible: " in warning and cable in warning
+    note, = plan_of("-e", "spf", fabric)["notes"]
+    assert (note["kind"], note["algorithm"], note["entries"], note["remedy"]) == ("refused", "tree", 0, remedy)
+    assert cable in note["cause"]
+
+
+def with_swapped_cables(text, one, other):
+    """The cables of two switch ports (GUID in hexadecimal, port) join these two ports, and their far ends each other."""
+    lines, places, switch = text.splitlines(), {}, None
+    for number, line in enumerate(lines):
+        if line.startswith("Switch"):
+            switch = line.split('"')[1][2:]
+        elif found := re.match(r'\[(\d+)\]\t"S-(\w+)"\[(\d+)\]', line):
+            places[switch, int(found[1])] = number, (found[2], int(found[3]))
+    far, far_other = places[one][1], places[other][1]
+    for near, (guid, port) in ((one, other), (other, one), (far, far_other), (far_other, far)):
+        lines[places[near][0]] = f'[{near[1]}]\t"S-{guid}"[{port}]'
+    return "\n".join(lines) + "\n"
+
+
+def test_a_part_that_is_no_tree_is_static(tmp_path):
+    """A leaf is cabled to a switch at the top, and two in the middle to each other: a cable is named, and most entries
+    stay adaptive."""
+    fabric = generate(tmp_path / "tree", "xgft", "--children=4,4,4", "--parents=1,4,4")
+    (tmp_path / "swapped").write_text(with_swapped_cables(fabric.read_text(), (f"{0x200000:016x}", 5),
+                                                          (f"{0x200200:016x}", 4)))
+    whole, plan = plan_of("-e", "updown", fabric), plan_of("-e", "updown", tmp_path / "swapped")
+    assert plan["algorithm"] == "tree" and plan["adaptive_share"] > 0.5 * whole["adaptive_share"]
+    note, = plan["notes"]
+    assert note["kind"] == "static" and note["entries"] > 0
+    assert note["cause"] == ("the cable 'S1_0_0' 0x0000000000200000[5] - 'S3_0_0' 0x0000000000200200[4] joins levels 0 "
+                             "and 2; 2 of 128 cables do not join neighbouring levels of a tree")
 
 
 @pytest.mark.parametrize("k", range(2, 21))

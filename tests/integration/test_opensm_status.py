@@ -17,7 +17,7 @@ import emulator
 import fabric_sim
 import pytest
 import schemas
-from ar_sim import programmed
+from ar_sim import programmed, sweep
 from cli_testing import BAD, CLEAN, FAULTS
 from emulator import AR_LFT, Emulator
 from fabric_sim import PATIENCE, OpenSM, Simulation, Topology, check, generate, wait_until
@@ -226,6 +226,33 @@ def test_adaptive_routing(tmp_path):
         wait_until(lambda: ask_quietly(opensm)["parts"]["ar"]["pending"] > 0, "a pending switch")
         ar = ask(opensm, FAULTS)["parts"]["ar"]
         assert f"0x{victim:016x}" in [one["guid"] for one in ar["pending_switches"]]
+
+
+def test_nothing_is_adaptive(tmp_path):
+    """Adaptive routing on a fabric that is no tree and has no parallel cables: the log names a cable once, and the
+    state is degraded with the reason, for Nagios, too. With parallel cables all is well."""
+    torus = ("torus", "--dims=3,3", "--hosts=1")
+    with Simulation(generate(tmp_path, *torus), emulator=Emulator()) as simulation, \
+            simulation.opensm("ar_spf") as opensm:
+        assert programmed(opensm)["groups"] == 0
+        wait_until(lambda: ask_quietly(opensm)["parts"]["ar"]["faults"], "the fault")
+        ar = ask(opensm, FAULTS)["parts"]["ar"]
+        cable = re.search(r"'S_\w+' 0x[0-9a-f]{16}\[\d+\] - 'S_\w+' 0x[0-9a-f]{16}\[\d+\]", ar["reason"])[0]
+        assert ar["adaptive_entries"] == 0 < ar["entries"]
+        assert ar["faults"] == [f"adaptive routing is wanted, but no entry is adaptive: {ar['reason']}"]
+        assert "; what would allow it: " in ar["reason"]
+        nagios = run(opensm, "status", "--nagios", status=FAULTS)
+        assert nagios.startswith("HEDDLE WARNING - ") and cable in nagios
+        found = metrics(opensm)
+        assert found["heddle_adaptive_entries"] == 0 < found["heddle_adaptive_plan_entries"]
+        sweep(opensm)
+        lines = [line for line in opensm.log().splitlines() if "WRN: adaptive routing: " in line]
+        assert len(lines) == 1 and cable in lines[0]
+    with Simulation(generate(tmp_path, *torus, "--parallel=2"), emulator=Emulator()) as simulation, \
+            simulation.opensm("ar_spf") as opensm:
+        wait_until(lambda: ask_quietly(opensm)["parts"]["ar"]["on"], "adaptive routing")
+        ar = ask(opensm)["parts"]["ar"]
+        assert ar["algorithm"] == "lag" and 0 < ar["adaptive_entries"] <= ar["entries"] and not ar["faults"]
 
 
 def connect(opensm):

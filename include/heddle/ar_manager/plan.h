@@ -12,6 +12,9 @@
  * make such turns in few places. If groups would let them close a credit loop elsewhere, TREE and
  * LAG leave ports out of these groups.
  *
+ * On a fabric that is a tree only in part, TREE also leaves out ports by which hosts close a loop.
+ * Directors, which are trees inside, and which leaves or other directors are cabled to, are trees.
+ *
  * Source: adaptive routing as in InfiniBand HDR switches; the algorithms LAG, TREE and DFP are
  * those that vendors' subnet managers offer.
  */
@@ -27,12 +30,16 @@
 #define HD_AR_OLD_GROUPS_MAX 256u /* an entry of the old form has 8 bits for the group */
 #define HD_AR_NO_GROUP 0xFFFFu /* a static entry */
 #define HD_AR_SUB_GROUPS 2u /* that a plan uses at most */
+#define HD_AR_NOTES_MAX 4u
+#define HD_AR_REMEDY_TEXT 192u
 #define HD_AR_TABLES 3u /* that a plan uses at most: private forwarding tables of DFP */
 
 enum hd_ar_algorithm {
 	HD_AR_AUTO, /* DFP on Dragonfly+, else TREE, else LAG */
 	HD_AR_LAG, /* a group is all ports to the neighbour to which the static port leads */
-	HD_AR_TREE, /* a group is all ports on a path of fewest hops to the destination switch */
+	/* a group is all ports on a path of fewest hops to the destination switch; where these can
+	 * deadlock, on a path that climbs, then descends */
+	HD_AR_TREE,
 	HD_AR_DFP /* Dragonfly+: minimal ports, and ports to another island */
 };
 
@@ -101,6 +108,27 @@ struct hd_ar_plan {
 	struct hd_ar_proof proof; /* what was proved */
 };
 
+enum hd_ar_note_kind {
+	HD_AR_NOTE_REFUSED, /* the algorithm makes no plan */
+	HD_AR_NOTE_FEWER, /* by the algorithm fewer entries would be adaptive than in the plan */
+	HD_AR_NOTE_STATIC, /* entries are static that the definition of the algorithm makes adaptive */
+	HD_AR_NOTE_NOTHING /* no entry is adaptive */
+};
+
+/* Why not more entries are adaptive. */
+struct hd_ar_note {
+	enum hd_ar_note_kind kind;
+	enum hd_ar_algorithm algorithm;
+	uint64_t entries; /* of STATIC */
+	char cause[HD_ERROR_TEXT]; /* which switch, which cable */
+	char remedy[HD_AR_REMEDY_TEXT]; /* what would allow it; "": that is not known */
+};
+
+struct hd_ar_notes {
+	uint32_t count;
+	struct hd_ar_note list[HD_AR_NOTES_MAX]; /* [count] in the order of the algorithms */
+};
+
 struct hd_ar_request {
 	const struct hd_fabric *fabric;
 	const struct hd_routes *routes; /* in the fabric's shape, with their service levels */
@@ -117,13 +145,18 @@ struct hd_ar_request {
 	unsigned threads; /* 0 = 1; never changes the result */
 	const struct hd_log *log; /* remarks; NULL = none */
 	struct hd_go_on go_on; /* asked for every few switches and destinations */
+	/* Result, also if there is no plan: why not more entries are adaptive. NULL: nobody asks. A
+	 * fabric that is no Dragonfly+ is no cause, unless DFP is asked for by name. */
+	struct hd_ar_notes *notes;
 };
 
 /*
  * Makes and proves a plan; *out is freed with hd_ar_plan_free(). The proof covers all ports of all
- * groups. If hosts alone close a credit loop in them, the plan is refused with -ELOOP, the reason
- * names the loop, and *loop has it (loop may be NULL; free it with hd_ar_loop_free()). AUTO goes on with the next
- * algorithm instead. Where a switch has too few groups, it keeps those that serve most (ports times
+ * groups. If hosts alone close a credit loop in them, TREE looks for the levels of the fabric, and follows
+ * paths that climb, then descend. If there are none, and with the other algorithms, the plan is refused with
+ * -ELOOP, the reason names the loop, and *loop has it (loop may be NULL; free it with hd_ar_loop_free()). AUTO
+ * goes on with the next algorithm instead; also if TREE has left ports out of hosts' groups, and more entries are
+ * adaptive by LAG. Where a switch has too few groups, it keeps those that serve most (ports times
  * LIDs). A group that has lost or got ports keeps its number; other new groups get numbers that are
  * free in `previous` too, as long as there are any.
  *
@@ -131,7 +164,8 @@ struct hd_ar_request {
  *
  * Errors: -ELOOP, -ENOTSUP DFP on a fabric that is no Dragonfly+ or whose switches cannot do it,
  * -EINVAL shapes that differ, -ECANCELED, -ENOMEM. Cost: O(switches * (LIDs + links)) and the proof.
- * Where ports are left out: that of some proofs more, LID by LID. If `previous` is a plan of this function by the
+ * Where ports are left out: that of some proofs more, LID by LID; at most ten rounds, then as many as there
+ * are destination switches with a loop. If `previous` is a plan of this function by the
  * same algorithm, TREE or LAG without such ports: a comparison of the static ports, and O(LIDs) for each switch
  * that has other entries than before; the rest costs as much as what has changed.
  */
@@ -175,6 +209,15 @@ double hd_ar_plan_possible_share(const struct hd_ar_plan *plan);
 /* "lag", "tree", "dfp", "auto"; and back: false if it is none of them. */
 const char *hd_ar_algorithm_name(enum hd_ar_algorithm algorithm);
 bool hd_ar_algorithm_find(const char *name, enum hd_ar_algorithm *out);
+
+/* "refused", "fewer", "static", "nothing". */
+const char *hd_ar_note_kind_name(enum hd_ar_note_kind kind);
+
+/* The note as one sentence without a full stop: what is so, its cause, and what would allow more. Writes at most
+ * size bytes, always terminated, and returns buffer. */
+const char *hd_ar_note_text(const struct hd_ar_note *note, char *buffer, size_t size);
+
+#define HD_AR_NOTE_TEXT 1024u /* room for any such sentence */
 
 /* "bounded", "free", "static", "hash". */
 const char *hd_ar_state_name(enum hd_ar_state state);

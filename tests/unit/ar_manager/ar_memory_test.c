@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "directors_testing.h"
 #include "program_testing.h"
 
 #include "short_memory.h"
@@ -97,6 +98,29 @@ static void plans(void **state)
 	hd_routes_free(tree_routes);
 	hd_fabric_free(torus);
 	hd_fabric_free(tree);
+}
+
+/* Property: also on directors, and on a fabric that is a tree only in part, with notes. */
+static void plans_in_part(void **state)
+{
+	static const struct directors shapes[] = {
+	    {.count = 1, .lines = 4, .spines = 2, .leaves = 5, .uplinks = 2, .hosts = 1},
+	    {.count = 2, .lines = 3, .spines = 2, .trunks = 3, .direct = 1}};
+	struct hd_ar_notes notes;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct hd_fabric *fabric = directors_build(&shapes[i % 2]);
+		struct hd_routes *routes = route(i < 2 ? "updown" : "spf", fabric);
+		const struct hd_ar_request request = {.fabric = fabric,
+						      .routes = routes,
+						      .algorithm = HD_AR_AUTO,
+						      .mode = HD_AR_FREE,
+						      .notes = &notes};
+		try_plan("directors", &request, 0);
+		hd_routes_free(routes);
+		hd_fabric_free(fabric);
+	}
 }
 
 /* Property: also where groups lose links, so that other senders than hosts close no loop. */
@@ -345,9 +369,10 @@ static void private_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(plans),	    cmocka_unit_test(plans_with_cuts),
-	    cmocka_unit_test(after_a_plan), cmocka_unit_test(legacy_file),
-	    cmocka_unit_test(programs),	    cmocka_unit_test(private_tables),
+	    cmocka_unit_test(plans),	       cmocka_unit_test(plans_in_part),
+	    cmocka_unit_test(plans_with_cuts), cmocka_unit_test(after_a_plan),
+	    cmocka_unit_test(legacy_file),     cmocka_unit_test(programs),
+	    cmocka_unit_test(private_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
