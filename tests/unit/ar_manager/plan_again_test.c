@@ -25,6 +25,7 @@ struct story {
 	const char *engine; /* NULL: random shortest paths, some of them bad */
 	struct hd_routes *routes;
 	struct hd_ar_capability can[256];
+	bool limited; /* they count; else all switches can do all */
 	struct hd_ar_request request;
 	struct hd_ar_plan *plan; /* of the step before */
 	struct hd_ar_plan *copy; /* of it, which does not know what it was made from */
@@ -63,6 +64,7 @@ static struct story story_new(uint64_t number)
 	story.base = base_of(number, &story.random);
 	story.engine = number % 3 ? engines[number / 3 % 8 < 5 ? 0 : number / 3 % 8 - 4]
 				  : engines[1 + number / 3 % 3];
+	story.limited = number % 4 < 3;
 	for (uint32_t sw = 0; sw < 256; sw++)
 		story.can[sw] = hd_ar_capability_full;
 	story.request =
@@ -70,7 +72,6 @@ static struct story story_new(uint64_t number)
 				   .mode = HD_AR_FREE,
 				   .group_cap = number % 7 < 3 ? (uint32_t)(number % 7) : 0,
 				   .unproved = number % 4 == 2,
-				   .capabilities = story.can,
 				   .threads = 1 + (unsigned)(number % 3 == 0)};
 	return story;
 }
@@ -116,10 +117,10 @@ static void change(struct story *story)
 {
 	const struct hd_fabric_change loss = draw_loss(story);
 
-	const uint32_t sw = below(&story->random, 256);
-	const uint32_t cap = below(&story->random, 4);
+	const uint32_t sw = below(&story->random, story->base->switch_count);
+	const uint32_t cap = below(&story->random, 2) ? below(&story->random, 4) : 100;
 
-	if (!below(&story->random, 8))
+	if (!below(&story->random, 3))
 		story->can[sw].group_cap = cap;
 	if (!below(&story->random, 6))
 		return;
@@ -154,6 +155,7 @@ static void next_fabric(struct story *story)
 	story->now = fabric;
 	story->request.fabric = fabric;
 	story->request.routes = story->routes;
+	story->request.capabilities = story->limited ? story->can : NULL;
 }
 
 static void compare_switches(const struct hd_ar_plan *a, const struct hd_ar_plan *b, uint32_t sw)
