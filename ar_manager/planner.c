@@ -86,15 +86,15 @@ static const struct hd_ar_row *make_row(const struct planner *planner,
 	return row;
 }
 
-/* Gives the switch the row of the previous plan if it is the same. */
+/* Gives the switch the row of the previous plan if it is the same. The next plan relies on its numbers. */
 static void share_row(const struct planner *planner, const struct hd_ar_switch *previous,
 		      struct hd_ar_switch *planned)
 {
 	const uint32_t lids = planner->fabric->lid_count;
 
-	if (!previous || !previous->row || planner->request->previous->lid_count != lids ||
-	    previous->used != planned->used || previous->wanted != planned->wanted ||
-	    previous->port_count != planned->port_count ||
+	if (!previous || !previous->row || !previous->row->counted ||
+	    planner->request->previous->lid_count != lids || previous->used != planned->used ||
+	    previous->wanted != planned->wanted || previous->port_count != planned->port_count ||
 	    !hd_port_set_equal(&previous->above, &planned->above) ||
 	    !plan_row_equal(previous, planned, planner->algorithm->table_count, lids))
 		return;

@@ -21,10 +21,10 @@ static bool has_graph(const struct hd_ar_steps_request *request)
 	return request->graph && *request->graph;
 }
 
-/* Nobody knows what it stands for. */
-static void drop_graph(const struct hd_ar_steps_request *request)
+/* After all errors but -ELOOP nobody knows what it stands for. */
+static void drop_graph(const struct hd_ar_steps_request *request, int rc)
 {
-	if (!has_graph(request))
+	if (!has_graph(request) || rc == -ELOOP)
 		return;
 	hd_ar_graph_free(*request->graph);
 	*request->graph = NULL;
@@ -88,7 +88,7 @@ int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_step
 	if (!rc && !steps)
 		rc = hd_error_no_memory(err);
 	if (rc) {
-		drop_graph(request);
+		drop_graph(request, rc);
 		return rc;
 	}
 	steps->request = *request;
@@ -98,7 +98,7 @@ int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_step
 	if (!rc)
 		rc = find_order(steps, err);
 	if (rc) {
-		drop_graph(request);
+		drop_graph(request, rc);
 		hd_ar_steps_free(steps);
 		return rc;
 	}
@@ -395,6 +395,6 @@ int hd_ar_steps_prove(struct hd_ar_steps *steps, struct hd_error *err)
 		return prove_steps(steps, err);
 	int rc = steps_graph_prove(request, steps->held.plan, &steps->order, err);
 	if (rc)
-		drop_graph(request);
+		drop_graph(request, rc);
 	return rc;
 }

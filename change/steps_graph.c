@@ -380,7 +380,8 @@ static int explain(const struct ordering *ordering, int rc, struct hd_error *err
 	if (rc == -ELOOP)
 		return ar_graph_name_loop(ordering->graph, ordering->request->fabric, err);
 	if (rc == -ESTALE)
-		return hd_error_set(err, rc, "a switch has come since the graph was made");
+		return hd_error_set(err, rc,
+				    "the graph does not know the fabric, or what is in force");
 	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
 }
 
@@ -399,7 +400,7 @@ static int mark_changes(struct ordering *ordering)
 	rc = ar_graph_try(ordering->graph, states, 0);
 	if (!rc)
 		ar_graph_keep(ordering->graph);
-	return rc;
+	return rc == -ELOOP ? -ESTALE : rc; /* what is in force has none */
 }
 
 /* The new entries, as the graph has them at the end, say what comes first. */
@@ -449,6 +450,8 @@ int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd
 		rc = ar_graph_try(ordering.graph, states, step);
 	if (!rc)
 		ar_graph_keep(ordering.graph);
+	else
+		ar_graph_undo(ordering.graph);
 	rc = explain(&ordering, rc, err);
 	end(&ordering);
 	hd_arena_release(&unused.arena);

@@ -29,15 +29,15 @@ int steps_order_find(const struct hd_ar_steps_request *request, const struct hd_
 
 /*
  * Orders the entries by the graph of the request, which stands for the beginning then. `held` is that of the request in
- * the shape of the fabric; `step` and `live` are there. Errors: -ELOOP no such order, -ESTALE the graph
- * does not fit, both with the reason, -E2BIG, -ENOMEM. Cost: O(switches * LIDs) bytes are compared; that of a search
+ * the shape of the fabric; `step` and `live` are there. Errors: -ELOOP the end has a loop, and the graph stands
+ * for the beginning; -ESTALE the graph does not fit; both with the reason; -E2BIG, -ENOMEM. Cost: O(switches * LIDs) bytes are compared; that of a search
  * in the part of the fabric to which entries that change lead.
  */
 int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
 		      struct steps_order *order, struct hd_error *err);
 
 /* Proves the steps one by one, but none after that of the forwarding tables. The graph stands for the last one then.
- * Errors: -ELOOP, -ENOMEM. */
+ * Errors: -ELOOP, and the graph stands for the beginning; -ENOMEM. */
 int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
 		      const struct steps_order *order, struct hd_error *err);
 

@@ -273,25 +273,6 @@ static bool can_compare(const struct hd_ar_program *program, const struct progra
 	       program_row_compares(&sw->row, program->plan, index_of(program, sw));
 }
 
-static int begin_reading(struct hd_ar_program *program, struct program_switch *sw)
-{
-	struct hd_ar_changes *unknown = NULL;
-	int rc;
-
-	if (program->reread) {
-		hd_ar_image_free(sw->held);
-		sw->held = NULL;
-		program_row_forget(&sw->row);
-		sw->info_known = false;
-	}
-	rc = can_compare(program, sw) ? compare_rows(program, sw) : make_images(program, sw);
-	if (!rc && program->goal == PROGRAM_READ)
-		rc = find_in_use(program, sw, &unknown);
-	else if (!rc)
-		rc = hd_ar_unknown(sw->want, sw->held, &unknown);
-	return rc ? rc : begin_list(program, sw, PROGRAM_READING, unknown);
-}
-
 /* What the switch answered, if it was asked, may have changed the image that is wanted: fields of the info that are
  * not ours stay as they are. */
 static int begin_setting(struct hd_ar_program *program, struct program_switch *sw, bool asked)
@@ -304,6 +285,37 @@ static int begin_setting(struct hd_ar_program *program, struct program_switch *s
 	if (!rc)
 		rc = hd_ar_diff(sw->want, sw->held, program->config.order, &changes);
 	return rc ? rc : begin_list(program, sw, PROGRAM_SETTING, changes);
+}
+
+/* To ask for blocks of a switch that has AR off takes as many MADs as to set them. Before private tables are set, the
+ * switch says what it can do with them. */
+static bool is_blank(const struct hd_ar_program *program, const struct program_switch *sw)
+{
+	return program->goal == PROGRAM_APPLY && !program->reread &&
+	       program->plan->table_count == 1 && sw->info_known && !sw->info.enabled &&
+	       !sw->held && !program_row_is_known(&sw->row);
+}
+
+static int begin_reading(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const bool blank = is_blank(program, sw);
+	struct hd_ar_changes *unknown = NULL;
+	int rc;
+
+	if (program->reread) {
+		hd_ar_image_free(sw->held);
+		sw->held = NULL;
+		program_row_forget(&sw->row);
+		sw->info_known = false;
+	}
+	rc = can_compare(program, sw) ? compare_rows(program, sw) : make_images(program, sw);
+	if (!rc && blank)
+		return begin_setting(program, sw, false);
+	if (!rc && program->goal == PROGRAM_READ)
+		rc = find_in_use(program, sw, &unknown);
+	else if (!rc)
+		rc = hd_ar_unknown(sw->want, sw->held, &unknown);
+	return rc ? rc : begin_list(program, sw, PROGRAM_READING, unknown);
 }
 
 static bool wants_private(const struct hd_ar_program *program, const struct program_switch *sw)

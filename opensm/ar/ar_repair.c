@@ -98,6 +98,11 @@ static int run(struct repairing *repairing, struct hd_error *err)
 		rc = program(repairing, err);
 	if (rc)
 		return rc;
+	if (repairing->stepping.still) {
+		hd_ar_plan_free(repairing->next);
+		repairing->next = repairing->stepping.still;
+		repairing->stepping.still = NULL;
+	}
 	ar_tasks_take_plan(tasks, repairing->next);
 	repairing->next = NULL;
 	ar_tasks_take_routing(tasks, repairing->stepping.job->routing);
@@ -106,8 +111,8 @@ static int run(struct repairing *repairing, struct hd_error *err)
 
 void ar_repair_run(struct ar_tasks *tasks, const struct ar_job *job, int rc, struct hd_error *err)
 {
-	struct repairing repairing = {.stepping = {.tasks = tasks, .job = job},
-				      .repair = job->repair};
+	struct repairing repairing = {
+	    .stepping = {.tasks = tasks, .job = job, .may_be_still = true}, .repair = job->repair};
 
 	repairing.stepping.wanted = (struct hd_go_on){is_wanted, &repairing};
 	if (!rc)

@@ -63,12 +63,19 @@ void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_conf
 	    effort->mads, effort->gets, effort->sets, effort->ms);
 }
 
-void ar_report_ahead(uint32_t steps, const struct opensm_log *log)
+void ar_report_ahead(uint32_t steps, const struct hd_ar_plan *still, const struct opensm_log *log)
 {
-	log_info(log,
-		 "adaptive routing: all entries stay adaptive while the tables change; %u steps "
-		 "come before",
-		 steps);
+	if (still)
+		log_info(log,
+			 "adaptive routing: while the tables change, entries that change are "
+			 "static, and "
+			 "%" PRIu64 " stay adaptive; %u steps come before",
+			 still->adaptive, steps);
+	else
+		log_info(log,
+			 "adaptive routing: all entries stay adaptive while the tables change; %u "
+			 "steps come before",
+			 steps);
 }
 
 /* The number of entries is no news. */

@@ -42,8 +42,9 @@ struct ar_effort {
 void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_config *config,
 			  const struct ar_effort *effort, const struct opensm_log *log);
 
-/* The change goes in steps, so many of them before the forwarding tables change. */
-void ar_report_ahead(uint32_t steps, const struct opensm_log *log);
+/* The change goes in steps, so many of them before the forwarding tables change. `still`: what changes is static meanwhile;
+ * NULL: all is adaptive. */
+void ar_report_ahead(uint32_t steps, const struct hd_ar_plan *still, const struct opensm_log *log);
 
 /* Why not more entries are adaptive: each reason once, until it is over. */
 void ar_report_notes(struct ar_report *report, const struct hd_ar_notes *notes,

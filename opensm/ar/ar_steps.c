@@ -129,23 +129,51 @@ int ar_steps_check(const struct ar_tasks *tasks, struct hd_error *err)
 	return 0;
 }
 
-int ar_steps_plan(struct ar_stepping *stepping, const struct hd_routes *before, bool apart,
-		  struct hd_error *err)
+static int plan_once(struct ar_stepping *stepping, const struct hd_routes *before, bool apart,
+		     struct hd_error *err)
 {
-	int rc;
+	int rc = make_steps(stepping, before, apart, err);
 
-	if (stepping->tasks->held.stuck_count)
-		return hd_error_set(err, -EAGAIN, "a switch does not answer");
-	rc = make_steps(stepping, before, apart, err);
 	if (!rc)
 		rc = hd_ar_steps_prove(stepping->steps, err);
 	return rc || apart ? rc : settle(stepping, err);
 }
 
+static int make_still(struct ar_stepping *stepping, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = stepping->job->routing->fabric;
+	struct hd_ar_plan_copy held;
+
+	if (hd_ar_plan_copy_new(stepping->tasks->held.plan, fabric, NULL, &held))
+		return hd_error_no_memory(err);
+	int rc = hd_ar_steps_still(fabric, held.plan, stepping->next, &stepping->still);
+	hd_ar_plan_free(held.plan);
+	if (rc)
+		return hd_error_no_memory(err);
+	stepping->next = stepping->still;
+	return 0;
+}
+
+int ar_steps_plan(struct ar_stepping *stepping, const struct hd_routes *before, bool apart,
+		  struct hd_error *err)
+{
+	if (stepping->tasks->held.stuck_count)
+		return hd_error_set(err, -EAGAIN, "a switch does not answer");
+	int rc = plan_once(stepping, before, apart, err);
+	if (rc != -ELOOP || !stepping->may_be_still || !stepping->tasks->graph)
+		return rc;
+	hd_ar_steps_free(stepping->steps);
+	stepping->steps = NULL;
+	rc = make_still(stepping, err);
+	return rc ? rc : plan_once(stepping, before, apart, err);
+}
+
 void ar_steps_release(struct ar_stepping *stepping)
 {
 	hd_ar_steps_free(stepping->steps);
+	hd_ar_plan_free(stepping->still);
 	stepping->steps = NULL;
+	stepping->still = NULL;
 }
 
 /* ---- programming ---- */

@@ -14,7 +14,10 @@ struct ar_stepping {
 	struct ar_tasks *tasks;
 	const struct ar_job *job;
 	struct hd_go_on wanted; /* the change is */
-	const struct hd_ar_plan *next; /* of the job's routing */
+	const struct hd_ar_plan *next; /* of the job's routing; `still` if that is there */
+	/* What changes may become static, if the next plan has a loop otherwise. */
+	bool may_be_still;
+	struct hd_ar_plan *still; /* such a plan; NULL: none was needed */
 	struct hd_ar_steps *steps; /* after ar_steps_plan() */
 	/* ---- of the step that is programmed ---- */
 	uint64_t sets; /* that were begun */
@@ -30,7 +33,7 @@ int ar_steps_check(const struct ar_tasks *tasks, struct hd_error *err);
 
 /*
  * Plans and proves the steps from what the switches hold, with the forwarding tables `before`, to the next plan on those
- * of the job's routing. `apart`: OpenSM writes these. Where no graph is possible, each step is proved from scratch, unless
+ * of the job's routing, or to one in which what changes is static. `apart`: OpenSM writes these. Where no graph is possible, each step is proved from scratch, unless
  * that would take too long or `apart`. Errors: -EAGAIN a switch does not answer, -ELOOP no such steps, -ETIME
  * too long, -ECANCELED, -ENOMEM; with the reason.
  */

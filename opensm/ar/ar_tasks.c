@@ -220,8 +220,11 @@ static int go_ahead(struct ar_tasks *tasks, const struct ar_job *job,
 		    const struct hd_routes *before, const struct hd_ar_plan *next,
 		    struct patience *patience, struct hd_error *err)
 {
-	struct ar_stepping stepping = {
-	    .tasks = tasks, .job = job, .wanted = while_patient(patience), .next = next};
+	struct ar_stepping stepping = {.tasks = tasks,
+				       .job = job,
+				       .wanted = while_patient(patience),
+				       .next = next,
+				       .may_be_still = true};
 	int rc = ar_steps_plan(&stepping, before, true, err);
 	const uint32_t tables = rc ? 0 : hd_ar_steps_tables(stepping.steps);
 
@@ -229,11 +232,11 @@ static int go_ahead(struct ar_tasks *tasks, const struct ar_job *job,
 	for (uint32_t step = 0; !rc && step < tables; step++)
 		rc = ar_steps_program(&stepping, step, err);
 	patience->until = tasks->begun + NARROW_MS;
-	ar_steps_release(&stepping);
 	if (rc)
 		ar_steps_forget(tasks);
 	else
-		ar_report_ahead(tables - 1, tasks->caller->log);
+		ar_report_ahead(tables - 1, stepping.still, tasks->caller->log);
+	ar_steps_release(&stepping);
 	return rc;
 }
 
@@ -376,7 +379,7 @@ static int advance(struct ar_tasks *tasks, const struct ar_job *job, const struc
 	for (uint32_t step = 0; !rc && step < count; step++)
 		rc = ar_steps_program(&stepping, step, err);
 	ar_steps_release(&stepping);
-	if (rc)
+	if (rc && rc != -ELOOP) /* after that the graph is as before */
 		ar_steps_forget(tasks);
 	tasks->unsure |= rc == -ECANCELED; /* what was under way may have arrived */
 	return rc;
@@ -416,20 +419,32 @@ static int refuse(struct ar_tasks *tasks, struct hd_error *err, int rc)
 	return hd_error_prefix(err, rc, "it is off: no plan");
 }
 
-/* Goes to the next plan, but for its last step. Without a graph the plan has to be proved by itself. */
+static bool has_ended(int rc)
+{
+	return !rc || rc == -ENOMEM || rc == -ECANCELED;
+}
+
+/* Goes to the next plan, but for its last step. If that plan has a loop, or there is no graph any more, it has to be
+ * made again with a proof of its own. */
 static int approach_any(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan **next,
 			struct hd_error *err)
 {
 	int rc = tasks->graph ? advance(tasks, job, *next, err) : -ENOENT;
 
-	if (!rc || rc == -ENOMEM || rc == -ECANCELED)
+	if (has_ended(rc))
 		return rc;
 	if (!(*next)->proof.lanes) {
 		hd_ar_plan_free(*next);
 		*next = NULL;
 		rc = ar_tasks_make_plan(tasks, job, false, NULL, next, err);
+		if (!*next)
+			return refuse(tasks, err, rc);
+		rc = tasks->graph ? advance(tasks, job, *next, err) : -ENOENT;
 	}
-	return *next ? approach(tasks, job, *next, err) : refuse(tasks, err, rc);
+	if (has_ended(rc))
+		return rc;
+	ar_steps_forget(tasks);
+	return approach(tasks, job, *next, err);
 }
 
 static int apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan *next,

@@ -48,8 +48,8 @@ struct hd_ar_steps_request {
 	const struct hd_ar_plan *held; /* in the switches, on `before`; matched by GUID */
 	const struct hd_ar_plan *next; /* of the fabric, on `after` */
 	/*
-	 * NULL, or the graph of what the switches hold (ar_graph.h). Then the cost is that of the change. After an error
-	 * it is freed and NULL: the caller may try again without it.
+	 * NULL, or the graph of what the switches hold (ar_graph.h). Then the cost is that of the change. After
+	 * -ELOOP it stands for the beginning, after all other errors it is freed and NULL.
 	 */
 	struct hd_ar_graph **graph;
 	/* Others write the forwarding tables, in any order, after the steps before hd_ar_steps_tables(). Needs a graph. */
@@ -69,6 +69,15 @@ struct hd_ar_steps;
  */
 int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_steps **out,
 		    struct hd_error *err);
+
+/*
+ * The next plan without what changes: entries that differ from those of `held` are static, with the new port, and
+ * switches without groups in it get none. `held` and `next` are in the shape of the fabric. Mostly there are steps to it
+ * where those to `next` have a loop. *out is the caller's. Errors: -ENOMEM, without a reason. Cost: O(LIDs) for each switch
+ * whose row differs.
+ */
+int hd_ar_steps_still(const struct hd_fabric *fabric, const struct hd_ar_plan *held,
+		      const struct hd_ar_plan *next, struct hd_ar_plan **out);
 
 /* NULL is allowed. */
 void hd_ar_steps_free(struct hd_ar_steps *steps);
