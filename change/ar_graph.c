@@ -362,7 +362,7 @@ void ar_graph_unite(const struct hd_ar_graph *graph, const struct ar_entries *en
 
 void ar_graph_mark(struct hd_ar_graph *graph, uint32_t sw, uint32_t destination, bool changes)
 {
-	const size_t place = (size_t)graph->slot[sw] * graph->slots + destination;
+	const size_t place = (size_t)graph->slot[sw] * graph->destinations + destination;
 	const uint64_t bit = UINT64_C(1) << place % 64;
 
 	if (changes)
@@ -378,8 +378,8 @@ void ar_graph_begin_change(struct hd_ar_graph *graph)
 {
 	for (size_t i = 0; i < graph->mark_count; i++) {
 		const struct ar_pair *pair = &graph->marked[i];
-		graph->has_changed[((size_t)pair->slot * graph->slots + pair->destination) / 64] =
-		    0;
+		graph->has_changed[((size_t)pair->slot * graph->destinations + pair->destination) /
+				   64] = 0;
 		graph->marked[i].step = 0;
 	}
 }

@@ -8,8 +8,9 @@
  *	ar_graph_try()             these become what they are in a step; -ELOOP: that has a loop
  *	ar_graph_keep() or ar_graph_undo()
  *
- * A switch has a slot, which it keeps while it is away. A destination is a switch to which adapters with LIDs are
- * cabled, and has its slot.
+ * A switch has a slot, which it keeps while it is away. Each has two destinations: the LIDs of its hosts, and those of
+ * adapters that are set aside. The former may have groups, and the latter have turns of their own: together they
+ * would show loops that no packet makes.
  */
 #ifndef CHANGE_AR_GRAPH_H
 #define CHANGE_AR_GRAPH_H
@@ -41,7 +42,10 @@ struct ar_undo {
 /* A channel is a directed link: slot * ports + the port that it leaves. */
 struct hd_ar_graph {
 	struct hd_arena arena;
-	uint32_t slots, ports, words; /* ports: above the highest one; words: of a set of ports */
+	uint32_t slots, destinations; /* two for each switch, and room for LIDs by themselves */
+	uint32_t split; /* from there on no destination is in use */
+	uint32_t *home; /* by destination beyond those of switches: where its LID came from */
+	uint32_t ports, words; /* ports: above the highest one; words: of a set of ports */
 	uint64_t *guid; /* [slots] ascending */
 	uint32_t *sw; /* [slots] of the fabric; HD_NONE: it is away */
 	uint32_t *slot; /* [slots] of the switches of the fabric */
@@ -51,15 +55,15 @@ struct hd_ar_graph {
 	uint32_t lid_count;
 	uint32_t *destination; /* [lid_count] HD_NONE: none; freed with free() */
 	uint32_t *lids; /* LIDs by destination; freed with free() */
-	uint32_t *first_lid; /* [slots + 1] into lids */
-	struct ar_column *columns; /* [slots] */
+	uint32_t *first_lid; /* [destinations + 1] into lids */
+	struct ar_column *columns; /* [destinations] */
 	uint16_t *count; /* [channels * ports] destinations that have the dependency */
 	uint64_t *waits; /* [channels * words] whether that is not 0 */
 	uint32_t *rank; /* [channels] a channel comes after all that it waits for */
 	bool disordered; /* by a dependency that was added since */
 	/* ---- of the change at hand ---- */
-	bool *unstable; /* [slots] the destination has other LIDs */
-	uint64_t *is_marked, *has_changed; /* [slots * slots / 64] by slot and destination */
+	bool *unstable; /* [destinations] it has other LIDs */
+	uint64_t *is_marked, *has_changed; /* [slots * destinations / 64] by slot and destination */
 	struct ar_pair *marked; /* until the change is settled */
 	size_t mark_count, mark_room, sorted;
 	struct ar_undo *log;
@@ -99,7 +103,7 @@ void ar_graph_mark(struct hd_ar_graph *graph, uint32_t sw, uint32_t destination,
 static inline bool ar_graph_has_changed(const struct hd_ar_graph *graph, uint32_t slot,
 					uint32_t destination)
 {
-	const size_t bit = (size_t)slot * graph->slots + destination;
+	const size_t bit = (size_t)slot * graph->destinations + destination;
 
 	return graph->has_changed[bit / 64] >> bit % 64 & 1;
 }
@@ -124,6 +128,13 @@ void ar_graph_sort(struct hd_ar_graph *graph);
  */
 #define AR_GRAPH_LAST UINT32_MAX
 int ar_graph_try(struct hd_ar_graph *graph, const struct ar_state states[2], uint32_t step);
+
+/* Destinations whose LIDs may have the last loop only together, into out[destinations]. Returns how many. */
+uint32_t ar_graph_find_split(const struct hd_ar_graph *graph, uint32_t *out);
+
+/* Gives each of their LIDs a destination of its own; all is as in states[0]. Errors: -ELOOP no room for them, -ENOMEM. */
+int ar_graph_split(struct hd_ar_graph *graph, const struct ar_state states[2], const uint32_t *list,
+		   uint32_t count);
 
 /* All that was tried since the last one of both is kept, or was never tried. */
 void ar_graph_keep(struct hd_ar_graph *graph);
@@ -169,6 +180,12 @@ void ar_graph_spread(struct hd_ar_graph *graph);
 
 /* Only where packets come that did not; nothing is noted for ar_graph_undo(). */
 void ar_graph_follow(struct hd_ar_graph *graph);
+
+/* Memory for a destination, unless it has it. Errors: -ENOMEM. */
+int ar_graph_open(struct hd_ar_graph *graph, uint32_t destination);
+
+/* Lists the LIDs of each destination again. Errors: -ENOMEM. */
+int ar_graph_list_lids(struct hd_ar_graph *graph);
 
 /* Ranks all channels. Errors: -ELOOP. */
 int ar_graph_order(struct hd_ar_graph *graph);

@@ -8,6 +8,9 @@
 
 /* ---- the fabric ---- */
 
+#define SPLIT_ROOM 4096u /* LIDs that can have a destination of their own */
+#define SPLIT_ROUNDS 32u
+
 static uint32_t find_slot(const struct hd_ar_graph *graph, uint64_t guid)
 {
 	uint32_t low = 0, high = graph->slots;
@@ -70,7 +73,7 @@ static void lose_ports(struct hd_ar_graph *graph, uint32_t slot, const uint32_t 
 		any = true;
 		lost[port / 64] |= UINT64_C(1) << port % 64;
 	}
-	for (uint32_t to = 0; any && to < graph->slots; to++) {
+	for (uint32_t to = 0; any && to < graph->destinations; to++) {
 		uint64_t set[HD_PORT_SET_WORDS];
 		if (!graph->columns[to].sets)
 			continue;
@@ -91,13 +94,13 @@ static void take_adapters(struct hd_ar_graph *graph, const struct hd_fabric *fab
 		if (sends == graph->sends[slot])
 			continue;
 		graph->sends[slot] = sends;
-		for (uint32_t to = 0; to < graph->slots; to++)
+		for (uint32_t to = 0; to < graph->destinations; to++)
 			if (graph->columns[to].sets)
 				ar_graph_pair(graph, to, slot);
 	}
 }
 
-static int open_column(struct hd_ar_graph *graph, uint32_t to)
+int ar_graph_open(struct hd_ar_graph *graph, uint32_t to)
 {
 	struct ar_column *column = &graph->columns[to];
 
@@ -120,24 +123,31 @@ static uint32_t destination_in(const struct hd_ar_graph *graph, const struct hd_
 	uint32_t sw;
 	uint8_t port;
 
-	return lid < fabric->lid_count && hd_fabric_lid_destination(fabric, lid, &sw, &port) && port
-		   ? graph->slot[sw]
-		   : HD_NONE;
+	if (lid >= fabric->lid_count || !hd_fabric_lid_destination(fabric, lid, &sw, &port) ||
+	    !port)
+		return HD_NONE;
+	const bool host = hd_fabric_find_host(fabric, fabric->lid_owner[lid]) != HD_NONE;
+	const uint32_t together = 2 * graph->slot[sw] + !host;
+	const uint32_t now = ar_graph_destination(graph, lid);
+	return now != HD_NONE && now >= 2 * graph->slots &&
+		       graph->home[now - 2 * graph->slots] == together
+		   ? now
+		   : together;
 }
 
 /* Lists the LIDs of each destination. */
-static int list_lids(struct hd_ar_graph *graph)
+int ar_graph_list_lids(struct hd_ar_graph *graph)
 {
 	uint32_t *lids = realloc(graph->lids, graph->lid_count * sizeof(*lids)), sum = 0;
 
 	if (!lids)
 		return -ENOMEM;
 	graph->lids = lids;
-	memset(graph->first_lid, 0, (graph->slots + 1u) * sizeof(*graph->first_lid));
+	memset(graph->first_lid, 0, (graph->destinations + 1u) * sizeof(*graph->first_lid));
 	for (uint32_t lid = 0; lid < graph->lid_count; lid++)
 		if (graph->destination[lid] != HD_NONE)
 			graph->first_lid[graph->destination[lid]]++;
-	for (uint32_t to = 0; to <= graph->slots; to++) {
+	for (uint32_t to = 0; to <= graph->destinations; to++) {
 		sum += graph->first_lid[to];
 		graph->first_lid[to] = sum; /* the end, which moves to the beginning */
 	}
@@ -165,7 +175,7 @@ static int take_lids(struct hd_ar_graph *graph, const struct hd_fabric *fabric)
 			graph->unstable[was] = true;
 		if (to != HD_NONE) {
 			graph->unstable[to] = true;
-			rc = open_column(graph, to);
+			rc = ar_graph_open(graph, to);
 		}
 	}
 	if (rc) {
@@ -175,13 +185,13 @@ static int take_lids(struct hd_ar_graph *graph, const struct hd_fabric *fabric)
 	free(graph->destination);
 	graph->destination = now;
 	graph->lid_count = fabric->lid_count;
-	return list_lids(graph);
+	return ar_graph_list_lids(graph);
 }
 
 /* All switches have other entries for a destination whose LIDs have changed. */
 static void mark_unstable(struct hd_ar_graph *graph, const struct hd_fabric *fabric)
 {
-	for (uint32_t to = 0; to < graph->slots; to++)
+	for (uint32_t to = 0; to < graph->destinations; to++)
 		for (uint32_t sw = 0; graph->unstable[to] && sw < fabric->switch_count; sw++)
 			ar_graph_mark(graph, sw, to, false);
 }
@@ -201,7 +211,7 @@ static void empty_away(struct hd_ar_graph *graph)
 	const uint64_t none[HD_PORT_SET_WORDS] = {0};
 
 	for (uint32_t slot = 0; slot < graph->slots; slot++)
-		for (uint32_t to = 0; graph->sw[slot] == HD_NONE && to < graph->slots; to++)
+		for (uint32_t to = 0; graph->sw[slot] == HD_NONE && to < graph->destinations; to++)
 			if (graph->columns[to].sets)
 				ar_graph_change(graph, to, slot, none);
 }
@@ -240,7 +250,7 @@ struct array {
 static int allocate(struct hd_ar_graph *graph)
 {
 	const size_t all = ar_graph_channels(graph);
-	const size_t pairs = ((size_t)graph->slots * graph->slots + 63) / 64;
+	const size_t pairs = ((size_t)graph->slots * graph->destinations + 63) / 64;
 	const struct array arrays[] = {
 	    {&graph->guid, graph->slots, sizeof(*graph->guid)},
 	    {&graph->sw, graph->slots, sizeof(*graph->sw)},
@@ -248,14 +258,15 @@ static int allocate(struct hd_ar_graph *graph)
 	    {&graph->sends, graph->slots, sizeof(*graph->sends)},
 	    {&graph->far_slot, all, sizeof(*graph->far_slot)},
 	    {&graph->far_port, all, sizeof(*graph->far_port)},
-	    {&graph->columns, graph->slots, sizeof(*graph->columns)},
+	    {&graph->columns, graph->destinations, sizeof(*graph->columns)},
 	    {&graph->count, all * graph->ports, sizeof(*graph->count)},
 	    {&graph->waits, all * graph->words, sizeof(*graph->waits)},
 	    {&graph->rank, all, sizeof(*graph->rank)},
 	    {&graph->is_marked, pairs, sizeof(*graph->is_marked)},
 	    {&graph->has_changed, pairs, sizeof(*graph->has_changed)},
-	    {&graph->first_lid, graph->slots + 1u, sizeof(*graph->first_lid)},
-	    {&graph->unstable, graph->slots, sizeof(*graph->unstable)},
+	    {&graph->first_lid, graph->destinations + 1u, sizeof(*graph->first_lid)},
+	    {&graph->home, SPLIT_ROOM, sizeof(*graph->home)},
+	    {&graph->unstable, graph->destinations, sizeof(*graph->unstable)},
 	    {&graph->group[0], (HD_AR_GROUPS_MAX + 1u) * (size_t)graph->words, sizeof(uint64_t)},
 	    {&graph->group[1], (HD_AR_GROUPS_MAX + 1u) * (size_t)graph->words, sizeof(uint64_t)},
 	    {&graph->left, all * graph->words, sizeof(*graph->left)},
@@ -269,6 +280,26 @@ static int allocate(struct hd_ar_graph *graph)
 	return hd_arena_check(&graph->arena);
 }
 
+/* As long as LIDs are on a loop together, they are followed by themselves. */
+static int split_loops(struct hd_ar_graph *graph, const struct ar_state states[2],
+		       const struct hd_go_on *go_on)
+{
+	uint32_t *list = malloc(graph->destinations * sizeof(*list));
+	int rc = list ? -ELOOP : -ENOMEM;
+
+	for (unsigned round = 0; rc == -ELOOP && round < SPLIT_ROUNDS; round++) {
+		const uint32_t count = ar_graph_find_split(graph, list);
+		if (!count)
+			break;
+		rc = hd_go_on_ask(go_on) ? ar_graph_split(graph, states, list, count) : -ECANCELED;
+		if (rc)
+			break;
+		rc = ar_graph_order(graph);
+	}
+	free(list);
+	return rc;
+}
+
 /* The sets of all switches, before any packet is looked at. */
 static int fill(struct hd_ar_graph *graph, const struct ar_state states[2],
 		const struct hd_go_on *go_on)
@@ -279,9 +310,9 @@ static int fill(struct hd_ar_graph *graph, const struct ar_state states[2],
 		if (!hd_go_on_ask(go_on))
 			return -ECANCELED;
 		ar_graph_load(graph, states, slot, &entries);
-		for (uint32_t to = 0; to < graph->slots; to++)
+		for (uint32_t to = 0; to < graph->destinations; to++)
 			if (graph->columns[to].sets)
-				ar_graph_unite(graph, &entries, 1, to,
+				ar_graph_unite(graph, &entries, 0, to,
 					       graph->columns[to].sets +
 						   (size_t)slot * graph->words);
 	}
@@ -291,7 +322,7 @@ static int fill(struct hd_ar_graph *graph, const struct ar_state states[2],
 /* Follows the packets to all destinations. */
 static int follow(struct hd_ar_graph *graph, const struct hd_go_on *go_on)
 {
-	for (uint32_t to = 0; to < graph->slots; to++) {
+	for (uint32_t to = 0; to < graph->destinations; to++) {
 		if (!graph->columns[to].sets)
 			continue;
 		if (!hd_go_on_ask(go_on))
@@ -308,12 +339,12 @@ static void unmark(struct hd_ar_graph *graph)
 {
 	ar_graph_begin_change(graph);
 	for (size_t i = 0; i < graph->mark_count; i++) {
-		const size_t bit =
-		    (size_t)graph->marked[i].slot * graph->slots + graph->marked[i].destination;
+		const size_t bit = (size_t)graph->marked[i].slot * graph->destinations +
+				   graph->marked[i].destination;
 		graph->is_marked[bit / 64] = 0;
 	}
 	graph->mark_count = graph->sorted = 0;
-	memset(graph->unstable, 0, graph->slots * sizeof(*graph->unstable));
+	memset(graph->unstable, 0, graph->destinations * sizeof(*graph->unstable));
 }
 
 static int make(struct hd_ar_graph *graph, const struct hd_fabric *fabric,
@@ -326,13 +357,15 @@ static int make(struct hd_ar_graph *graph, const struct hd_fabric *fabric,
 	memcpy(graph->guid, fabric->node_guid, graph->slots * sizeof(*graph->guid));
 	memset(graph->far_slot, 0xFF, ar_graph_channels(graph) * sizeof(*graph->far_slot));
 	rc = ar_graph_take_fabric(graph, fabric);
-	for (uint32_t to = 0; !rc && to < graph->slots; to++) /* they send nothing yet */
+	for (uint32_t to = 0; !rc && to < graph->destinations; to++) /* they send nothing yet */
 		if (graph->columns[to].sets)
 			memset(graph->columns[to].reached, 0, graph->slots * sizeof(bool));
 	if (!rc)
 		rc = fill(graph, states, go_on);
 	if (!rc)
 		rc = follow(graph, go_on);
+	if (rc == -ELOOP)
+		rc = split_loops(graph, states, go_on);
 	unmark(graph);
 	return rc;
 }
@@ -344,6 +377,8 @@ static struct hd_ar_graph *new_graph(const struct hd_fabric *fabric)
 	if (!graph)
 		return NULL;
 	graph->slots = fabric->switch_count;
+	graph->split = 2 * graph->slots;
+	graph->destinations = graph->split + SPLIT_ROOM;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		if (hd_node_ports(fabric, sw) >= graph->ports)
 			graph->ports = hd_node_ports(fabric, sw) + 1;
@@ -368,7 +403,7 @@ int hd_ar_graph_new(const struct hd_fabric *fabric, const struct hd_routes *rout
 		return hd_error_set(err, -ENOTSUP, "%s have no graph of adaptive routing",
 				    routes->sl ? "service levels" : "private tables");
 	const uint8_t **rows = rows_of(routes);
-	const struct ar_state states[2] = {{NULL, NULL}, {rows, plan}};
+	const struct ar_state states[2] = {{rows, plan}, {NULL, NULL}};
 	struct hd_ar_graph *graph = new_graph(fabric);
 	int rc = rows && graph ? make(graph, fabric, states, go_on) : -ENOMEM;
 
@@ -412,6 +447,11 @@ int hd_ar_graph_settle(struct hd_ar_graph *graph, const struct hd_fabric *fabric
 	ar_graph_keep(graph);
 	unmark(graph);
 	return 0;
+}
+
+bool hd_ar_graph_by_lid(const struct hd_ar_graph *graph)
+{
+	return graph->split > 2 * graph->slots;
 }
 
 /* Whether two channels wait for the same, where a switch of `a` has its slot in `b` (HD_NONE: none). */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define MOST_HOPS 16u /* to a switch that are followed */
+#define SPLIT_ROUNDS 8u
 
 /* When an entry changes: the phase, and the step in it. */
 enum { EARLY = 0x000, TABLES = 0x100, LATE = 0x200, PHASE = 0x300 };
@@ -34,7 +35,7 @@ struct ordering {
 	uint32_t *path; /* [slots] */
 	uint8_t *port; /* [slots] at which the search goes on */
 	uint16_t latest[3]; /* steps of each phase */
-	uint16_t *value; /* [slots * slots] `when` of the entries that change */
+	uint16_t *value; /* [slots * destinations] `when` of the entries that change */
 	/* ---- LIDs of switches ---- */
 	struct own {
 		uint32_t sw, lid;
@@ -228,7 +229,7 @@ static void search_all(struct ordering *ordering)
 {
 	struct hd_ar_graph *graph = ordering->graph;
 
-	for (ordering->to = 0; ordering->to < graph->slots; ordering->to++) {
+	for (ordering->to = 0; ordering->to < graph->destinations; ordering->to++) {
 		if (!graph->columns[ordering->to].sets)
 			continue;
 		for (uint32_t slot = 0; slot < graph->slots; slot++) {
@@ -236,7 +237,7 @@ static void search_all(struct ordering *ordering)
 				continue;
 			if (ordering->seen[slot] != ordering->to + 1)
 				search(ordering, slot);
-			ordering->value[(size_t)slot * graph->slots + ordering->to] =
+			ordering->value[(size_t)slot * graph->destinations + ordering->to] =
 			    ordering->when[slot];
 		}
 	}
@@ -290,7 +291,7 @@ static int number_all(struct ordering *ordering, struct hd_error *err)
 			continue;
 		pair->step = number_of(
 		    ordering,
-		    ordering->value[(size_t)pair->slot * graph->slots + pair->destination]);
+		    ordering->value[(size_t)pair->slot * graph->destinations + pair->destination]);
 		note(ordering, pair);
 	}
 	return 0;
@@ -343,7 +344,8 @@ static int allocate(struct ordering *ordering)
 	ordering->seen = hd_arena_alloc(arena, slots, sizeof(*ordering->seen));
 	ordering->path = hd_arena_alloc(arena, slots, sizeof(*ordering->path));
 	ordering->port = hd_arena_alloc(arena, slots, sizeof(*ordering->port));
-	ordering->value = hd_arena_alloc(arena, slots * slots, sizeof(*ordering->value));
+	ordering->value =
+	    hd_arena_alloc(arena, slots * ordering->graph->destinations, sizeof(*ordering->value));
 	ordering->order->changes =
 	    hd_arena_alloc(&ordering->order->arena, switches, sizeof(*ordering->order->changes));
 	if (hd_arena_check(arena) || hd_arena_check(&ordering->order->arena))
@@ -403,8 +405,9 @@ static int mark_changes(struct ordering *ordering)
 	return rc == -ELOOP ? -ESTALE : rc; /* what is in force has none */
 }
 
-/* The new entries, as the graph has them at the end, say what comes first. */
-static int find_order(struct ordering *ordering)
+/* The new entries, as the graph has them at the end, say what comes first. *count: destinations in list[] whose LIDs
+ * close a loop together. */
+static int find_order(struct ordering *ordering, uint32_t *list, uint32_t *count)
 {
 	struct ar_state states[2];
 
@@ -412,7 +415,29 @@ static int find_order(struct ordering *ordering)
 	int rc = ar_graph_try(ordering->graph, states, AR_GRAPH_LAST);
 	if (!rc)
 		search_all(ordering);
+	*count = rc == -ELOOP ? ar_graph_find_split(ordering->graph, list) : 0;
 	ar_graph_undo(ordering->graph);
+	return rc;
+}
+
+/* The same, after LIDs that close a loop only together have got a destination of their own. */
+static int find_order_by_lid(struct ordering *ordering)
+{
+	uint32_t *list =
+	    hd_arena_alloc(&ordering->arena, ordering->graph->destinations, sizeof(*list));
+	struct ar_state states[2];
+	int rc = list ? mark_changes(ordering) : -ENOMEM;
+
+	load_states(ordering, states);
+	for (unsigned round = 0; !rc; round++) {
+		uint32_t count;
+		rc = find_order(ordering, list, &count);
+		if (rc != -ELOOP || !count || round == SPLIT_ROUNDS)
+			break;
+		rc = ar_graph_split(ordering->graph, states, list, count);
+		if (!rc)
+			rc = mark_changes(ordering);
+	}
 	return rc;
 }
 
@@ -423,9 +448,7 @@ int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd
 	int rc = begin(&ordering, request, held, order);
 
 	if (!rc)
-		rc = mark_changes(&ordering);
-	if (!rc)
-		rc = find_order(&ordering);
+		rc = find_order_by_lid(&ordering);
 	rc = explain(&ordering, rc, err);
 	if (!rc)
 		rc = number_all(&ordering, err);

@@ -4,8 +4,8 @@
  * follows all packets to all switches. This graph knows what is in force, and only follows packets again
  * where entries have changed, and from there on.
  *
- * LIDs of one destination switch are taken together, as in the first part of hd_ar_prove(). A graph may
- * therefore show a loop that no packet can make. Then hd_ar_narrow() and hd_ar_steps_new() go the slow way.
+ * LIDs of the hosts of one switch are taken together. Only where they have a loop that none has alone, each is
+ * followed by itself. There is room for some thousands of them.
  *
  * A graph counts for each dependency how many destination switches have it, so that dependencies can go,
  * too. Only tables without service levels have one: all packets are on one lane.
@@ -53,6 +53,9 @@ void hd_ar_graph_free(struct hd_ar_graph *graph);
 int hd_ar_graph_settle(struct hd_ar_graph *graph, const struct hd_fabric *fabric,
 		       const struct hd_routes *routes, const struct hd_ar_plan *plan,
 		       struct hd_error *err);
+
+/* Whether LIDs of any switch are followed by themselves. */
+bool hd_ar_graph_by_lid(const struct hd_ar_graph *graph);
 
 /* Whether both have the same dependencies, each of as many destination switches. For tests. O(memory). */
 bool hd_ar_graph_equal(const struct hd_ar_graph *a, const struct hd_ar_graph *b);
