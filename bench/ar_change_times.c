@@ -60,6 +60,7 @@ struct bench {
 	uint64_t blocks; /* of AR tables */
 	uint64_t adaptive; /* entries of the next plan, before any has become static */
 	uint32_t steps;
+	bool settled; /* the last change went by the graph */
 	unsigned without_graph;
 	unsigned still; /* changes to a plan in which what changes is static */
 };
@@ -242,6 +243,7 @@ static void sweep(struct bench *bench, struct hd_ar_steps_request *request, stru
 	struct hd_error err = {""};
 
 	request->tables_apart = true;
+	bench->settled = false;
 	struct hd_ar_plan *held = move_any(bench, request, next);
 	if (!held)
 		return;
@@ -250,6 +252,7 @@ static void sweep(struct bench *bench, struct hd_ar_steps_request *request, stru
 	request->held = held;
 	struct hd_ar_plan *last = move_any(bench, request, next);
 	const double begin = now_ms();
+	bench->settled = last != NULL;
 	if (last)
 		check(hd_ar_graph_settle(bench->graph, request->fabric, request->after,
 					 request->next, &err),
@@ -259,33 +262,31 @@ static void sweep(struct bench *bench, struct hd_ar_steps_request *request, stru
 	hd_ar_plan_free(held);
 }
 
+/* NULL: the plan has a loop where LIDs are taken together. */
 static void renew_graph(struct bench *bench)
 {
 	struct hd_error err = {""};
 
-	check(hd_ar_graph_new(bench->now.fabric, bench->now.routes, bench->now.plan, NULL,
-			      &bench->graph, &err),
-	      &err);
+	hd_ar_graph_free(bench->graph);
+	if (hd_ar_graph_new(bench->now.fabric, bench->now.routes, bench->now.plan, NULL,
+			    &bench->graph, &err))
+		bench->graph = NULL;
 }
 
-/* After a change to a plan in which entries are static: the whole plan, as a sweep finds it afterwards. */
+/* After a change to a plan in which entries are static, or without steps: the whole plan, as a sweep finds it
+ * afterwards. */
 static void find_rest(struct bench *bench)
 {
-	struct hd_error err = {""};
 	const double begin = now_ms();
 
-	if (bench->now.plan->adaptive == bench->adaptive)
+	if (bench->settled && bench->now.plan->adaptive == bench->adaptive)
 		return;
 	struct hd_ar_plan *whole =
 	    plan(bench->now.fabric, bench->now.routes, bench->now.plan, false);
 	bench->times[REST] = now_ms() - begin;
 	hd_ar_plan_free(bench->now.plan);
 	bench->now.plan = whole;
-	hd_ar_graph_free(bench->graph);
-	bench->graph = NULL;
-	check(
-	    hd_ar_graph_new(bench->now.fabric, bench->now.routes, whole, NULL, &bench->graph, &err),
-	    &err);
+	renew_graph(bench);
 }
 
 /* The fabric becomes another one; it is taken over. */
@@ -318,11 +319,8 @@ static void change(struct bench *bench, struct hd_fabric *fabric)
 	hd_routes_free(before);
 	release(&bench->now);
 	bench->now = next;
+	bench->without_graph += !bench->settled;
 	find_rest(bench);
-	if (!bench->graph) {
-		bench->without_graph++;
-		renew_graph(bench);
-	}
 }
 
 static struct hd_fabric *without(const struct bench *bench, const struct hd_fabric_change *loss,

@@ -337,9 +337,8 @@ void ar_graph_load(struct hd_ar_graph *graph, const struct ar_state states[2], u
 	}
 }
 
-/* Adds the ports to switches of one state for one LID. */
-static void unite(const struct hd_ar_graph *graph, const struct ar_entries *entries, unsigned state,
-		  uint32_t lid, uint64_t *set)
+void ar_graph_unite_lid(const struct hd_ar_graph *graph, const struct ar_entries *entries,
+			unsigned state, uint32_t lid, uint64_t *set)
 {
 	const uint32_t port = entries->ports[state] ? entries->ports[state][lid] : HD_NO_PORT;
 	const uint16_t group =
@@ -355,7 +354,7 @@ void ar_graph_unite(const struct hd_ar_graph *graph, const struct ar_entries *en
 		    unsigned state, uint32_t destination, uint64_t *set)
 {
 	for (uint32_t i = graph->first_lid[destination]; i < graph->first_lid[destination + 1]; i++)
-		unite(graph, entries, state, graph->lids[i], set);
+		ar_graph_unite_lid(graph, entries, state, graph->lids[i], set);
 }
 
 /* ---- steps ---- */

@@ -129,8 +129,10 @@ void ar_graph_sort(struct hd_ar_graph *graph);
 #define AR_GRAPH_LAST UINT32_MAX
 int ar_graph_try(struct hd_ar_graph *graph, const struct ar_state states[2], uint32_t step);
 
-/* Destinations whose LIDs may have the last loop only together, into out[destinations]. Returns how many. */
-uint32_t ar_graph_find_split(const struct hd_ar_graph *graph, uint32_t *out);
+/* Destinations whose LIDs may have the last loop, which was found in states[state], only together, into
+ * out[destinations]. Returns how many. */
+uint32_t ar_graph_find_split(struct hd_ar_graph *graph, const struct ar_state states[2],
+			     unsigned state, uint32_t *out);
 
 /* Gives each of their LIDs a destination of its own; all is as in states[0]. Errors: -ELOOP no room for them, -ENOMEM. */
 int ar_graph_split(struct hd_ar_graph *graph, const struct ar_state states[2], const uint32_t *list,
@@ -156,6 +158,10 @@ struct ar_entries {
 
 void ar_graph_load(struct hd_ar_graph *graph, const struct ar_state states[2], uint32_t slot,
 		   struct ar_entries *entries);
+
+/* Adds the ports to switches of one state for a LID to set[words]. */
+void ar_graph_unite_lid(const struct hd_ar_graph *graph, const struct ar_entries *entries,
+			unsigned state, uint32_t lid, uint64_t *set);
 
 /* Adds the ports to switches of one state for all LIDs of a destination to set[words]. */
 void ar_graph_unite(const struct hd_ar_graph *graph, const struct ar_entries *entries,

@@ -9,7 +9,7 @@
 /* ---- the fabric ---- */
 
 #define SPLIT_ROOM 4096u /* LIDs that can have a destination of their own */
-#define SPLIT_ROUNDS 32u
+#define SPLIT_ROUNDS 100u
 
 static uint32_t find_slot(const struct hd_ar_graph *graph, uint64_t guid)
 {
@@ -288,7 +288,7 @@ static int split_loops(struct hd_ar_graph *graph, const struct ar_state states[2
 	int rc = list ? -ELOOP : -ENOMEM;
 
 	for (unsigned round = 0; rc == -ELOOP && round < SPLIT_ROUNDS; round++) {
-		const uint32_t count = ar_graph_find_split(graph, list);
+		const uint32_t count = ar_graph_find_split(graph, states, 0, list);
 		if (!count)
 			break;
 		rc = hd_go_on_ask(go_on) ? ar_graph_split(graph, states, list, count) : -ECANCELED;

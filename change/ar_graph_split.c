@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * LIDs of a destination that are together on a loop may not be alone. Then each gets a destination of its own. Of the
- * dependencies on the loop that is chosen which the fewest destinations have.
+ * dependencies on the loop that is chosen which the fewest LIDs have by themselves.
  */
 #include "ar_graph.h"
 
@@ -30,30 +30,87 @@ static bool depends(const struct hd_ar_graph *graph, uint32_t destination, uint3
 	       has(column->sets + to * graph->words, next % graph->ports);
 }
 
-/* Lists the destinations of several LIDs that have a dependency. */
-static uint32_t list(const struct hd_ar_graph *graph, uint32_t at, uint32_t *out)
+/* The ends of a dependency in the state at hand. */
+struct ends {
+	struct hd_ar_graph *graph;
+	const struct ar_state *states;
+	unsigned state;
+	uint32_t channel, next;
+};
+
+static bool has_port(const struct ends *ends, uint32_t channel, uint32_t lid)
 {
-	const uint32_t channel = graph->path[at], next = graph->path[(at + 1) % graph->loop];
+	uint64_t set[HD_PORT_SET_WORDS] = {0};
+	struct ar_entries entries;
+
+	ar_graph_load(ends->graph, ends->states, channel / ends->graph->ports, &entries);
+	ar_graph_unite_lid(ends->graph, &entries, ends->state, lid, set);
+	return has(set, channel % ends->graph->ports);
+}
+
+/* Whether one LID alone may have the dependency: packets to it may leave by both channels. */
+static bool is_real(const struct ends *ends, uint32_t destination)
+{
+	const struct hd_ar_graph *graph = ends->graph;
+
+	for (uint32_t i = graph->first_lid[destination]; i < graph->first_lid[destination + 1]; i++)
+		if (has_port(ends, ends->channel, graph->lids[i]) &&
+		    has_port(ends, ends->next, graph->lids[i]))
+			return true;
+	return false;
+}
+
+/* Lists the destinations that have a dependency only by several LIDs together; with `any` those of several LIDs that
+ * have it at all, since packets to a LID need not come there. *others: how many else have it. */
+static uint32_t list(const struct ends *ends, bool any, uint32_t *out, uint32_t *others)
+{
 	uint32_t count = 0;
 
-	for (uint32_t to = 0; to < graph->destinations; to++)
-		if (depends(graph, to, channel, next) && lids_of(graph, to) > 1)
+	*others = 0;
+	for (uint32_t to = 0; to < ends->graph->destinations; to++) {
+		if (!depends(ends->graph, to, ends->channel, ends->next))
+			continue;
+		if (lids_of(ends->graph, to) == 1 || (!any && is_real(ends, to)))
+			++*others;
+		else
 			out[count++] = to;
+	}
 	return count;
 }
 
-uint32_t ar_graph_find_split(const struct hd_ar_graph *graph, uint32_t *out)
+static void go_to(struct ends *ends, uint32_t at)
 {
-	uint32_t fewest = 0, best = 0;
+	ends->channel = ends->graph->path[at];
+	ends->next = ends->graph->path[(at + 1) % ends->graph->loop];
+}
 
-	for (uint32_t at = 0; at < graph->loop; at++) {
-		const uint32_t count = list(graph, at, out);
-		if (!count || (fewest && count >= fewest))
+/* Those of the dependency on the loop that the fewest have in truth or, with `any`, at all. */
+static uint32_t list_fewest(struct ends *ends, bool any, uint32_t *out)
+{
+	uint32_t fewest = HD_NONE, best = 0, others;
+
+	for (uint32_t at = 0; at < ends->graph->loop; at++) {
+		go_to(ends, at);
+		const uint32_t count = list(ends, any, out, &others);
+		const uint32_t price = any ? count + others : others;
+		if (!count || price >= fewest)
 			continue;
-		fewest = count;
+		fewest = price;
 		best = at;
 	}
-	return fewest ? list(graph, best, out) : 0;
+	if (fewest == HD_NONE)
+		return 0;
+	go_to(ends, best);
+	return list(ends, any, out, &others);
+}
+
+uint32_t ar_graph_find_split(struct hd_ar_graph *graph, const struct ar_state states[2],
+			     unsigned state, uint32_t *out)
+{
+	struct ends ends = {.graph = graph, .states = states, .state = state};
+	const uint32_t count = list_fewest(&ends, false, out);
+
+	return count ? count : list_fewest(&ends, true, out);
 }
 
 /* No packets to the destination are known. */

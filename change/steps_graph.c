@@ -415,7 +415,7 @@ static int find_order(struct ordering *ordering, uint32_t *list, uint32_t *count
 	int rc = ar_graph_try(ordering->graph, states, AR_GRAPH_LAST);
 	if (!rc)
 		search_all(ordering);
-	*count = rc == -ELOOP ? ar_graph_find_split(ordering->graph, list) : 0;
+	*count = rc == -ELOOP ? ar_graph_find_split(ordering->graph, states, 1, list) : 0;
 	ar_graph_undo(ordering->graph);
 	return rc;
 }
