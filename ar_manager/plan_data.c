@@ -17,8 +17,9 @@ void hd_ar_plan_free(struct hd_ar_plan *plan)
 {
 	struct plan_holder *holder = (struct plan_holder *)plan;
 
-	if (!holder)
+	if (!holder || atomic_fetch_sub(&holder->others, 1))
 		return;
+	hd_ar_plan_free(holder->unpinned);
 	for (unsigned i = 0; i < holder->worker_count; i++)
 		hd_arena_release(&holder->worker_arenas[i]);
 	hd_arena_release(&holder->arena);

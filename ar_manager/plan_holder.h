@@ -5,12 +5,15 @@
 
 #include <heddle/ar_manager/plan.h>
 #include <heddle/base/arena.h>
+#include <stdatomic.h>
 
 struct plan_holder {
 	struct hd_ar_plan plan; /* first: a plan's address is its holder's */
 	struct hd_arena arena;
 	struct hd_arena *worker_arenas; /* [worker_count] groups of switches */
 	unsigned worker_count;
+	atomic_uint others; /* holders beside the first one */
+	struct hd_ar_plan *unpinned; /* held: pins.h; NULL: it has no pins */
 };
 
 #endif

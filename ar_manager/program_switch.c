@@ -3,6 +3,7 @@
 #include "image.h"
 
 #include <errno.h>
+#include <heddle/ar_manager/pins.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,6 +218,45 @@ static int begin_setting(struct hd_ar_program *program, struct program_switch *s
 		rc = -ENOTSUP;
 	if (!rc)
 		rc = hd_ar_diff(sw->want, sw->held, program->config.order, &changes);
+	return rc ? rc : begin_list(program, sw, PROGRAM_SETTING, changes);
+}
+
+/* The first of the program's entries that is not of a switch before this one. */
+static uint32_t first_entry(const struct hd_ar_program *program, uint32_t sw)
+{
+	uint32_t low = 0, high = program->entry_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (program->entries[middle].sw < sw)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Sets some entries of a switch that has AR on. */
+static int begin_entries(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const uint32_t index = (uint32_t)(sw - program->switches);
+	const uint32_t first = first_entry(program, index), end = first_entry(program, index + 1);
+	struct hd_ar_changes *changes = NULL;
+	uint16_t *lids;
+	int rc;
+
+	if (first == end || sw->standing == HD_AR_SILENT || sw->standing == HD_AR_UNABLE ||
+	    (sw->info_known && !sw->info.enabled))
+		return 0;
+	if (!sw->held || !sw->info_known || sw->standing != HD_AR_ABLE)
+		return -EAGAIN;
+	lids = malloc((end - first) * sizeof(*lids));
+	for (uint32_t i = first; lids && i < end; i++)
+		lids[i - first] = program->entries[i].lid;
+	rc = lids ? hd_ar_entry_changes(program->pinned, index, sw->held, lids, end - first,
+					&changes)
+		  : -ENOMEM;
+	free(lids);
 	return rc ? rc : begin_list(program, sw, PROGRAM_SETTING, changes);
 }
 
@@ -473,6 +513,8 @@ static int begin(struct hd_ar_program *program, struct program_switch *sw)
 		if (wants_private(program, sw) && !sw->private_known)
 			return ask_private(program, sw);
 		return sw->standing <= HD_AR_SILENT ? begin_asking(program, sw) : 0;
+	case PROGRAM_ENTRIES:
+		return begin_entries(program, sw);
 	case PROGRAM_DISABLE:
 		if (sw->standing < HD_AR_ABLE || !may_be_on(sw) || (program->unread && sw->held))
 			return 0;

@@ -5,7 +5,7 @@
 
 #include <heddle/ar_manager/program.h>
 
-enum program_goal { PROGRAM_DETECT, PROGRAM_READ, PROGRAM_APPLY, PROGRAM_DISABLE };
+enum program_goal { PROGRAM_DETECT, PROGRAM_READ, PROGRAM_APPLY, PROGRAM_ENTRIES, PROGRAM_DISABLE };
 
 enum program_stage {
 	PROGRAM_IDLE,
@@ -58,6 +58,9 @@ struct hd_ar_program {
 	uint32_t count;
 	enum program_goal goal;
 	const struct hd_ar_plan *plan;
+	const struct hd_ar_pinned *pinned; /* of PROGRAM_ENTRIES */
+	const struct hd_ar_pin *entries; /* [entry_count] of it */
+	uint32_t entry_count;
 	bool reread, unread, stopped;
 	uint32_t begun; /* switches of which the operation has begun */
 	uint32_t running; /* of these not complete */

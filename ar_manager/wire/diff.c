@@ -2,6 +2,7 @@
 #include "image.h"
 
 #include <errno.h>
+#include <heddle/ar_manager/pins.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,26 +26,35 @@ static uint32_t lft_total(const struct hd_ar_image *image)
 	return image->table_count * image->lft_blocks;
 }
 
-/* Room for each block twice, and the info twice. */
-static int changes_new(const struct hd_ar_image *want, const struct hd_ar_image *held,
-		       struct changes_holder **out)
+/* Room for so many MADs. */
+static int changes_of(size_t room, struct changes_holder **out)
 {
 	struct changes_holder *holder = calloc(1, sizeof(*holder));
-	size_t room = 2 * ((size_t)want->group_blocks + lft_total(want) + 1) + held->group_blocks +
-		      want->private_count + 1;
 
 	if (!holder)
 		return -ENOMEM;
 	holder->changes.mads = hd_arena_alloc(&holder->arena, room, sizeof(struct hd_ar_mad));
 	holder->changes.step = hd_arena_alloc(&holder->arena, room, sizeof(uint32_t));
-	holder->changes.wanted_blocks =
-	    want->group_blocks + lft_total(want) + want->private_count + 1;
 	if (hd_arena_check(&holder->arena)) {
 		hd_ar_changes_free(&holder->changes);
 		return -ENOMEM;
 	}
 	*out = holder;
 	return 0;
+}
+
+/* Room for each block twice, and the info twice. */
+static int changes_new(const struct hd_ar_image *want, const struct hd_ar_image *held,
+		       struct changes_holder **out)
+{
+	int rc = changes_of(2 * ((size_t)want->group_blocks + lft_total(want) + 1) +
+				held->group_blocks + want->private_count + 1,
+			    out);
+
+	if (!rc)
+		(*out)->changes.wanted_blocks =
+		    want->group_blocks + lft_total(want) + want->private_count + 1;
+	return rc;
 }
 
 static void add(struct hd_ar_changes *changes, uint32_t step, uint32_t attribute, uint32_t modifier,
@@ -469,4 +479,68 @@ int hd_ar_diff(const struct hd_ar_image *want, const struct hd_ar_image *held,
 		add_info(changes, want->private_count ? STEP_INFO_PRIVATE : STEP_INFO, &want->info);
 	*out = changes;
 	return 0;
+}
+
+/* ---- some entries ---- */
+
+/* The block of a LID as the last MAD has it, or as the switch holds it; NULL: that is not known. */
+static const uint8_t *block_before(const struct hd_ar_changes *changes,
+				   const struct hd_ar_image *held, uint32_t block)
+{
+	if (changes->count &&
+	    changes->mads[changes->count - 1].modifier == hd_ar_lft_modifier(0, block))
+		return changes->mads[changes->count - 1].data;
+	return held_lft(held, held, block);
+}
+
+static struct hd_ar_entry entry_of(const struct hd_ar_image *held, const struct hd_ar_pinned *plan,
+				   uint32_t sw, uint32_t lid)
+{
+	const uint8_t port = hd_routes_port(plan->routes, sw, lid);
+
+	if (!hd_ar_pins_has(plan->pins, sw, lid))
+		return image_entry_of(held, plan->plan, sw, 0, lid);
+	return (struct hd_ar_entry){.state = HD_AR_STATIC,
+				    .port =
+					port == HD_NO_PORT ? held->quirks.unreachable_port : port};
+}
+
+static int change_entry(const struct hd_ar_pinned *plan, uint32_t sw,
+			const struct hd_ar_image *held, uint32_t lid, struct hd_ar_changes *changes)
+{
+	const uint32_t lids = image_block_lids(held), block = lid / lids;
+	const uint8_t *before =
+	    block < held->lft_blocks ? block_before(changes, held, block) : NULL;
+	struct hd_ar_entry entries[HD_AR_OLD_BLOCK] = {{0}};
+	uint8_t data[HD_AR_DATA];
+
+	if (!before)
+		return -EAGAIN;
+	memcpy(data, before, HD_AR_DATA);
+	image_entries_get(held, data, entries);
+	entries[lid % lids] = entry_of(held, plan, sw, lid);
+	image_entries_put(held, entries, data);
+	if (!memcmp(data, before, HD_AR_DATA))
+		return 0;
+	if (before == held->lft[block])
+		add(changes, 0, image_lft_attribute(held), hd_ar_lft_modifier(0, block), data);
+	else
+		memcpy(changes->mads[changes->count - 1].data, data, HD_AR_DATA);
+	return 0;
+}
+
+int hd_ar_entry_changes(const struct hd_ar_pinned *plan, uint32_t sw,
+			const struct hd_ar_image *held, const uint16_t *lids, uint32_t count,
+			struct hd_ar_changes **out)
+{
+	struct changes_holder *holder = NULL;
+	int rc = held->table_count ? changes_of(count, &holder) : -EAGAIN;
+
+	for (uint32_t i = 0; !rc && i < count; i++)
+		rc = change_entry(plan, sw, held, lids[i], &holder->changes);
+	if (rc && holder)
+		hd_ar_changes_free(&holder->changes);
+	if (!rc)
+		*out = &holder->changes;
+	return rc;
 }

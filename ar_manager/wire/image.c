@@ -139,8 +139,8 @@ static void want_groups(struct hd_ar_image *image, const struct hd_ar_switch *pl
 		image->group_known[block] = true;
 }
 
-static struct hd_ar_entry entry_of(const struct hd_ar_image *image, const struct hd_ar_plan *plan,
-				   uint32_t sw, uint32_t table, uint32_t lid)
+struct hd_ar_entry image_entry_of(const struct hd_ar_image *image, const struct hd_ar_plan *plan,
+				  uint32_t sw, uint32_t table, uint32_t lid)
 {
 	struct hd_ar_entry entry = {.state = HD_AR_STATIC, .port = image->quirks.unreachable_port};
 
@@ -169,7 +169,7 @@ static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, ui
 		struct hd_ar_entry entries[HD_AR_OLD_BLOCK] = {{0}};
 		uint32_t table = i / image->lft_blocks, first = i % image->lft_blocks * lids;
 		for (uint32_t j = 0; j < lids; j++) {
-			entries[j] = entry_of(image, plan, sw, table, first + j);
+			entries[j] = image_entry_of(image, plan, sw, table, first + j);
 			image->lid_port[i * lids + j] = entries[j].port;
 		}
 		image_entries_put(image, entries, image->lft[i]);

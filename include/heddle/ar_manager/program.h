@@ -79,6 +79,8 @@ struct hd_ar_program_counts {
 };
 
 struct hd_ar_program;
+struct hd_ar_pin;
+struct hd_ar_pinned;
 
 /* A program without switches, to be freed with hd_ar_program_free(). NULL: no memory. */
 struct hd_ar_program *hd_ar_program_new(const struct hd_ar_sender *sender);
@@ -108,6 +110,15 @@ void hd_ar_program_detect(struct hd_ar_program *program);
  * the program is not busy.
  */
 void hd_ar_program_apply(struct hd_ar_program *program, const struct hd_ar_plan *plan, bool reread);
+
+/*
+ * Gives switches the plan's entries at entries[count], ascending by switch, then LID, and nothing else: for switches that
+ * hold the rest of the plan. Those that have AR off get nothing. A switch ends with -EAGAIN
+ * if it is not known what it holds there. Plan and entries must live until the program is not busy. Cost: O(switches +
+ * count), and one MAD for each block.
+ */
+void hd_ar_program_entries(struct hd_ar_program *program, const struct hd_ar_pinned *plan,
+			   const struct hd_ar_pin *entries, uint32_t count);
 
 /* Reads all that a plan would set, and all groups that a switch has in use; sets nothing. */
 void hd_ar_program_read(struct hd_ar_program *program, const struct hd_ar_plan *plan);
