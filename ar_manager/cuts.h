@@ -17,4 +17,15 @@ static inline uint64_t *cuts_get(const struct cuts *cuts, uint32_t sw, uint32_t 
 	return cuts->links + ((size_t)sw * cuts->destinations + destination) * cuts->words;
 }
 
+/* Whether any choice of a switch leaves out a link. NULL: no. O(destinations). */
+static inline bool cuts_any(const struct cuts *cuts, uint32_t sw)
+{
+	const size_t count = cuts ? (size_t)cuts->destinations * cuts->words : 0;
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < count; i++)
+		any |= cuts_get(cuts, sw, 0)[i];
+	return any != 0;
+}
+
 #endif

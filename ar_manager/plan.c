@@ -113,7 +113,7 @@ static int plan_once(const struct hd_ar_request *request, const struct planner_a
 	struct hd_ar_loop *found = NULL;
 	int rc = planner_run(request, algorithm, NULL, &plan, err);
 
-	if (!rc)
+	if (!rc && !request->unproved)
 		rc = prove(request, plan, &found, err);
 	if (rc == -ELOOP && plan->table_count == 1)
 		rc = replan(request, algorithm, &plan, &found, err);

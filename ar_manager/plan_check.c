@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <heddle/ar_manager/plan.h>
+#include <heddle/base/arena.h>
 #include <inttypes.h>
+#include <string.h>
+
+/* LIDs that some switches route, and others not: normally none. */
+struct missing {
+	struct hd_arena arena;
+	uint8_t *routed; /* [stride of the tables] HD_NO_PORT: no switch routes the LID */
+	uint32_t *base; /* [switch_count + 1] */
+	uint32_t *lids; /* [base[switch_count]] that the switch does not route */
+	uint32_t room;
+	bool known; /* false: they are too many, or the tables are of another shape */
+};
 
 struct checking {
 	const struct hd_ar_plan *plan;
@@ -9,6 +21,8 @@ struct checking {
 	const struct hd_routes *routes;
 	uint32_t sw; /* of the fabric */
 	const struct hd_ar_switch *planned;
+	uint32_t lids; /* that both the plan and the fabric have */
+	struct missing missing;
 	uint64_t wrong;
 	struct hd_error *err; /* of the first fault */
 };
@@ -65,25 +79,153 @@ static void check_entry(struct checking *checking, uint32_t table, uint32_t lid)
 		note(checking, lid, "the plan has another static port than the tables", port);
 }
 
+static void check_switch(struct checking *checking)
+{
+	for (uint32_t table = 0; table < checking->plan->table_count; table++)
+		for (uint32_t lid = 1; lid < checking->lids; lid++)
+			check_entry(checking, table, lid);
+}
+
+/* ---- switches that need no look at each entry ---- */
+
+/* Whether a block has any such LID; the compiler turns both loops into vector instructions. */
+static bool block_misses(const uint8_t *restrict row, const uint8_t *restrict routed)
+{
+	uint8_t misses = 0;
+
+	for (uint32_t i = 0; i < HD_LFT_BLOCK; i++)
+		misses |= (uint8_t)((row[i] == HD_NO_PORT) & (routed[i] != HD_NO_PORT));
+	return misses;
+}
+
+static void note_block(const uint8_t *restrict row, uint8_t *restrict routed)
+{
+	for (uint32_t i = 0; i < HD_LFT_BLOCK; i++)
+		routed[i] &= row[i];
+}
+
+/* Adds the LIDs of a switch. False: there are too many. */
+static bool add_missing(const struct checking *checking, uint32_t sw, struct missing *missing)
+{
+	const uint8_t *row = hd_routes_row(checking->routes, sw);
+	uint32_t count = missing->base[sw];
+
+	for (uint32_t lid = 0; lid < checking->lids; lid++) {
+		if (lid % HD_LFT_BLOCK == 0 && !block_misses(row + lid, missing->routed + lid)) {
+			lid += HD_LFT_BLOCK - 1;
+			continue;
+		}
+		if (row[lid] != HD_NO_PORT || missing->routed[lid] == HD_NO_PORT)
+			continue;
+		if (count == missing->room)
+			return false;
+		missing->lids[count++] = lid;
+	}
+	missing->base[sw + 1] = count;
+	return true;
+}
+
+/* Errors: -ENOMEM. */
+static int begin_missing(const struct checking *checking, struct missing *missing)
+{
+	const uint32_t switches = checking->fabric->switch_count;
+
+	missing->room = checking->lids + switches;
+	missing->known = checking->routes->lid_count >= checking->lids &&
+			 checking->routes->switch_count >= switches;
+	missing->routed = hd_arena_alloc(&missing->arena, checking->routes->stride, 1);
+	missing->base = hd_arena_alloc(&missing->arena, switches + 1u, sizeof(*missing->base));
+	missing->lids = hd_arena_alloc(&missing->arena, missing->room, sizeof(*missing->lids));
+	if (hd_arena_check(&missing->arena))
+		return -ENOMEM;
+	memset(missing->routed, HD_NO_PORT, checking->routes->stride);
+	return 0;
+}
+
+/* Errors: -ECANCELED, -ENOMEM. */
+static int find_missing(const struct checking *checking, const struct hd_go_on *go_on,
+			struct missing *missing)
+{
+	const uint32_t switches = checking->fabric->switch_count;
+	int rc = begin_missing(checking, missing);
+
+	for (uint32_t sw = 0; !rc && missing->known && sw < switches; sw++) {
+		const uint8_t *row = hd_routes_row(checking->routes, sw);
+		for (uint32_t lid = 0; lid < checking->lids; lid += HD_LFT_BLOCK)
+			note_block(row + lid, missing->routed + lid);
+		rc = hd_go_on_ask(go_on) ? 0 : -ECANCELED;
+	}
+	for (uint32_t sw = 0; !rc && missing->known && sw < switches; sw++) {
+		missing->known = add_missing(checking, sw, missing);
+		rc = hd_go_on_ask(go_on) ? 0 : -ECANCELED;
+	}
+	return rc;
+}
+
+/* Whether packets that may take the port have a route at the next switch. False: each entry has to be looked at. */
+static bool port_is_fine(const struct checking *checking, uint32_t port)
+{
+	const struct missing *missing = &checking->missing;
+	const uint32_t link = hd_fabric_find_isl(checking->fabric, checking->sw, port);
+
+	if (link == HD_NONE)
+		return false;
+	const uint32_t to = checking->fabric->isl_to[link];
+	for (uint32_t i = missing->base[to]; i < missing->base[to + 1]; i++)
+		if (checking->planned->lid_group[0][missing->lids[i]] != HD_AR_NO_GROUP)
+			return false;
+	return true;
+}
+
+/* The static ports are those of the tables, and nothing is wrong with any port of any group. */
+static bool is_fine(const struct checking *checking)
+{
+	const struct hd_ar_switch *planned = checking->planned;
+	struct hd_port_set ports = {{0}};
+
+	if (!checking->missing.known || checking->plan->table_count > 1 ||
+	    memcmp(planned->lid_port[0], hd_routes_row(checking->routes, checking->sw),
+		   checking->lids))
+		return false;
+	for (uint32_t group = 0; group < planned->group_count; group++) {
+		hd_port_set_unite(&ports, &planned->groups[group].ports[0]);
+		hd_port_set_unite(&ports, &planned->groups[group].ports[1]);
+	}
+	HD_PORT_SET_FOREACH(port, &ports)
+		if (!port_is_fine(checking, port))
+			return false;
+	return true;
+}
+
+static int check_switches(struct checking *checking, const struct hd_go_on *go_on)
+{
+	for (uint32_t sw = 0; sw < checking->fabric->switch_count; sw++) {
+		uint32_t index = hd_ar_plan_find(checking->plan, checking->fabric->node_guid[sw]);
+		if (!hd_go_on_ask(go_on))
+			return -ECANCELED;
+		if (index == HD_NONE || !checking->plan->switches[index].used)
+			continue;
+		checking->sw = sw;
+		checking->planned = &checking->plan->switches[index];
+		if (!is_fine(checking))
+			check_switch(checking);
+	}
+	return 0;
+}
+
 int hd_ar_plan_check(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
 		     const struct hd_routes *routes, const struct hd_go_on *go_on, uint64_t *wrong,
 		     struct hd_error *err)
 {
 	struct checking checking = {.plan = plan, .fabric = fabric, .routes = routes, .err = err};
-	uint32_t lids = plan->lid_count < fabric->lid_count ? plan->lid_count : fabric->lid_count;
 
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t index = hd_ar_plan_find(plan, fabric->node_guid[sw]);
-		if (!hd_go_on_ask(go_on))
-			return hd_go_on_stopped(err);
-		if (index == HD_NONE || !plan->switches[index].used)
-			continue;
-		checking.sw = sw;
-		checking.planned = &plan->switches[index];
-		for (uint32_t table = 0; table < plan->table_count; table++)
-			for (uint32_t lid = 1; lid < lids; lid++)
-				check_entry(&checking, table, lid);
-	}
+	checking.lids = plan->lid_count < fabric->lid_count ? plan->lid_count : fabric->lid_count;
+	int rc = find_missing(&checking, go_on, &checking.missing);
+	if (!rc)
+		rc = check_switches(&checking, go_on);
+	hd_arena_release(&checking.missing.arena);
+	if (rc)
+		return rc == -ECANCELED ? hd_go_on_stopped(err) : hd_error_no_memory(err);
 	*wrong = checking.wrong;
 	return checking.wrong ? -EINVAL : 0;
 }

@@ -12,7 +12,7 @@
  * A packet never crosses twice without a descent between, since links between islands have no
  * order.
  */
-#include "planner.h"
+#include "planning.h"
 
 #include <errno.h>
 #include <heddle/fabric/dragonfly_plus.h>
@@ -271,10 +271,10 @@ static void mark(const struct planner *planner, struct planner_worker *worker, u
 		uint8_t port = groups && routed != HD_NO_PORT
 				   ? static_port(&groups[table], table, routed, lid)
 				   : routed;
-		planner_ports(planner, sw, table)[lid] = port;
+		planning_ports(planner, worker, table)[lid] = port;
 		bool adapts =
 		    counts && numbers[table] != HD_AR_NO_GROUP && has_port(&groups[table], port);
-		planner_groups(planner, sw, table)[lid] =
+		planning_groups(planner, worker, table)[lid] =
 		    adapts ? (uint16_t)numbers[table] : HD_AR_NO_GROUP;
 		if (adapts)
 			worker->wishes[numbers[table]].lids++;

@@ -3,13 +3,15 @@
 
 #include <errno.h>
 #include <heddle/ar_manager/plan.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A stuck switch while its entries are united. */
 struct uniting {
 	const struct hd_ar_switch *plans[2]; /* in any order; NULL: it has none */
 	uint32_t lid_counts[2];
-	struct hd_ar_group *groups; /* [room] */
-	uint32_t count, room;
+	struct hd_ar_group *groups; /* scratch: [count], with room for one of each LID */
+	uint32_t count;
 };
 
 /* All ports that one LID may take. */
@@ -40,7 +42,7 @@ static uint16_t number_of(struct uniting *uniting, const struct hd_port_set *por
 	       !hd_port_set_equal(&uniting->groups[number].ports[0], ports))
 		number++;
 	if (number == uniting->count)
-		uniting->groups[uniting->count++].ports[0] = *ports;
+		uniting->groups[uniting->count++] = (struct hd_ar_group){.ports = {*ports}};
 	return (uint16_t)number;
 }
 
@@ -51,14 +53,19 @@ static const struct hd_ar_switch *switch_of(const struct hd_ar_plan *plan, uint6
 	return index == HD_NONE ? NULL : &plan->switches[index];
 }
 
-static int unite_switch(struct hd_ar_plan_copy *copy, uint32_t sw, struct uniting *uniting)
+static int switch_off(struct hd_ar_plan_copy *copy, uint32_t sw)
+{
+	int rc = hd_ar_plan_copy_own(copy, sw);
+
+	if (!rc)
+		hd_ar_plan_copy_switch_off(copy, sw);
+	return rc;
+}
+
+static void unite_entries(struct hd_ar_plan_copy *copy, uint32_t sw, struct uniting *uniting)
 {
 	uint16_t *groups = hd_ar_plan_copy_groups(copy, sw, 0);
 
-	uniting->groups = hd_ar_plan_copy_new_groups(copy, copy->plan->lid_count);
-	if (!uniting->groups)
-		return -ENOMEM;
-	hd_ar_plan_copy_switch_off(copy, sw);
 	for (uint32_t lid = 1; lid < copy->plan->lid_count; lid++) {
 		struct hd_port_set ports = ports_of(uniting, lid);
 		if (!hd_port_set_is_empty(&ports)) {
@@ -66,28 +73,43 @@ static int unite_switch(struct hd_ar_plan_copy *copy, uint32_t sw, struct unitin
 			copy->plan->adaptive++;
 		}
 	}
+}
+
+static int unite_switch(struct hd_ar_plan_copy *copy, uint32_t sw, struct uniting *uniting)
+{
+	int rc = switch_off(copy, sw);
+
+	if (rc)
+		return rc;
+	unite_entries(copy, sw, uniting);
+	struct hd_ar_group *groups = hd_ar_plan_copy_new_groups(copy, sw, uniting->count);
+	if (!groups)
+		return -ENOMEM;
+	memcpy(groups, uniting->groups, uniting->count * sizeof(*groups));
 	copy->switches[sw].form = HD_AR_FORM_REV1;
 	copy->switches[sw].sub_groups = 1;
-	copy->switches[sw].groups = uniting->groups;
-	copy->switches[sw].group_count = copy->switches[sw].used = uniting->count;
+	copy->switches[sw].used = uniting->count;
 	return 0;
 }
 
 static int unite(struct hd_ar_plan_copy *copy, const struct hd_ar_plan *plan,
 		 const struct hd_ar_plan *held, const struct hd_fabric *fabric, const bool *stuck)
 {
-	int rc = 0;
+	struct hd_ar_group *scratch = malloc((fabric->lid_count + 1u) * sizeof(*scratch));
+	int rc = scratch ? 0 : -ENOMEM;
 
 	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++) {
 		uint64_t guid = fabric->node_guid[sw];
 		struct uniting uniting = {
 		    .plans = {switch_of(held, guid), switch_of(plan, guid)},
-		    .lid_counts = {held->lid_count, plan ? plan->lid_count : 0}};
+		    .lid_counts = {held->lid_count, plan ? plan->lid_count : 0},
+		    .groups = scratch};
 		if (stuck[sw] && uniting.plans[0])
 			rc = unite_switch(copy, sw, &uniting);
 		else if (!plan)
-			hd_ar_plan_copy_switch_off(copy, sw);
+			rc = switch_off(copy, sw);
 	}
+	free(scratch);
 	return rc;
 }
 
@@ -105,11 +127,14 @@ static bool any(const bool *stuck, uint32_t count)
 }
 
 /* AR was to be off, and only these switches have it still. */
-static void keep_stuck(struct hd_ar_plan_copy *copy, const bool *stuck)
+static int keep_stuck(struct hd_ar_plan_copy *copy, const bool *stuck)
 {
-	for (uint32_t sw = 0; sw < copy->plan->switch_count; sw++)
+	int rc = 0;
+
+	for (uint32_t sw = 0; !rc && sw < copy->plan->switch_count; sw++)
 		if (!stuck[sw])
-			hd_ar_plan_copy_switch_off(copy, sw);
+			rc = switch_off(copy, sw);
+	return rc;
 }
 
 int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held,
@@ -127,7 +152,7 @@ int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held
 	if (rc)
 		return rc;
 	if (private && !plan)
-		keep_stuck(&copy, stuck);
+		rc = keep_stuck(&copy, stuck);
 	else if (!private)
 		rc = unite(&copy, plan, held, fabric, stuck);
 	if (rc) {

@@ -7,11 +7,13 @@
 #include <heddle/base/arena.h>
 #include <stdatomic.h>
 
+struct plan_memory;
+
 struct plan_holder {
 	struct hd_ar_plan plan; /* first: a plan's address is its holder's */
-	struct hd_arena arena;
-	struct hd_arena *worker_arenas; /* [worker_count] groups of switches */
-	unsigned worker_count;
+	struct hd_arena arena; /* the switches, and what has no row */
+	/* What the plan was made from, for the next one; NULL: not known. */
+	struct plan_memory *memory;
 	atomic_uint others; /* holders beside the first one */
 	struct hd_ar_plan *unpinned; /* held: pins.h; NULL: it has no pins */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* LAG: a group is all ports to the neighbour to which the static port leads. Where one of them is cut, the
  * entry is static. */
+#include "plan_changes.h"
 #include "plan_shared.h"
 
 static int prepare(struct planner *planner, struct hd_error *err)
@@ -8,9 +9,11 @@ static int prepare(struct planner *planner, struct hd_error *err)
 	uint32_t lids = planner->fabric->lid_count;
 	int rc = plan_shared_prepare(planner, HD_PORTS_MAX);
 
-	for (unsigned i = 0; i < planner->holder->worker_count; i++)
+	for (unsigned i = 0; i < planner->worker_count; i++)
 		planner->workers[i].class_of_lid =
 		    hd_arena_alloc(&planner->arena, lids, sizeof(uint32_t));
+	if (!rc)
+		rc = plan_changes_find(planner);
 	return rc || hd_arena_check(&planner->arena) ? hd_error_no_memory(err) : 0;
 }
 
@@ -46,9 +49,23 @@ static void wish(const struct planner *planner, struct planner_worker *worker, u
 	plan_shared_mark(planner, worker, sw, worker->class_of_lid);
 }
 
+static uint32_t class_of(const struct planner *planner, uint32_t sw, uint32_t lid, uint8_t link)
+{
+	(void)sw;
+	return planner->lids.destination[lid] == HD_NONE ? HD_NONE : link;
+}
+
+static void set_of(const struct planner *planner, struct planner_worker *worker, uint32_t sw,
+		   uint32_t class)
+{
+	parallel_links(planner, sw, class, worker->set);
+}
+
 const struct planner_algorithm planner_lag = {.algorithm = HD_AR_LAG,
 					      .name = "lag",
 					      .table_count = 1,
 					      .sub_groups = 1,
 					      .prepare = prepare,
-					      .wish = wish};
+					      .wish = wish,
+					      .class_of = class_of,
+					      .set_of = set_of};

@@ -4,7 +4,7 @@
 int plan_shared_prepare(struct planner *planner, uint32_t classes)
 {
 	planner->wish_room = classes;
-	for (unsigned i = 0; i < planner->holder->worker_count; i++) {
+	for (unsigned i = 0; i < planner->worker_count; i++) {
 		struct planner_worker *worker = &planner->workers[i];
 		worker->set_of_class =
 		    hd_arena_alloc(&planner->arena, classes, sizeof(*worker->set_of_class));
@@ -48,8 +48,8 @@ void plan_shared_mark(const struct planner *planner, struct planner_worker *work
 		      const uint32_t *class_of_lid)
 {
 	uint32_t lids = planner->fabric->lid_count;
-	uint16_t *groups = planner_groups(planner, sw, 0);
-	uint8_t *ports = planner_ports(planner, sw, 0), link_of_port[256];
+	uint16_t *groups = planning_groups(planner, worker, 0);
+	uint8_t *ports = planning_ports(planner, worker, 0), link_of_port[256];
 
 	make_wishes(planner, worker, sw);
 	memcpy(ports, hd_routes_row(planner->request->routes, sw), lids);

@@ -6,7 +6,7 @@
 #ifndef AR_MANAGER_PLAN_SHARED_H
 #define AR_MANAGER_PLAN_SHARED_H
 
-#include "planner.h"
+#include "planning.h"
 
 /* Memory for so many classes in each worker. Errors: -ENOMEM. */
 int plan_shared_prepare(struct planner *planner, uint32_t classes);

@@ -10,6 +10,8 @@
  * short paths that climb again after they have descended. With them the groups may deadlock, or lead
  * to fewer destinations. If few cables are such, another plan leaves them out of groups and hop counts.
  */
+#include "plan_changes.h"
+#include "plan_memory.h"
 #include "plan_shared.h"
 
 #include <errno.h>
@@ -18,42 +20,46 @@
 #define BLOCK 64u /* destinations compared at a time */
 #define STRAY_SHARE 8u /* at most one of so many cables is stray, or the fabric is no tree */
 
-struct tree {
-	size_t stride; /* of a row of hop counts, a multiple of BLOCK */
-	uint8_t *hops; /* [switch_count * stride] */
-	bool *stray; /* [isl_count] the link is in no group; NULL: none */
-};
-
-static int load_hops(struct planner *planner, const struct hd_fabric *fabric, struct tree *tree,
+/* The planner's stride is a multiple of BLOCK. fabric: what hop counts are of. */
+static int load_hops(struct planner *planner, const struct hd_fabric *fabric, uint8_t *rows,
 		     struct hd_error *err)
 {
 	size_t switches = planner->fabric->switch_count;
 	uint8_t *hops = hd_arena_alloc(&planner->arena, switches, switches);
 
-	tree->stride = (switches + BLOCK - 1) / BLOCK * BLOCK;
-	tree->hops = hd_arena_alloc(&planner->arena, switches, tree->stride);
-	if (hd_arena_check(&planner->arena))
+	if (!hops)
 		return hd_error_no_memory(err);
 	int rc = hd_fabric_distances(fabric, planner->request->threads, hops, err);
 	for (size_t sw = 0; !rc && sw < switches; sw++)
-		memcpy(tree->hops + sw * tree->stride, hops + sw * switches, switches);
+		memcpy(rows + sw * planner->hop_stride, hops + sw * switches, switches);
 	return rc;
 }
 
+/* The plan remembers the hop counts. If those of the previous plan can be brought up to date, that is done. */
+static int find_hops(struct planner *planner, const struct hd_fabric *fabric, struct hd_error *err)
+{
+	size_t switches = planner->fabric->switch_count;
+	struct hd_arena *arena = &planner->holder->memory->arena;
+
+	planner->hop_stride = (switches + BLOCK - 1) / BLOCK * BLOCK;
+	uint8_t *rows = hd_arena_alloc(arena, switches, planner->hop_stride);
+	if (!rows || plan_changes_find(planner) || plan_changes_hops(planner, rows))
+		return hd_error_no_memory(err);
+	planner->hops = rows;
+	return planner->changes ? 0 : load_hops(planner, fabric, rows, err);
+}
+
 /* fabric: what hop counts are of. */
-static int prepare_by(struct planner *planner, const struct hd_fabric *fabric, bool *stray,
+static int prepare_by(struct planner *planner, const struct hd_fabric *fabric, const bool *stray,
 		      struct hd_error *err)
 {
-	struct tree *tree = hd_arena_alloc(&planner->arena, 1, sizeof(*tree));
-
-	if (!tree || plan_shared_prepare(planner, planner->lids.count))
+	if (plan_shared_prepare(planner, planner->lids.count))
 		return hd_error_no_memory(err);
-	planner->context = tree;
-	tree->stray = stray;
-	int rc = load_hops(planner, fabric, tree, err);
-	for (unsigned i = 0; !rc && i < planner->holder->worker_count; i++)
-		planner->workers[i].planes =
-		    hd_arena_alloc(&planner->arena, tree->stride, 8 * (size_t)planner->words);
+	planner->stray = stray;
+	int rc = find_hops(planner, fabric, err);
+	for (unsigned i = 0; !rc && i < planner->worker_count; i++)
+		planner->workers[i].planes = hd_arena_alloc(&planner->arena, planner->hop_stride,
+							    8 * (size_t)planner->words);
 	return rc ? rc : hd_arena_check(&planner->arena) ? hd_error_no_memory(err) : 0;
 }
 
@@ -97,16 +103,16 @@ static void compare_rows(const uint8_t *restrict near, const uint8_t *restrict o
 static void fill_planes(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
 {
 	const struct hd_fabric *fabric = planner->fabric;
-	const struct tree *tree = planner->context;
+	const size_t stride = planner->hop_stride;
 	uint32_t first = fabric->isl_base[sw];
 
-	memset(worker->planes, 0, tree->stride * 8 * planner->words);
+	memset(worker->planes, 0, stride * 8 * planner->words);
 	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++) {
-		if (tree->stray && tree->stray[link])
+		if (planner->stray && planner->stray[link])
 			continue;
-		compare_rows(tree->hops + fabric->isl_to[link] * tree->stride,
-			     tree->hops + sw * tree->stride,
-			     worker->planes + (link - first) / 8 * tree->stride, tree->stride,
+		compare_rows(planner->hops + fabric->isl_to[link] * stride,
+			     planner->hops + sw * stride,
+			     worker->planes + (link - first) / 8 * stride, stride,
 			     (uint8_t)(1u << (link - first) % 8));
 	}
 }
@@ -115,13 +121,12 @@ static void fill_planes(const struct planner *planner, struct planner_worker *wo
 static bool load_set(const struct planner *planner, struct planner_worker *worker,
 		     uint32_t destination)
 {
-	const struct tree *tree = planner->context;
 	const uint8_t *column = worker->planes + destination;
 	uint64_t differs = 0;
 
 	for (uint32_t word = 0; word < planner->words; word++) {
 		uint64_t bits = 0;
-		for (unsigned byte = 0; byte < 8; byte++, column += tree->stride)
+		for (unsigned byte = 0; byte < 8; byte++, column += planner->hop_stride)
 			bits |= (uint64_t)*column << 8 * byte;
 		differs |= bits ^ worker->set[word];
 		worker->set[word] = bits;
@@ -154,12 +159,37 @@ static void wish(const struct planner *planner, struct planner_worker *worker, u
 	plan_shared_mark(planner, worker, sw, planner->lids.destination);
 }
 
+static uint32_t class_of(const struct planner *planner, uint32_t sw, uint32_t lid, uint8_t link)
+{
+	(void)sw;
+	(void)link;
+	return planner->lids.destination[lid];
+}
+
+/* The same as all planes of the switch say of one destination. */
+static void set_of(const struct planner *planner, struct planner_worker *worker, uint32_t sw,
+		   uint32_t class)
+{
+	const struct hd_fabric *fabric = planner->fabric;
+	const uint8_t *column = planner->hops + planner->lids.sw[class];
+	const uint8_t own = column[sw * planner->hop_stride];
+	uint32_t first = fabric->isl_base[sw];
+
+	memset(worker->set, 0, planner->words * sizeof(*worker->set));
+	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++)
+		if (!(planner->stray && planner->stray[link]) &&
+		    (uint8_t)(column[fabric->isl_to[link] * planner->hop_stride] + 1) == own)
+			link_sets_add(worker->set, link - first);
+}
+
 static const struct planner_algorithm without_strays = {.algorithm = HD_AR_TREE,
 							.name = "tree",
 							.table_count = 1,
 							.sub_groups = 1,
 							.prepare = prepare_without_strays,
-							.wish = wish};
+							.wish = wish,
+							.class_of = class_of,
+							.set_of = set_of};
 
 const struct planner_algorithm planner_tree = {.algorithm = HD_AR_TREE,
 					       .name = "tree",
@@ -167,4 +197,6 @@ const struct planner_algorithm planner_tree = {.algorithm = HD_AR_TREE,
 					       .sub_groups = 1,
 					       .prepare = prepare,
 					       .wish = wish,
+					       .class_of = class_of,
+					       .set_of = set_of,
 					       .careful = &without_strays};

@@ -35,6 +35,7 @@ struct narrowing {
 	bool fixed; /* only the interim plan is narrowed */
 	struct hd_ar_narrowing *out;
 	bool found; /* a loop, in this round */
+	bool failed; /* no memory */
 	struct hd_arena arena;
 };
 
@@ -43,9 +44,26 @@ static bool is_stuck(const struct narrowing *narrowing, uint32_t sw)
 	return narrowing->fixed || (narrowing->request->stuck && narrowing->request->stuck[sw]);
 }
 
+/* Lets a switch of the copy be changed. */
+static bool own(struct narrowing *narrowing, struct hd_ar_plan_copy *copy, uint32_t sw)
+{
+	if (hd_ar_plan_copy_own(copy, sw))
+		narrowing->failed = true;
+	return !narrowing->failed;
+}
+
+static uint64_t make_entry_static(struct narrowing *narrowing, struct hd_ar_plan_copy *copy,
+				  uint32_t sw, uint32_t lid)
+{
+	if (!hd_ar_plan_copy_is_adaptive(copy, sw, lid) || !own(narrowing, copy, sw))
+		return 0;
+	return hd_ar_plan_copy_make_static(copy, sw, lid);
+}
+
 static uint64_t switch_off(struct narrowing *narrowing, uint32_t sw)
 {
-	if (!narrowing->held.switches[sw].used || is_stuck(narrowing, sw))
+	if (!narrowing->held.switches[sw].used || is_stuck(narrowing, sw) ||
+	    !own(narrowing, &narrowing->held, sw))
 		return 0;
 	narrowing->out->narrowed += hd_ar_plan_copy_switch_off(&narrowing->held, sw);
 	narrowing->out->switched_off++;
@@ -62,7 +80,7 @@ static void switch_all_off(struct narrowing *narrowing)
 static uint64_t make_static(struct narrowing *narrowing, uint32_t sw, uint32_t lid)
 {
 	uint64_t changed =
-	    is_stuck(narrowing, sw) ? 0 : hd_ar_plan_copy_make_static(&narrowing->held, sw, lid);
+	    is_stuck(narrowing, sw) ? 0 : make_entry_static(narrowing, &narrowing->held, sw, lid);
 
 	narrowing->out->narrowed += changed;
 	return changed;
@@ -101,9 +119,8 @@ static uint8_t old_port(const struct narrowing *narrowing, uint32_t sw, uint32_t
 {
 	if (!narrowing->arrived)
 		return hd_routes_port(narrowing->request->before, sw, lid);
-	return narrowing->held.switches[sw].used
-		   ? hd_ar_plan_copy_ports(&narrowing->held, sw, 0)[lid]
-		   : HD_NO_PORT;
+	return narrowing->held.switches[sw].used ? narrowing->held.switches[sw].lid_port[0][lid]
+						 : HD_NO_PORT;
 }
 
 /* False: no packet to the LID takes the link. */
@@ -145,7 +162,7 @@ static uint64_t leave_old_ports(struct narrowing *narrowing, const struct hop *f
 
 static uint64_t make_interim_static(struct narrowing *narrowing, uint32_t sw, uint32_t lid)
 {
-	return narrowing->interim.plan ? hd_ar_plan_copy_make_static(&narrowing->interim, sw, lid)
+	return narrowing->interim.plan ? make_entry_static(narrowing, &narrowing->interim, sw, lid)
 				       : 0;
 }
 
@@ -271,7 +288,8 @@ static struct hd_ar_proof_request while_tables_change(const struct narrowing *na
 					    .before = request->before,
 					    .plan = narrowing->held.plan,
 					    .excused = narrowing->excused,
-					    .threads = request->threads};
+					    .threads = request->threads,
+					    .go_on = {request->go_on, request->context}};
 }
 
 static struct hd_ar_proof_request while_programming(const struct narrowing *narrowing)
@@ -294,6 +312,10 @@ static void excuse_lid(struct narrowing *narrowing, uint32_t lid)
 		if (is_stuck(narrowing, sw))
 			continue;
 		make_static(narrowing, sw, lid);
+		if (narrowing->held.switches[sw].lid_port[0][lid] ==
+			hd_routes_port(request->after, sw, lid) ||
+		    !own(narrowing, &narrowing->held, sw))
+			continue;
 		hd_ar_plan_copy_ports(&narrowing->held, sw, 0)[lid] =
 		    hd_routes_port(request->after, sw, lid);
 	}
@@ -342,9 +364,20 @@ static int look_at_stuck(struct narrowing *narrowing, struct hd_error *err)
 	return rc;
 }
 
-static bool has_time(const struct hd_ar_narrow_request *request, unsigned round)
+static bool has_time(const struct hd_ar_narrow_request *request)
 {
-	return round < ROUNDS && (!request->go_on || request->go_on(request->context));
+	return !request->go_on || request->go_on(request->context);
+}
+
+/* All but the stuck switches is switched off. */
+static int give_up(struct narrowing *narrowing, struct hd_error *err)
+{
+	switch_all_off(narrowing);
+	int rc = look_at_stuck(narrowing, err);
+	if (rc != -ECANCELED)
+		return rc;
+	narrowing->out->unsafe = true; /* as far as is known */
+	return 0;
 }
 
 static int narrow(struct narrowing *narrowing, struct hd_error *err)
@@ -352,17 +385,23 @@ static int narrow(struct narrowing *narrowing, struct hd_error *err)
 	int rc = narrowing->fixed ? 0 : excuse(narrowing, err);
 
 	narrowing->found = true;
-	for (unsigned round = 0; !rc && narrowing->found && !narrowing->out->off; round++) {
-		if (has_time(narrowing->request, round))
-			rc = do_round(narrowing, err);
-		else
-			switch_all_off(narrowing);
+	for (unsigned round = 0;
+	     !rc && narrowing->found && !narrowing->out->off && !narrowing->failed; round++) {
+		narrowing->out->late = !has_time(narrowing->request);
+		if (round == ROUNDS || narrowing->out->late)
+			break;
+		rc = do_round(narrowing, err);
 	}
-	return !rc && narrowing->out->off ? look_at_stuck(narrowing, err) : rc;
+	if (rc == -ECANCELED)
+		narrowing->out->late = true;
+	else if (rc)
+		return rc;
+	rc = rc || narrowing->found || narrowing->out->off ? give_up(narrowing, err) : 0;
+	return !rc && narrowing->failed ? hd_error_no_memory(err) : rc;
 }
 
 /* Mixtures with private tables are not proved: all is off while anything changes. */
-static void narrow_private(struct narrowing *narrowing)
+static int narrow_private(struct narrowing *narrowing, struct hd_error *err)
 {
 	const struct hd_ar_narrow_request *request = narrowing->request;
 	bool stays = request->next && hd_ar_plan_equal(narrowing->held.plan, request->next);
@@ -370,6 +409,7 @@ static void narrow_private(struct narrowing *narrowing)
 	if (!stays || !hd_routes_equal(request->before, request->after))
 		switch_all_off(narrowing);
 	narrowing->out->unsafe = narrowing->out->off && request->stuck;
+	return narrowing->failed ? hd_error_no_memory(err) : 0;
 }
 
 static bool is_private(const struct hd_ar_narrow_request *request)
@@ -468,7 +508,7 @@ int hd_ar_narrow(const struct hd_ar_narrow_request *request, struct hd_ar_narrow
 	int rc = init(&narrowing, request) ? hd_error_no_memory(err) : 0;
 
 	if (!rc && is_private(request))
-		narrow_private(&narrowing);
+		rc = narrow_private(&narrowing, err);
 	else if (!rc)
 		rc = narrow(&narrowing, err);
 	if (!rc) {

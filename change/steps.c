@@ -1,269 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "steps_order.h"
+
 #include <errno.h>
 #include <heddle/ar_manager/plan_copy.h>
-#include <heddle/base/arena.h>
-#include <heddle/change/steps.h>
+#include <heddle/change/ar_graph.h>
 #include <stdlib.h>
-
-/* ---- the order of steps ---- */
-
-/* In which step each entry changes. */
-/*
- * For each LID: the links of the new entries, from the LID backwards. An entry is reached when all
- * entries to which its links lead have been reached.
- */
-
-#define STEPS_LATE 0x80u
-
-struct steps_order {
-	uint32_t count; /* steps, 1 or more */
-	/* [switch_count * lid_count] 0: the entry does not change. With STEPS_LATE: it is static from
-	 * then on, and gets its group in the last step. */
-	uint8_t *step;
-	bool late; /* any is */
-	struct hd_port_set *live; /* [switch_count] ports with a cable */
-	struct hd_arena arena;
-};
-
-struct ordering {
-	const struct hd_ar_steps_request *request;
-	const struct hd_ar_plan *held;
-	struct steps_order *order;
-	struct hd_arena arena;
-	struct hd_port_set *links; /* [switch_count] ports to other switches */
-	/* ---- of the LID at hand ---- */
-	struct hd_port_set *new; /* [switch_count] links of the new entry */
-	bool *changes; /* [switch_count] */
-	bool *late; /* [switch_count] static until the last step */
-	uint32_t *open; /* [switch_count] links to entries that were not reached yet */
-	uint32_t *steps; /* [switch_count] that the entries which follow need */
-	uint32_t *queue; /* [switch_count] */
-};
-
-static int prepare(struct ordering *ordering)
-{
-	const struct hd_fabric *fabric = ordering->request->fabric;
-	struct hd_arena *arena = &ordering->arena;
-	const uint32_t switches = fabric->switch_count;
-
-	ordering->order->step = hd_arena_alloc(
-	    &ordering->order->arena, (size_t)switches * fabric->lid_count, sizeof(uint8_t));
-	ordering->order->live =
-	    hd_arena_alloc(&ordering->order->arena, switches, sizeof(*ordering->order->live));
-	ordering->links = hd_arena_alloc(arena, switches, sizeof(*ordering->links));
-	ordering->new = hd_arena_alloc(arena, switches, sizeof(*ordering->new));
-	ordering->changes = hd_arena_alloc(arena, switches, sizeof(*ordering->changes));
-	ordering->late = hd_arena_alloc(arena, switches, sizeof(*ordering->late));
-	ordering->open = hd_arena_alloc(arena, switches, sizeof(*ordering->open));
-	ordering->steps = hd_arena_alloc(arena, switches, sizeof(*ordering->steps));
-	ordering->queue = hd_arena_alloc(arena, switches, sizeof(*ordering->queue));
-	return hd_arena_check(&ordering->order->arena) || hd_arena_check(arena) ? -ENOMEM : 0;
-}
-
-static void find_ports(struct ordering *ordering)
-{
-	const struct hd_fabric *fabric = ordering->request->fabric;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		for (uint32_t port = 1; port <= hd_node_ports(fabric, sw); port++)
-			if (fabric->peer[hd_port_index(fabric, sw, port)] != HD_NONE)
-				hd_port_set_add(&ordering->order->live[sw], port);
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
-			hd_port_set_add(&ordering->links[sw], fabric->isl_port[link]);
-	}
-}
-
-/* ---- one entry ---- */
-
-/* The ports of its group, without those that lead nowhere. */
-static struct hd_port_set group_ports(const struct ordering *ordering,
-				      const struct hd_ar_plan *plan, uint32_t sw, uint32_t lid)
-{
-	const struct hd_ar_switch *planned = &plan->switches[sw];
-	uint16_t number = planned->used ? planned->lid_group[0][lid] : HD_AR_NO_GROUP;
-	struct hd_port_set ports = {{0}};
-
-	if (number == HD_AR_NO_GROUP)
-		return ports;
-	ports = planned->groups[number].ports[0];
-	hd_port_set_unite(&ports, &planned->groups[number].ports[1]);
-	hd_port_set_intersect(&ports, &ordering->order->live[sw]);
-	return ports;
-}
-
-/* A static port of an AR table is that of the forwarding table, or nothing is known of the entry. */
-static bool is_static_port(const struct hd_ar_plan *plan, uint32_t sw, uint32_t lid, uint8_t port)
-{
-	return !plan->switches[sw].used || plan->switches[sw].lid_port[0][lid] == port;
-}
-
-static int open_entry(struct ordering *ordering, uint32_t sw, uint32_t lid, struct hd_error *err)
-{
-	const struct hd_ar_steps_request *request = ordering->request;
-	uint8_t before = hd_routes_port(request->before, sw, lid);
-	uint8_t after = hd_routes_port(request->after, sw, lid);
-	struct hd_port_set was = group_ports(ordering, ordering->held, sw, lid);
-	struct hd_port_set *is = &ordering->new[sw];
-
-	if (!is_static_port(ordering->held, sw, lid, before) ||
-	    !is_static_port(request->next, sw, lid, after))
-		return hd_error_set(err, -EINVAL,
-				    "switch '%s' has another static port for LID %u in its AR "
-				    "table than in its forwarding table",
-				    request->fabric->node_name[sw], lid);
-	*is = group_ports(ordering, request->next, sw, lid);
-	ordering->changes[sw] = before != after || !hd_port_set_equal(&was, is);
-	if (after != HD_NO_PORT)
-		hd_port_set_add(is, after);
-	hd_port_set_intersect(is, &ordering->links[sw]);
-	ordering->late[sw] = false;
-	ordering->open[sw] = hd_port_set_count(is);
-	ordering->steps[sw] = 0;
-	return 0;
-}
-
-/* ---- one LID ---- */
-
-static int open_lid(struct ordering *ordering, uint32_t lid, bool *any, struct hd_error *err)
-{
-	int rc = 0;
-
-	*any = false;
-	for (uint32_t sw = 0; !rc && sw < ordering->request->fabric->switch_count; sw++) {
-		rc = open_entry(ordering, sw, lid, err);
-		*any |= !rc && ordering->changes[sw];
-	}
-	return rc;
-}
-
-/* All entries that follow have been reached: notes the step, and tells those before. */
-static uint32_t reach(struct ordering *ordering, uint32_t sw, uint32_t lid, uint32_t end)
-{
-	const struct hd_fabric *fabric = ordering->request->fabric;
-	struct steps_order *order = ordering->order;
-	uint32_t step = ordering->steps[sw] + ordering->changes[sw];
-
-	if (ordering->changes[sw])
-		order->step[(size_t)sw * fabric->lid_count + lid] =
-		    (uint8_t)(ordering->late[sw] ? step | STEPS_LATE : step);
-	if (step > order->count)
-		order->count = step;
-	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
-		uint32_t from = fabric->isl_to[link];
-		uint32_t arriving = fabric->isl_port[fabric->isl_reverse[link]];
-		if (!hd_port_set_has(&ordering->new[from], arriving))
-			continue;
-		if (step > ordering->steps[from])
-			ordering->steps[from] = step;
-		if (!--ordering->open[from])
-			ordering->queue[end++] = from;
-	}
-	return end;
-}
-
-/* Returns how many entries were reached. Those of a circle are not, and those that lead there. */
-static uint32_t reach_all(struct ordering *ordering, uint32_t lid)
-{
-	const uint32_t switches = ordering->request->fabric->switch_count;
-	uint32_t end = 0, begin = 0;
-
-	for (uint32_t sw = 0; sw < switches; sw++)
-		if (!ordering->open[sw])
-			ordering->queue[end++] = sw;
-	while (begin < end && ordering->order->count < HD_AR_STEPS_MOST)
-		end = reach(ordering, ordering->queue[begin++], lid, end);
-	return end;
-}
-
-/* No packet comes to the switches that were not reached, or the groups of the plan would have a
- * loop. Their entries are static until the last step, so that nothing has to be known of packets. */
-static void make_late(struct ordering *ordering, uint32_t lid)
-{
-	const struct hd_ar_steps_request *request = ordering->request;
-
-	for (uint32_t sw = 0; sw < request->fabric->switch_count; sw++) {
-		uint8_t after = hd_routes_port(request->after, sw, lid);
-		if (ordering->open[sw]) {
-			ordering->order->late = true;
-			ordering->late[sw] = ordering->changes[sw] = true;
-			ordering->new[sw] = (struct hd_port_set){{0}};
-			hd_port_set_add(&ordering->new[sw], after);
-			hd_port_set_intersect(&ordering->new[sw], &ordering->links[sw]);
-		}
-	}
-	for (uint32_t sw = 0; sw < request->fabric->switch_count; sw++) {
-		ordering->open[sw] = hd_port_set_count(&ordering->new[sw]);
-		ordering->steps[sw] = 0;
-	}
-}
-
-static int order_lid(struct ordering *ordering, uint32_t lid, struct hd_error *err)
-{
-	const uint32_t switches = ordering->request->fabric->switch_count;
-	uint32_t reached = reach_all(ordering, lid);
-
-	if (reached < switches && ordering->order->count < HD_AR_STEPS_MOST) {
-		make_late(ordering, lid);
-		reached = reach_all(ordering, lid);
-	}
-	if (ordering->order->count >= HD_AR_STEPS_MOST)
-		return hd_error_set(err, -E2BIG, "more than %u steps are needed", HD_AR_STEPS_MOST);
-	if (reached < switches)
-		return hd_error_set(err, -ELOOP, "the new tables lead to LID %u in a circle", lid);
-	return 0;
-}
-
-static int order_all(struct ordering *ordering, struct hd_error *err)
-{
-	const struct hd_fabric *fabric = ordering->request->fabric;
-	int rc = 0;
-
-	for (uint32_t lid = 1; !rc && lid < fabric->lid_count; lid++) {
-		bool any;
-		if (fabric->lid_owner[lid] == HD_NONE)
-			continue; /* no packets */
-		rc = hd_go_on_check(&ordering->request->go_on, err);
-		if (!rc)
-			rc = open_lid(ordering, lid, &any, err);
-		if (!rc && any)
-			rc = order_lid(ordering, lid, err);
-	}
-	return rc;
-}
-
-/* `held` is that of the request, in the shape of the fabric. To be released in any case. Errors and
- * cost: as hd_ar_steps_new(). */
-static int steps_order_find(const struct hd_ar_steps_request *request,
-			    const struct hd_ar_plan *held, struct steps_order *order,
-			    struct hd_error *err)
-{
-	struct ordering ordering = {.request = request, .held = held, .order = order};
-	int rc = prepare(&ordering) ? hd_error_no_memory(err) : 0;
-
-	order->count = 1;
-	if (!rc) {
-		find_ports(&ordering);
-		rc = order_all(&ordering, err);
-		order->count += order->late;
-	}
-	hd_arena_release(&ordering.arena);
-	return rc;
-}
-
-static void steps_order_release(struct steps_order *order)
-{
-	hd_arena_release(&order->arena);
-}
-
-/* ---- steps ---- */
 
 struct hd_ar_steps {
 	struct hd_ar_steps_request request;
 	struct hd_ar_plan_copy held; /* in the shape of the fabric */
 	struct steps_order order;
+	struct hd_ar_plan *made; /* the last plan that was made, of step `at`; NULL: none */
+	uint32_t at;
 };
 
 /* ---- making ---- */
+
+static bool has_graph(const struct hd_ar_steps_request *request)
+{
+	return request->graph && *request->graph;
+}
+
+/* Nobody knows what it stands for. */
+static void drop_graph(const struct hd_ar_steps_request *request)
+{
+	if (!has_graph(request))
+		return;
+	hd_ar_graph_free(*request->graph);
+	*request->graph = NULL;
+}
 
 static int check(const struct hd_ar_steps_request *request, struct hd_error *err)
 {
@@ -279,7 +44,39 @@ static int check(const struct hd_ar_steps_request *request, struct hd_error *err
 	    request->before->lid_count != fabric->lid_count ||
 	    request->after->lid_count != fabric->lid_count)
 		return hd_error_set(err, -EINVAL, "the tables are not of this fabric");
+	if (request->tables_apart && !has_graph(request))
+		return hd_error_set(err, -ENOTSUP, "steps with tables of others need a graph");
+	if (has_graph(request) && (request->before->sl || request->after->sl))
+		return hd_error_set(err, -ENOTSUP, "tables with service levels have no graph");
 	return 0;
+}
+
+static int init_order(struct hd_ar_steps *steps)
+{
+	const struct hd_fabric *fabric = steps->request.fabric;
+	struct steps_order *order = &steps->order;
+
+	order->count = 1;
+	order->step = hd_arena_alloc(
+	    &order->arena, (size_t)fabric->switch_count * fabric->lid_count, sizeof(*order->step));
+	order->live = hd_arena_alloc(&order->arena, fabric->switch_count, sizeof(*order->live));
+	if (hd_arena_check(&order->arena))
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t port = 1; port <= hd_node_ports(fabric, sw); port++)
+			if (fabric->peer[hd_port_index(fabric, sw, port)] != HD_NONE)
+				hd_port_set_add(&order->live[sw], port);
+	return 0;
+}
+
+static int find_order(struct hd_ar_steps *steps, struct hd_error *err)
+{
+	const struct hd_ar_steps_request *request = &steps->request;
+
+	if (init_order(steps))
+		return hd_error_no_memory(err);
+	return has_graph(request) ? steps_graph_order(request, steps->held.plan, &steps->order, err)
+				  : steps_order_find(request, steps->held.plan, &steps->order, err);
 }
 
 int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_steps **out,
@@ -288,21 +85,25 @@ int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_step
 	int rc = check(request, err);
 	struct hd_ar_steps *steps = rc ? NULL : calloc(1, sizeof(*steps));
 
-	if (rc)
+	if (!rc && !steps)
+		rc = hd_error_no_memory(err);
+	if (rc) {
+		drop_graph(request);
 		return rc;
-	if (!steps)
-		return hd_error_no_memory(err);
+	}
 	steps->request = *request;
 	rc = hd_go_on_explain(
 	    hd_ar_plan_copy_new(request->held, request->fabric, &request->go_on, &steps->held),
 	    err);
 	if (!rc)
-		rc = steps_order_find(request, steps->held.plan, &steps->order, err);
-	if (rc)
+		rc = find_order(steps, err);
+	if (rc) {
+		drop_graph(request);
 		hd_ar_steps_free(steps);
-	else
-		*out = steps;
-	return rc;
+		return rc;
+	}
+	*out = steps;
+	return 0;
 }
 
 void hd_ar_steps_free(struct hd_ar_steps *steps)
@@ -310,13 +111,19 @@ void hd_ar_steps_free(struct hd_ar_steps *steps)
 	if (!steps)
 		return;
 	hd_ar_plan_free(steps->held.plan);
-	steps_order_release(&steps->order);
+	hd_ar_plan_free(steps->made);
+	hd_arena_release(&steps->order.arena);
 	free(steps);
 }
 
 uint32_t hd_ar_steps_count(const struct hd_ar_steps *steps)
 {
 	return steps->order.count;
+}
+
+uint32_t hd_ar_steps_tables(const struct hd_ar_steps *steps)
+{
+	return steps->order.tables;
 }
 
 static uint32_t noted(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid)
@@ -364,10 +171,10 @@ static struct hd_ar_group shared_group(const struct hd_ar_steps *steps, uint32_t
 
 static int mix_groups(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy, uint32_t sw)
 {
-	const uint32_t old = copy->switches[sw].group_count;
+	const uint32_t old = steps->held.plan->switches[sw].group_count;
 	const uint32_t new = steps->request.next->switches[sw].group_count;
 	const uint32_t count = old > new ? old : new;
-	struct hd_ar_group *groups = hd_ar_plan_copy_new_groups(copy, count);
+	struct hd_ar_group *groups = hd_ar_plan_copy_new_groups(copy, sw, count);
 
 	if (!groups)
 		return -ENOMEM;
@@ -376,8 +183,6 @@ static int mix_groups(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *c
 		groups[number] = shared_group(steps, sw, number);
 		copy->switches[sw].used += !hd_ar_group_is_empty(&groups[number]);
 	}
-	copy->switches[sw].groups = groups;
-	copy->switches[sw].group_count = count;
 	return 0;
 }
 
@@ -397,47 +202,108 @@ static void mix_entry(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *c
 		*group = HD_AR_NO_GROUP;
 }
 
+static uint64_t count_adaptive(const struct hd_ar_plan_copy *copy, uint32_t sw)
+{
+	const uint16_t *groups = copy->switches[sw].lid_group[0];
+	uint64_t count = 0;
+
+	for (uint32_t lid = 0; lid < copy->plan->lid_count; lid++)
+		count += groups[lid] != HD_AR_NO_GROUP;
+	return count;
+}
+
 static int mix_switch(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy, uint32_t sw,
 		      uint32_t step)
 {
-	const bool on = copy->switches[sw].used > 0;
-	int rc = hd_go_on_ask(&steps->request.go_on) ? 0 : -ECANCELED;
+	const bool on = steps->held.plan->switches[sw].used > 0;
 
+	copy->plan->adaptive -= count_adaptive(copy, sw);
+	int rc = hd_ar_plan_copy_own(copy, sw);
 	if (!rc && on)
 		rc = mix_groups(steps, copy, sw);
 	for (uint32_t lid = 1; !rc && lid < copy->plan->lid_count; lid++)
 		mix_entry(steps, copy, sw, lid, step);
-	if (!rc && !copy->switches[sw].used)
+	if (rc)
+		return rc;
+	copy->plan->adaptive += count_adaptive(copy, sw);
+	if (!copy->switches[sw].used)
 		hd_ar_plan_copy_switch_off(copy, sw);
-	return rc;
-}
-
-static int count_adaptive(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy)
-{
-	copy->plan->adaptive = 0;
-	for (uint32_t sw = 0; sw < copy->plan->switch_count; sw++) {
-		if (!hd_go_on_ask(&steps->request.go_on))
-			return -ECANCELED;
-		for (uint32_t lid = 0; lid < copy->plan->lid_count; lid++)
-			copy->plan->adaptive +=
-			    hd_ar_plan_copy_groups(copy, sw, 0)[lid] != HD_AR_NO_GROUP;
-	}
 	return 0;
 }
 
-int hd_ar_steps_plan(const struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out)
+/* Whether groups of the switch have other ports before any of its entries changes: some lead nowhere, or both plans use
+ * a number for different ones. */
+static bool is_early(const struct hd_ar_steps *steps, uint32_t sw)
+{
+	const struct hd_ar_switch *held = &steps->held.plan->switches[sw];
+
+	for (uint32_t number = 0; number < held->group_count; number++) {
+		const struct hd_ar_group shared = shared_group(steps, sw, number);
+		if (!hd_ar_group_equal(&held->groups[number], &shared))
+			return true;
+	}
+	return false;
+}
+
+/* What a switch has after a step, where it is known when it changes. In `copy` it has what it has after step `at`. */
+static int change_switch(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy, uint32_t sw,
+			 uint32_t step)
+{
+	const uint64_t changes = steps->order.changes[sw] & ~UINT64_C(1);
+	const uint64_t done = changes & ((UINT64_C(2) << step) - 1);
+	const uint64_t before = steps->made ? changes & ((UINT64_C(2) << steps->at) - 1) : 0;
+
+	if (done == changes) /* all of it, or there is nothing but groups to change */
+		return hd_ar_plan_copy_share(copy, sw, &steps->request.next->switches[sw]);
+	if (steps->made ? done == before : !done && !is_early(steps, sw))
+		return 0;
+	return mix_switch(steps, copy, sw, step);
+}
+
+static int change_all(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy, uint32_t step)
+{
+	int rc = 0;
+
+	for (uint32_t sw = 0; !rc && sw < copy->plan->switch_count; sw++) {
+		rc = hd_go_on_ask(&steps->request.go_on) ? 0 : -ECANCELED;
+		if (!rc && !steps->order.changes)
+			rc = mix_switch(steps, copy, sw, step);
+		else if (!rc && steps->order.changes[sw])
+			rc = change_switch(steps, copy, sw, step);
+	}
+	return rc;
+}
+
+/* Keeps it for the next step, which shares most of it. */
+static int keep(struct hd_ar_steps *steps, const struct hd_ar_plan *plan, uint32_t step)
+{
+	struct hd_ar_plan_copy copy;
+
+	hd_ar_plan_free(steps->made);
+	steps->made = NULL;
+	int rc = hd_ar_plan_copy_new(plan, steps->request.fabric, NULL, &copy);
+	steps->made = copy.plan;
+	steps->at = step;
+	return rc;
+}
+
+int hd_ar_steps_plan(struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out)
 {
 	const bool last = step >= steps->order.count;
 	struct hd_ar_plan_copy copy;
-	int rc = hd_ar_plan_copy_new(last ? steps->request.next : steps->held.plan,
-				     steps->request.fabric, &steps->request.go_on, &copy);
 
-	if (rc)
-		return rc;
-	for (uint32_t sw = 0; !rc && !last && sw < copy.plan->switch_count; sw++)
-		rc = mix_switch(steps, &copy, sw, step);
-	if (!rc)
-		rc = count_adaptive(steps, &copy);
+	if (steps->made && (steps->at > step || !steps->order.changes)) {
+		hd_ar_plan_free(steps->made);
+		steps->made = NULL;
+	}
+	int rc = hd_ar_plan_copy_new(last	   ? steps->request.next
+				     : steps->made ? steps->made
+						   : steps->held.plan,
+				     steps->request.fabric, &steps->request.go_on, &copy);
+	if (!rc && !last)
+		rc = change_all(steps, &copy, step);
+	if (!rc && !last && steps->order.changes)
+		rc = keep(steps, copy.plan, step);
 	if (rc) {
 		hd_ar_plan_free(copy.plan);
 		return rc;
@@ -483,7 +349,7 @@ static void release(struct state *state)
 	*state = (struct state){0};
 }
 
-static int take_state(const struct hd_ar_steps *steps, uint32_t step, struct state *state)
+static int take_state(struct hd_ar_steps *steps, uint32_t step, struct state *state)
 {
 	int rc = hd_ar_steps_plan(steps, step, &state->plan);
 
@@ -504,7 +370,7 @@ static int prove_step(const struct hd_ar_steps *steps, const struct state *befor
 	return hd_ar_prove(&request, NULL, NULL, err);
 }
 
-int hd_ar_steps_prove(const struct hd_ar_steps *steps, struct hd_error *err)
+static int prove_steps(struct hd_ar_steps *steps, struct hd_error *err)
 {
 	struct state before = {0}, after = {0};
 	int rc = hd_go_on_explain(take_state(steps, 0, &before), err);
@@ -518,5 +384,17 @@ int hd_ar_steps_prove(const struct hd_ar_steps *steps, struct hd_error *err)
 		after = (struct state){0};
 	}
 	release(&before);
+	return rc;
+}
+
+int hd_ar_steps_prove(struct hd_ar_steps *steps, struct hd_error *err)
+{
+	const struct hd_ar_steps_request *request = &steps->request;
+
+	if (!has_graph(request))
+		return prove_steps(steps, err);
+	int rc = steps_graph_prove(request, steps->held.plan, &steps->order, err);
+	if (rc)
+		drop_graph(request);
 	return rc;
 }

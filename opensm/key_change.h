@@ -14,14 +14,12 @@
 #define OPENSM_KEY_CHANGE_H
 
 #include <heddle/ar_manager/pins.h>
-#include <heddle/base/go_on.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct routing;
 
 struct key_change {
-	struct hd_go_on go_on; /* false: stop, the turn is lost or a repair waits */
 	struct routing *after; /* with the key, not published yet */
 	struct hd_ar_pins places; /* entries of the key before and of the one after */
 	bool published; /* at the end: `after` is in force */

@@ -101,10 +101,9 @@ static inline uint64_t plain_code(const uint8_t *ports, uint32_t lid, const uint
 static void unite(const struct next_hops *next, struct next_hops_worker *worker, uint32_t sw)
 {
 	const uint32_t *destination = next->lids->destination;
+	const uint8_t *link_of_port = next->rows[sw].link_of_port;
 	struct groups_view views[2];
-	uint8_t link_of_port[256];
 
-	link_sets_of_ports(next->fabric, sw, link_of_port);
 	load_views(next, worker, sw, link_of_port, views);
 	const struct next_hops_entries *entries = &next->entries[sw];
 	bool plain = !views[1].of_lid && entries->port[0] && !entries->port[1];
@@ -117,6 +116,7 @@ static void unite(const struct next_hops *next, struct next_hops_worker *worker,
 		if (code == worker->last[to])
 			continue;
 		worker->last[to] = code;
+		worker->differs[lid] = true;
 		unite_code(worker->united + (size_t)to * next->words, code, views);
 	}
 }
@@ -142,6 +142,22 @@ static void number_sets(const struct next_hops *next, struct next_hops_worker *w
 	row->sets = copy;
 }
 
+/* Keeps what was loaded of the groups. */
+static void keep_groups(const struct next_hops *next, struct next_hops_worker *worker, uint32_t sw)
+{
+	const struct next_hops_entries *entries = &next->entries[sw];
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (!groups_of(entries, i))
+			continue;
+		const size_t count = (size_t)entries->plan[i]->group_count * next->words;
+		uint64_t *copy = hd_arena_alloc(&worker->arena, count, sizeof(*copy));
+		if (copy && count)
+			memcpy(copy, worker->group[i], count * sizeof(*copy));
+		next->rows[sw].group[i] = copy;
+	}
+}
+
 static void do_switches(void *context, uint32_t begin, uint32_t end, unsigned index)
 {
 	const struct next_hops *next = context;
@@ -151,7 +167,9 @@ static void do_switches(void *context, uint32_t begin, uint32_t end, unsigned in
 	for (uint32_t sw = begin; sw < end; sw++) {
 		memset(worker->united, 0, cells * sizeof(*worker->united));
 		memset(worker->last, 0xFF, next->lids->count * sizeof(*worker->last));
+		link_sets_of_ports(next->fabric, sw, next->rows[sw].link_of_port);
 		unite(next, worker, sw);
+		keep_groups(next, worker, sw);
 		number_sets(next, worker, sw);
 	}
 }
@@ -166,6 +184,7 @@ static void init_worker(const struct next_hops *next, struct next_hops_worker *w
 		    hd_arena_alloc(arena, (size_t)groups * next->words, sizeof(uint64_t));
 	worker->united = hd_arena_alloc(arena, destinations * next->words, sizeof(*worker->united));
 	worker->last = hd_arena_alloc(arena, destinations, sizeof(*worker->last));
+	worker->differs = hd_arena_alloc(arena, next->lids->lid_count, sizeof(*worker->differs));
 	link_sets_init(&worker->sets, next->words, next->lids->count, arena);
 }
 
@@ -182,16 +201,44 @@ static int allocate(struct next_hops *next, unsigned threads, struct hd_arena *a
 	next->rows = hd_arena_alloc(arena, switches, sizeof(*next->rows));
 	uint32_t *numbers =
 	    hd_arena_alloc(arena, (size_t)switches * next->lids->count, sizeof(*numbers));
+	uint8_t *ports = hd_arena_alloc(arena, switches, 256);
+	next->alike = hd_arena_alloc(arena, next->lids->lid_count, sizeof(*next->alike));
 	unsigned workers = hd_parallel_workers(threads);
 	next->workers = hd_arena_alloc(arena, workers, sizeof(*next->workers));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
 	next->worker_count = workers;
-	for (uint32_t sw = 0; sw < switches; sw++)
+	for (uint32_t sw = 0; sw < switches; sw++) {
 		next->rows[sw].number = numbers + (size_t)sw * next->lids->count;
+		next->rows[sw].link_of_port = ports + (size_t)sw * 256;
+	}
 	for (unsigned i = 0; i < workers; i++)
 		init_worker(next, &next->workers[i], groups, arena);
 	return hd_arena_check(arena);
+}
+
+static bool differs(const struct next_hops *next, uint32_t lid)
+{
+	for (unsigned i = 0; i < next->worker_count; i++)
+		if (next->workers[i].differs[lid])
+			return true;
+	return false;
+}
+
+/* before: [destinations] of memory. */
+static void find_alike(struct next_hops *next, uint32_t *before)
+{
+	for (uint32_t to = 0; to < next->lids->count; to++)
+		before[to] = HD_NONE;
+	for (uint32_t lid = 0; lid < next->lids->lid_count; lid++) {
+		const uint32_t to = next->lids->destination[lid];
+		next->alike[lid] = lid;
+		if (to == HD_NONE)
+			continue;
+		if (before[to] != HD_NONE && !differs(next, lid))
+			next->alike[lid] = next->alike[before[to]];
+		before[to] = lid;
+	}
 }
 
 int next_hops_init(struct next_hops *next, const struct hd_fabric *fabric,
@@ -206,6 +253,10 @@ int next_hops_init(struct next_hops *next, const struct hd_fabric *fabric,
 	for (unsigned i = 0; i < next->worker_count; i++)
 		if (hd_arena_check(&next->workers[i].arena))
 			return -ENOMEM;
+	uint32_t *before = hd_arena_alloc(arena, lids->count, sizeof(*before));
+	if (!before)
+		return -ENOMEM;
+	find_alike(next, before);
 	return rc;
 }
 
@@ -215,27 +266,19 @@ void next_hops_release(struct next_hops *next)
 		hd_arena_release(&next->workers[i].arena);
 }
 
-static void add_group(const struct hd_ar_switch *plan, uint32_t group, const uint8_t *link_of_port,
-		      uint64_t *set)
-{
-	if (group == HD_AR_NO_GROUP)
-		return;
-	for (uint32_t sub = 0; sub < HD_AR_SUB_GROUPS; sub++)
-		link_sets_from_ports(&plan->groups[group].ports[sub], link_of_port, set);
-}
-
 void next_hops_of_lid(const struct next_hops *next, uint32_t sw, uint32_t lid, uint64_t *set)
 {
 	const struct next_hops_entries *entries = &next->entries[sw];
-	uint8_t link_of_port[256];
+	const struct next_hops_row *row = &next->rows[sw];
 
 	memset(set, 0, next->words * sizeof(*set));
-	link_sets_of_ports(next->fabric, sw, link_of_port);
 	for (unsigned i = 0; i < 2; i++) {
-		uint64_t link = outside(entries->port[i], lid, link_of_port, NULL, NULL);
+		const uint64_t link = outside(entries->port[i], lid, row->link_of_port, NULL, NULL);
+		const uint32_t group = row->group[i] ? groups_of(entries, i)[lid] : HD_AR_NO_GROUP;
 		if (link != LINK_SETS_NO_LINK)
 			link_sets_add(set, (uint32_t)link);
-		if (groups_of(entries, i))
-			add_group(entries->plan[i], groups_of(entries, i)[lid], link_of_port, set);
+		if (group != HD_AR_NO_GROUP)
+			link_sets_unite(set, row->group[i] + (size_t)group * next->words,
+					next->words);
 	}
 }

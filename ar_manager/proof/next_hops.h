@@ -23,6 +23,9 @@ struct next_hops_entries {
 struct next_hops_row {
 	const uint64_t *sets;
 	uint32_t *number; /* [destinations] which of the sets */
+	/* For one LID: links of each group of both plans, and of each port. */
+	const uint64_t *group[2]; /* [group_count * words]; NULL: no entry is adaptive */
+	uint8_t *link_of_port; /* [256] */
 };
 
 /* Memory of one thread. */
@@ -32,6 +35,8 @@ struct next_hops_worker {
 	uint64_t *group[2];
 	uint64_t *united; /* [destinations * words] */
 	uint64_t *last; /* [destinations] the entry seen last */
+	bool *
+	    differs; /* [lid_count] from the LID before to the same destination switch, at some switch */
 	struct link_sets sets;
 };
 
@@ -41,6 +46,9 @@ struct next_hops {
 	const struct next_hops_entries *entries; /* [switch_count] */
 	uint32_t words;
 	struct next_hops_row *rows; /* [switch_count] */
+	/* [lid_count] the first of the LIDs with the same links at all switches, to the same destination switch and
+	 * one after another; mostly those of all its hosts */
+	uint32_t *alike;
 	struct next_hops_worker *workers;
 	unsigned worker_count;
 };
@@ -66,7 +74,7 @@ static inline const uint64_t *next_hops_get(const struct next_hops *next, uint32
 	return row->sets + (size_t)row->number[destination] * next->words;
 }
 
-/* The links from a switch to one LID, into set[words]. O(radix). */
+/* The links from a switch to one LID, into set[words]. O(1). */
 void next_hops_of_lid(const struct next_hops *next, uint32_t sw, uint32_t lid, uint64_t *set);
 
 #endif

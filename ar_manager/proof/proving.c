@@ -32,6 +32,7 @@ static int init_worker(struct proof_graphs *graphs, struct proof_graphs_worker *
 	worker->links = hd_arena_alloc(arena, switches, sizeof(*worker->links));
 	worker->sets =
 	    hd_arena_alloc(arena, (size_t)switches * graphs->next->words, sizeof(*worker->sets));
+	worker->followed = HD_NONE;
 	return hd_arena_check(arena);
 }
 
@@ -178,6 +179,7 @@ static void collect_destinations(void *context, uint32_t begin, uint32_t end, un
 	struct proof_graphs_worker *worker = &graphs->workers[index];
 	uint32_t switches = graphs->fabric->switch_count, count = graphs->next->lids->count;
 
+	worker->followed = HD_NONE;
 	for (uint32_t to = begin; to < end; to++) {
 		for (uint32_t sw = 0; sw < switches; sw++) {
 			uint16_t lanes =
@@ -190,6 +192,14 @@ static void collect_destinations(void *context, uint32_t begin, uint32_t end, un
 	}
 }
 
+/* A LID whose packets take the same links on the same lanes. */
+static uint32_t alike(const struct proof_graphs *graphs, uint32_t lid)
+{
+	bool lanes = graphs->routes->sl || (graphs->before && graphs->before->sl);
+
+	return lanes ? lid : graphs->next->alike[lid];
+}
+
 static void follow_lid(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
 		       uint32_t lid)
 {
@@ -200,12 +210,16 @@ static void follow_lid(const struct proof_graphs *graphs, struct proof_graphs_wo
 		worker->links[sw] = set;
 		worker->passing[sw] = sends(graphs, sw) ? (uint16_t)lanes : 0;
 	}
+	worker->followed = lid;
 	spread(graphs, worker);
 }
 
 void proof_graphs_follow(struct proof_graphs *graphs, uint32_t lid)
 {
-	follow_lid(graphs, &graphs->workers[0], lid);
+	struct proof_graphs_worker *worker = &graphs->workers[0];
+
+	if (worker->followed == HD_NONE || worker->followed != alike(graphs, lid))
+		follow_lid(graphs, worker, alike(graphs, lid));
 }
 
 static void collect_lid(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
@@ -220,7 +234,7 @@ static void collect_lids(void *context, uint32_t begin, uint32_t end, unsigned i
 	const struct proof_graphs *graphs = context;
 
 	for (uint32_t lid = begin; lid < end; lid++)
-		if (graphs->next->lids->destination[lid] != HD_NONE)
+		if (graphs->next->lids->destination[lid] != HD_NONE && alike(graphs, lid) == lid)
 			collect_lid(graphs, &graphs->workers[index], lid);
 }
 

@@ -18,6 +18,7 @@ struct proof_graphs_worker {
 	bool *queued; /* [switch_count] */
 	const uint64_t **links; /* [switch_count] next hops to the destination at hand */
 	uint64_t *sets; /* [switch_count * words] the same, LID by LID */
+	uint32_t followed; /* the LID whose sets these are, HD_NONE: none */
 };
 
 struct proof_graphs {

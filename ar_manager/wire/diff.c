@@ -2,7 +2,6 @@
 #include "image.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/pins.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,35 +25,26 @@ static uint32_t lft_total(const struct hd_ar_image *image)
 	return image->table_count * image->lft_blocks;
 }
 
-/* Room for so many MADs. */
-static int changes_of(size_t room, struct changes_holder **out)
+/* Room for so many blocks of AR LFTs and all other blocks twice, and for the info twice. */
+static int changes_new(const struct hd_ar_image *want, const struct hd_ar_image *held,
+		       uint32_t lft_blocks, struct changes_holder **out)
 {
 	struct changes_holder *holder = calloc(1, sizeof(*holder));
+	size_t room = 2 * ((size_t)want->group_blocks + lft_blocks + 1) + held->group_blocks +
+		      want->private_count + 1;
 
 	if (!holder)
 		return -ENOMEM;
 	holder->changes.mads = hd_arena_alloc(&holder->arena, room, sizeof(struct hd_ar_mad));
 	holder->changes.step = hd_arena_alloc(&holder->arena, room, sizeof(uint32_t));
+	holder->changes.wanted_blocks =
+	    want->group_blocks + lft_total(want) + want->private_count + 1;
 	if (hd_arena_check(&holder->arena)) {
 		hd_ar_changes_free(&holder->changes);
 		return -ENOMEM;
 	}
 	*out = holder;
 	return 0;
-}
-
-/* Room for each block twice, and the info twice. */
-static int changes_new(const struct hd_ar_image *want, const struct hd_ar_image *held,
-		       struct changes_holder **out)
-{
-	int rc = changes_of(2 * ((size_t)want->group_blocks + lft_total(want) + 1) +
-				held->group_blocks + want->private_count + 1,
-			    out);
-
-	if (!rc)
-		(*out)->changes.wanted_blocks =
-		    want->group_blocks + lft_total(want) + want->private_count + 1;
-	return rc;
 }
 
 static void add(struct hd_ar_changes *changes, uint32_t step, uint32_t attribute, uint32_t modifier,
@@ -95,6 +85,27 @@ static const uint8_t *held_lft(const struct hd_ar_image *want, const struct hd_a
 	return held->lft[index];
 }
 
+static uint32_t count_unknown(const struct hd_ar_image *want, const struct hd_ar_image *held)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < lft_total(want); i++)
+		count += !held_lft(want, held, i);
+	return count;
+}
+
+/* Blocks of the wanted AR LFTs that are not known to be held. */
+static uint32_t count_differing(const struct hd_ar_image *want, const struct hd_ar_image *held)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < lft_total(want); i++) {
+		const uint8_t *now = held_lft(want, held, i);
+		count += !now || memcmp(now, want->lft[i], HD_AR_DATA);
+	}
+	return count;
+}
+
 static uint32_t lft_modifier(const struct hd_ar_image *want, uint32_t i)
 {
 	return hd_ar_lft_modifier(i / want->lft_blocks, i % want->lft_blocks);
@@ -109,7 +120,7 @@ int hd_ar_unknown(const struct hd_ar_image *want, const struct hd_ar_image *held
 		  struct hd_ar_changes **out)
 {
 	struct changes_holder *holder = NULL;
-	int rc = changes_new(want, held, &holder);
+	int rc = changes_new(want, held, count_unknown(want, held), &holder);
 
 	if (rc)
 		return rc;
@@ -197,7 +208,6 @@ static bool is_part(const struct hd_port_set *part, const struct hd_port_set *al
 static bool group_grows(const struct hd_ar_image *want, const struct hd_ar_image *held,
 			uint32_t group)
 {
-
 	if (!group_is_wanted(want, group))
 		return false;
 	for (uint32_t sub = 0; sub < sub_groups_of(want); sub++) {
@@ -212,8 +222,8 @@ static bool group_grows(const struct hd_ar_image *want, const struct hd_ar_image
 /* Entries become static if their group gets other ports, unless they are to have that group. An
  * entry of the new form keeps its static port; one of the old form has none while it is adaptive,
  * and gets the one that is wanted. Returns whether the block has any such entry. */
-static bool retreat_block(const struct hd_ar_image *want, const struct hd_ar_image *held,
-			  uint32_t i, const uint8_t *before, uint8_t *data)
+static bool retreat_block(const struct hd_ar_image *want, const bool *growing, uint32_t i,
+			  const uint8_t *before, uint8_t *data)
 {
 	uint32_t lids = image_block_lids(want);
 	const uint8_t *ports = want->lid_port + (size_t)i * lids;
@@ -225,7 +235,8 @@ static bool retreat_block(const struct hd_ar_image *want, const struct hd_ar_ima
 	for (uint32_t j = 0; j < lids; j++) {
 		struct hd_ar_entry *entry = &entries[j];
 		bool keeps = later[j].state != HD_AR_STATIC && later[j].group == entry->group;
-		if (entry->state == HD_AR_STATIC || keeps || !group_grows(want, held, entry->group))
+		if (entry->state == HD_AR_STATIC || keeps || entry->group > want->info.group_top ||
+		    !growing[entry->group])
 			continue;
 		any = true;
 		*entry = (struct hd_ar_entry){.state = HD_AR_STATIC,
@@ -237,14 +248,21 @@ static bool retreat_block(const struct hd_ar_image *want, const struct hd_ar_ima
 	return any;
 }
 
-/* The blocks in which entries become static first. */
+/* The blocks in which entries become static first: some of those that differ. */
 static void retreat(const struct hd_ar_image *want, const struct hd_ar_image *held, uint32_t step,
 		    struct hd_ar_changes *changes)
 {
-	for (uint32_t i = 0; i < lft_total(want); i++) {
+	bool growing[HD_AR_GROUPS_MAX + 1], any = false;
+
+	for (uint32_t group = 0; group <= want->info.group_top; group++) {
+		growing[group] = group_grows(want, held, group);
+		any |= growing[group];
+	}
+	for (uint32_t i = 0; any && i < lft_total(want); i++) {
 		uint8_t data[HD_AR_DATA];
 		const uint8_t *before = held_lft(want, held, i);
-		if (before && retreat_block(want, held, i, before, data))
+		if (before && memcmp(before, want->lft[i], HD_AR_DATA) &&
+		    retreat_block(want, growing, i, before, data))
 			add(changes, step, image_lft_attribute(want), lft_modifier(want, i), data);
 	}
 }
@@ -434,7 +452,7 @@ int hd_ar_switch_off(const struct hd_ar_info *info, const struct hd_ar_image *he
 {
 	const struct hd_ar_image want = {.info = *info, .info_known = true}, none = {0};
 	struct changes_holder *holder = NULL;
-	int rc = changes_new(&want, &none, &holder);
+	int rc = changes_new(&want, &none, 0, &holder);
 
 	if (rc)
 		return rc;
@@ -461,7 +479,7 @@ int hd_ar_diff(const struct hd_ar_image *want, const struct hd_ar_image *held,
 	       enum hd_ar_order order, struct hd_ar_changes **out)
 {
 	struct changes_holder *holder = NULL;
-	int rc = changes_new(want, held, &holder);
+	int rc = changes_new(want, held, count_differing(want, held), &holder);
 
 	if (rc)
 		return rc;
@@ -479,68 +497,4 @@ int hd_ar_diff(const struct hd_ar_image *want, const struct hd_ar_image *held,
 		add_info(changes, want->private_count ? STEP_INFO_PRIVATE : STEP_INFO, &want->info);
 	*out = changes;
 	return 0;
-}
-
-/* ---- some entries ---- */
-
-/* The block of a LID as the last MAD has it, or as the switch holds it; NULL: that is not known. */
-static const uint8_t *block_before(const struct hd_ar_changes *changes,
-				   const struct hd_ar_image *held, uint32_t block)
-{
-	if (changes->count &&
-	    changes->mads[changes->count - 1].modifier == hd_ar_lft_modifier(0, block))
-		return changes->mads[changes->count - 1].data;
-	return held_lft(held, held, block);
-}
-
-static struct hd_ar_entry entry_of(const struct hd_ar_image *held, const struct hd_ar_pinned *plan,
-				   uint32_t sw, uint32_t lid)
-{
-	const uint8_t port = hd_routes_port(plan->routes, sw, lid);
-
-	if (!hd_ar_pins_has(plan->pins, sw, lid))
-		return image_entry_of(held, plan->plan, sw, 0, lid);
-	return (struct hd_ar_entry){.state = HD_AR_STATIC,
-				    .port =
-					port == HD_NO_PORT ? held->quirks.unreachable_port : port};
-}
-
-static int change_entry(const struct hd_ar_pinned *plan, uint32_t sw,
-			const struct hd_ar_image *held, uint32_t lid, struct hd_ar_changes *changes)
-{
-	const uint32_t lids = image_block_lids(held), block = lid / lids;
-	const uint8_t *before =
-	    block < held->lft_blocks ? block_before(changes, held, block) : NULL;
-	struct hd_ar_entry entries[HD_AR_OLD_BLOCK] = {{0}};
-	uint8_t data[HD_AR_DATA];
-
-	if (!before)
-		return -EAGAIN;
-	memcpy(data, before, HD_AR_DATA);
-	image_entries_get(held, data, entries);
-	entries[lid % lids] = entry_of(held, plan, sw, lid);
-	image_entries_put(held, entries, data);
-	if (!memcmp(data, before, HD_AR_DATA))
-		return 0;
-	if (before == held->lft[block])
-		add(changes, 0, image_lft_attribute(held), hd_ar_lft_modifier(0, block), data);
-	else
-		memcpy(changes->mads[changes->count - 1].data, data, HD_AR_DATA);
-	return 0;
-}
-
-int hd_ar_entry_changes(const struct hd_ar_pinned *plan, uint32_t sw,
-			const struct hd_ar_image *held, const uint16_t *lids, uint32_t count,
-			struct hd_ar_changes **out)
-{
-	struct changes_holder *holder = NULL;
-	int rc = held->table_count ? changes_of(count, &holder) : -EAGAIN;
-
-	for (uint32_t i = 0; !rc && i < count; i++)
-		rc = change_entry(plan, sw, held, lids[i], &holder->changes);
-	if (rc && holder)
-		hd_ar_changes_free(&holder->changes);
-	if (!rc)
-		*out = &holder->changes;
-	return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "image.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,8 +140,8 @@ static void want_groups(struct hd_ar_image *image, const struct hd_ar_switch *pl
 		image->group_known[block] = true;
 }
 
-struct hd_ar_entry image_entry_of(const struct hd_ar_image *image, const struct hd_ar_plan *plan,
-				  uint32_t sw, uint32_t table, uint32_t lid)
+static struct hd_ar_entry entry_of(const struct hd_ar_image *image, const struct hd_ar_plan *plan,
+				   uint32_t sw, uint32_t table, uint32_t lid)
 {
 	struct hd_ar_entry entry = {.state = HD_AR_STATIC, .port = image->quirks.unreachable_port};
 
@@ -157,7 +158,48 @@ struct hd_ar_entry image_entry_of(const struct hd_ar_image *image, const struct 
 	return entry;
 }
 
-static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw)
+/* A block of the new form whose LIDs the plan has: image_entries_put() of entry_of(), sixteen times. Without branches,
+ * so that the compiler turns it into vector instructions. */
+static void want_rev1_block(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw,
+			    uint32_t table, uint32_t first, uint32_t block)
+{
+	const uint8_t *ports = plan->switches[sw].lid_port[table] + first;
+	const uint16_t *groups = plan->switches[sw].lid_group[table] + first;
+	const uint32_t adaptive = (uint32_t)plan->mode << 30, fixed = (uint32_t)HD_AR_STATIC << 30;
+	const uint8_t none = image->quirks.unreachable_port;
+	uint8_t *out = image->lid_port + (size_t)block * HD_AR_REV1_BLOCK;
+	uint32_t words[HD_AR_REV1_BLOCK];
+
+	for (uint32_t i = 0; i < HD_AR_REV1_BLOCK; i++)
+		out[i] = ports[i] == HD_NO_PORT ? none : ports[i];
+	for (uint32_t i = 0; i < HD_AR_REV1_BLOCK; i++)
+		words[i] = htobe32(
+		    (groups[i] == HD_AR_NO_GROUP ? fixed : adaptive | (groups[i] & 0xFFFu)) |
+		    (uint32_t)out[i] << 16);
+	memcpy(image->lft[block], words, HD_AR_DATA);
+}
+
+static void want_block(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw,
+		       uint32_t i)
+{
+	const uint32_t lids = image_block_lids(image), table = i / image->lft_blocks;
+	const uint32_t first = i % image->lft_blocks * lids;
+	struct hd_ar_entry entries[HD_AR_OLD_BLOCK] = {{0}};
+
+	if (image->form == HD_AR_FORM_REV1 && first + lids <= plan->lid_count) {
+		want_rev1_block(image, plan, sw, table, first, i);
+		return;
+	}
+	for (uint32_t j = 0; j < lids; j++) {
+		entries[j] = entry_of(image, plan, sw, table, first + j);
+		image->lid_port[i * lids + j] = entries[j].port;
+	}
+	image_entries_put(image, entries, image->lft[i]);
+}
+
+/* wanted: which blocks are filled; NULL: all. */
+static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw,
+		    const bool *wanted)
 {
 	uint32_t lids = image_block_lids(image), blocks = image->table_count * image->lft_blocks;
 	struct image_holder *holder = (struct image_holder *)image;
@@ -166,13 +208,8 @@ static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, ui
 	if (!image->lid_port)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < blocks; i++) {
-		struct hd_ar_entry entries[HD_AR_OLD_BLOCK] = {{0}};
-		uint32_t table = i / image->lft_blocks, first = i % image->lft_blocks * lids;
-		for (uint32_t j = 0; j < lids; j++) {
-			entries[j] = image_entry_of(image, plan, sw, table, first + j);
-			image->lid_port[i * lids + j] = entries[j].port;
-		}
-		image_entries_put(image, entries, image->lft[i]);
+		if (!wanted || wanted[i])
+			want_block(image, plan, sw, i);
 		image->lft_known[i] = true;
 	}
 	return 0;
@@ -205,9 +242,9 @@ static uint32_t blocks_for(uint32_t items, uint32_t block)
 	return (items + block - 1) / block;
 }
 
-int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
-			const struct hd_ar_settings *settings, const struct hd_ar_quirks *quirks,
-			const struct hd_ar_info *info, struct hd_ar_image **out)
+int image_of_plan(const struct hd_ar_plan *plan, uint32_t sw, const struct hd_ar_settings *settings,
+		  const struct hd_ar_quirks *quirks, const struct hd_ar_info *info,
+		  const bool *wanted, struct hd_ar_image **out)
 {
 	const struct hd_ar_switch *planned = &plan->switches[sw];
 	struct hd_ar_image shape = {.form = planned->form, .quirks = *quirks}, *image = NULL;
@@ -225,7 +262,7 @@ int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
 		return rc;
 	if (tables) {
 		want_groups(image, planned);
-		rc = want_lft(image, plan, sw);
+		rc = want_lft(image, plan, sw, wanted);
 	}
 	if (!rc && image->private_count)
 		image_private_want(image, plan, planned);
@@ -236,6 +273,13 @@ int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
 	want_image_info(image, planned, tables, settings, info);
 	*out = image;
 	return 0;
+}
+
+int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
+			const struct hd_ar_settings *settings, const struct hd_ar_quirks *quirks,
+			const struct hd_ar_info *info, struct hd_ar_image **out)
+{
+	return image_of_plan(plan, sw, settings, quirks, info, NULL, out);
 }
 
 /* ---- what a switch holds ---- */

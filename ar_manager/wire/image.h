@@ -12,16 +12,18 @@ uint32_t image_block_lids(const struct hd_ar_image *image);
 /* The attribute of its AR LFT. */
 uint32_t image_lft_attribute(const struct hd_ar_image *image);
 
-/* What a plan wants of one entry; beyond its LIDs: static, without a route. */
-struct hd_ar_entry image_entry_of(const struct hd_ar_image *image, const struct hd_ar_plan *plan,
-				  uint32_t sw, uint32_t table, uint32_t lid);
-
 /* The entries of a block; of the new form only the first 16 count. */
 void image_entries_get(const struct hd_ar_image *image, const uint8_t *block,
 		       struct hd_ar_entry entries[HD_AR_OLD_BLOCK]);
 
 void image_entries_put(const struct hd_ar_image *image,
 		       const struct hd_ar_entry entries[HD_AR_OLD_BLOCK], uint8_t *block);
+
+/* hd_ar_image_of_plan(), but only those blocks of AR LFTs are filled that are wanted[table_count * lft_blocks];
+ * the others are known and all 0. NULL: all. */
+int image_of_plan(const struct hd_ar_plan *plan, uint32_t sw, const struct hd_ar_settings *settings,
+		  const struct hd_ar_quirks *quirks, const struct hd_ar_info *info,
+		  const bool *wanted, struct hd_ar_image **out);
 
 /* ---- private tables ---- */
 

@@ -167,8 +167,11 @@ static int check_plan(const struct check_job *job, const struct hd_fabric *fabri
 							    .routes = routes,
 							    .plan = plan,
 							    .threads = job->options.threads};
-		bool lost = hd_ar_plan_check(plan, fabric, routes, NULL, &out->wrong, err);
-		rc = lost ? -ELOOP : hd_ar_prove(&request, &out->proof, NULL, err);
+		rc = hd_ar_plan_check(plan, fabric, routes, NULL, &out->wrong, err);
+		if (rc == -EINVAL)
+			rc = -ELOOP;
+		else if (!rc)
+			rc = hd_ar_prove(&request, &out->proof, NULL, err);
 		out->clean = !rc;
 		out->entries = plan->entries;
 		out->adaptive = plan->adaptive;

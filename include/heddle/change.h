@@ -20,7 +20,9 @@
  *	opensm/repair and opensm/ar  the same, while AR is on       in steps            steps.h
  *	opensm/repair                multicast tables, after a      in six steps        repair_mfts.h
  *	                             loss
- *	opensm/ar                    all that a sweep changes       OpenSM's            narrow.h
+ *	opensm/ar                    all that a sweep changes       in steps, OpenSM's  steps.h
+ *	                                                            in one of them
+ *	opensm/ar                    the same, without such steps   OpenSM's            narrow.h
  *	opensm/keys                  LIDs above base LIDs           in one step         keys_proof.h
  *	heddle survive               as opensm/repair, of a file
  *
@@ -33,7 +35,11 @@
  * loop, and write the new entry after all entries that lead packets there. Steps with AR prove each step
  * by itself. What does not fit is left to the sweep.
  *
- * Narrowing: in a sweep OpenSM chooses the order, so all mixtures are possible. Groups that could be
+ * In a sweep OpenSM writes the forwarding tables, in an order of its own. Switches with AR do not send by these.
+ * So entries in AR tables that lead to no entry of a forwarding table that changes come in steps before, all
+ * others in steps after.
+ *
+ * Narrowing: where there are no such steps, all mixtures are possible. Groups that could be
  * part of a credit loop become static before, or their switch has AR switched off. LIDs whose tables
  * alone can lead in a circle for a moment are static at once, with their new port: no groups mend that.
  *
@@ -46,6 +52,8 @@
  *	lane_graphs    the incremental dependency graph of the tables in place. Repairs and keys add to it in
  *	               batches, which are undone if they would close a cycle. It only grows: a new graph
  *	               forgets what no table has any more.
+ *	ar_graph       the dependency graph of tables and groups in force. It counts, so that dependencies go, too.
+ *	               Steps with AR are ordered and proved by it, at a cost that follows what changes.
  *	mixture        one LID while its entries change: circles, and who can be reached. Narrowing
  *	               finds LIDs by it; hd_repair_find_loop() checks a plan by it, without trusting its
  *	               order.
@@ -53,13 +61,13 @@
  *	repair_writes  the blocks of each step, from the steps of entries. The order of a repair gives these,
  *	               or, while AR is on, that of hd_ar_steps_new().
  *
- * Proofs with groups are those of ar_manager (hd_ar_prove(), hd_ar_circling_find()). They collect a graph
- * for each mixture of two states, since a group adds dependencies of all its ports, and most of
- * them are gone after the next step.
+ * Narrowing, and steps where no such graph is possible, use the proofs of ar_manager (hd_ar_prove(),
+ * hd_ar_circling_find()). These collect a graph for each mixture of two states.
  */
 #ifndef HEDDLE_CHANGE_H
 #define HEDDLE_CHANGE_H
 
+#include <heddle/change/ar_graph.h>
 #include <heddle/change/keys_proof.h>
 #include <heddle/change/narrow.h>
 #include <heddle/change/repair.h>

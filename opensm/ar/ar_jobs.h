@@ -10,7 +10,7 @@ struct ar_repair;
 struct routing;
 
 /* For which the sweeper thread waits before tables change, until groups that could become unsafe are narrowed. */
-#define AR_PREPARE_MS 2000u
+#define AR_PREPARE_MS 5000u
 
 enum ar_task {
 	AR_PREPARE, /* the switches will get the tables of the routing: narrow AR before */

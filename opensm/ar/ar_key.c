@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_key.h"
 #include "ar_jobs.h"
-#include "ar_tasks_state.h"
+#include "ar_steps.h"
 #include "key_change.h"
 #include "monotonic.h"
 #include "routing.h"
@@ -10,18 +10,11 @@
 #include <heddle/ar_manager/pins.h>
 #include <inttypes.h>
 
-#define BACK_MS 500 /* for which a switch may keep the key waiting that is taken back */
+#define PATIENCE_MS 500 /* for which switches may keep a key waiting */
 
 bool ar_key_concerns(const struct ar_tasks *tasks)
 {
 	return tasks->held.plan || tasks->unsure;
-}
-
-static bool go_on(void *context)
-{
-	const struct key_change *change = context;
-
-	return hd_go_on_ask(&change->go_on);
 }
 
 static bool is_time(void *context)
@@ -47,40 +40,22 @@ static int check_switches(const struct hd_ar_program *program, struct hd_error *
 	return 0;
 }
 
-/* Begins the entries of the change as a routing has them. */
-static void begin(struct ar_tasks *tasks, const struct key_change *change,
-		  const struct routing *routing, struct hd_ar_pinned *plan)
+/* It is not stopped for a sweep, nor for a repair: it takes some milliseconds, and what a switch holds is not known in the
+ * middle. */
+static int set_plan(struct ar_tasks *tasks, const struct hd_ar_plan *plan, struct hd_error *err)
 {
-	*plan = (struct hd_ar_pinned){.plan = hd_ar_plan_unpinned(tasks->plan),
-				      .routes = routing->routes,
-				      .pins = &routing->pins};
-	hd_ar_program_entries(ar_port_program(&tasks->port), plan, change->places.list,
-			      change->places.count);
+	double until = monotonic_ms() + PATIENCE_MS;
+
+	hd_ar_program_apply(ar_port_program(&tasks->port), plan, false);
+	int rc = ar_port_run(&tasks->port, is_time, &until, err);
+	if (rc && rc != -ECANCELED)
+		return rc;
+	return check_switches(ar_port_program(&tasks->port), err);
 }
 
-static int set_entries(struct ar_tasks *tasks, struct key_change *change, struct hd_error *err)
+/* It is not known what the switches hold; the next sweep finds out. */
+static void be_unsure(struct ar_tasks *tasks)
 {
-	struct hd_ar_pinned plan;
-
-	begin(tasks, change, change->after, &plan);
-	int rc = ar_port_run(&tasks->port, go_on, change, err);
-	if (rc == -ECANCELED)
-		return hd_error_set(err, rc, WRITER_LOST_TURN);
-	return rc ? rc : check_switches(ar_port_program(&tasks->port), err);
-}
-
-/* Only the next sweep finds out what the switches hold if one of them does not answer now. */
-static void take_back(struct ar_tasks *tasks, const struct key_change *change,
-		      const struct ar_key *key)
-{
-	double until = monotonic_ms() + BACK_MS;
-	struct hd_ar_pinned plan;
-	struct hd_error ignored;
-
-	begin(tasks, change, key->routing ? key->routing : tasks->routing, &plan);
-	if (!ar_port_run(&tasks->port, is_time, &until, &ignored) &&
-	    !check_switches(ar_port_program(&tasks->port), &ignored))
-		return;
 	tasks->unsure = true;
 	writer_demand_sweep(tasks->port.writer);
 }
@@ -105,73 +80,43 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 	return rc;
 }
 
-/* Only plans without private tables have entries of keys. */
-static int check_plan(const struct ar_tasks *tasks, const struct routing *after,
-		      struct hd_error *err)
-{
-	const struct hd_ar_plan *plan = tasks->plan;
-
-	if (plan->table_count > 1)
-		return hd_error_set(
-		    err, -ENOTSUP,
-		    "routing keys do not go with private tables of adaptive routing");
-	return plan->switch_count == after->fabric->switch_count &&
-		       plan->lid_count == after->fabric->lid_count
-		   ? 0
-		   : hd_error_set(err, -EAGAIN, "adaptive routing is that of another fabric");
-}
-
 int ar_key_program(struct ar_tasks *tasks, const struct ar_job *job, struct key_change *change,
 		   struct ar_key *key, struct hd_error *err)
 {
+	const struct routing *after = change->after;
+	struct hd_ar_plan *plan;
 	int rc = prepare(tasks, job, err);
 
 	if (!rc)
-		rc = check_plan(tasks, change->after, err);
+		rc = hd_ar_plan_repinned(tasks->plan, after->fabric, after->routes, &after->pins,
+					 &change->places, &plan, err);
 	if (rc)
 		return rc;
-	rc = set_entries(tasks, change, err);
-	key->sent = !rc;
-	if (rc)
-		take_back(tasks, change, key);
+	ar_steps_forget(tasks);
+	rc = set_plan(tasks, plan, err);
+	if (!rc) {
+		key->plan = plan;
+		return 0;
+	}
+	set_plan(tasks, tasks->plan, NULL);
+	be_unsure(
+	    tasks); /* the adaptive routing of a switch that has failed is off, if it has answered since */
+	hd_ar_plan_free(plan);
 	return rc;
 }
 
 void ar_key_end(struct ar_tasks *tasks, const struct key_change *change, struct ar_key *key)
 {
-	if (key->sent && change->published) {
-		routing_hold(change->after);
-		routing_release(key->routing);
-		key->routing = change->after;
-	} else if (key->sent) {
+	if (key->plan && change->published) {
+		ar_held_take(&tasks->held, key->plan);
+		ar_tasks_take_plan(tasks, key->plan);
+		ar_tasks_take_routing(tasks, change->after);
+	} else if (key->plan) {
 		/* the sweep has the turn: some forwarding tables may have the key still */
-		take_back(tasks, change, key);
+		if (set_plan(tasks, tasks->plan, NULL))
+			be_unsure(tasks);
 		tasks->behind = true;
+		hd_ar_plan_free(key->plan);
 	}
-	key->sent = false;
-}
-
-void ar_key_catch_up(struct ar_tasks *tasks, struct ar_key *key)
-{
-	const struct routing *routing = key->routing;
-	struct hd_ar_plan *plan;
-
-	if (!routing)
-		return;
-	if (hd_ar_plan_pinned(hd_ar_plan_unpinned(tasks->plan), routing->fabric, routing->routes,
-			      &routing->pins, &plan, NULL)) {
-		tasks->unsure =
-		    true; /* without memory: adaptive routing is off before tables change */
-	} else {
-		ar_held_take(&tasks->held, plan);
-		ar_tasks_take_plan(tasks, plan);
-	}
-	ar_tasks_take_routing(tasks, key->routing);
-	ar_key_release(key);
-}
-
-void ar_key_release(struct ar_key *key)
-{
-	routing_release(key->routing);
-	key->routing = NULL;
+	key->plan = NULL;
 }

@@ -11,15 +11,13 @@
 
 struct ar_job;
 struct ar_tasks;
+struct hd_ar_plan;
 struct key_change;
-struct routing;
 
-/* Zero-initialise before use, and release with ar_key_release(). */
+/* Zero-initialise before use. */
 struct ar_key {
-	bool sent; /* the switches have the entries of the change at hand */
-	/* With the keys that have changed since the plan of the tasks was made: a copy of a plan takes longer than most
-	 * changes of keys. Held; NULL: none has. */
-	struct routing *routing;
+	struct hd_ar_plan
+	    *plan; /* that the switches have now, with the change at hand; NULL: nothing was done */
 };
 
 /* Whether some switch may have AR on, so that a key concerns it. */
@@ -35,10 +33,5 @@ int ar_key_program(struct ar_tasks *tasks, const struct ar_job *job, struct key_
 
 /* The key is in force, or else the switches get what they had before. */
 void ar_key_end(struct ar_tasks *tasks, const struct key_change *change, struct ar_key *key);
-
-/* Makes the plan of the tasks the one that switches hold since keys have changed: before any other job. */
-void ar_key_catch_up(struct ar_tasks *tasks, struct ar_key *key);
-
-void ar_key_release(struct ar_key *key);
 
 #endif

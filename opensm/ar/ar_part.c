@@ -8,9 +8,9 @@
  *	sweep_begins   reads [ar] of heddle.conf
  *	discovered     another engine than ours routes: AR_DISABLE, and waits
  *	refused        the same
- *	published      the switches get other tables next: AR_PREPARE narrows AR to what is safe with the tables
- *	               before, those after and any mixture of them. The sweeper waits for it, with OpenSM's lock,
- *	               for AR_PREPARE_MS at most
+ *	published      the switches get other tables next: AR_PREPARE programs the steps that come before, or narrows
+ *	               AR to what is safe with the tables before, those after and any mixture of them. The sweeper
+ *	               waits for it, with OpenSM's lock, for AR_PREPARE_MS at most
  *	routed         the switches have the tables: AR_PROGRAM plans, programs the groups, then tells hosts. Nobody
  *	               waits. If a switch has not got its table, the next sweep does it
  *	key_*          a routing key changes entries between sweeps: AR tables follow (ar_key.h)

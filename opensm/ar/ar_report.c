@@ -63,9 +63,22 @@ void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_conf
 	    effort->mads, effort->gets, effort->sets, effort->ms);
 }
 
+void ar_report_ahead(uint32_t steps, const struct opensm_log *log)
+{
+	log_info(log,
+		 "adaptive routing: all entries stay adaptive while the tables change; %u steps "
+		 "come before",
+		 steps);
+}
+
 void ar_report_narrowing(const struct hd_ar_narrowing *narrowing, const struct opensm_log *log)
 {
-	if (narrowing->off)
+	if (narrowing->late)
+		log_info(
+		    log,
+		    "adaptive routing is off while the tables change: there was no time to prove "
+		    "a smaller step");
+	else if (narrowing->off)
 		log_info(log,
 			 "adaptive routing is off while the tables change: there is no smaller "
 			 "step that is proved to be free of credit loops");

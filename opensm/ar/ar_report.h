@@ -41,6 +41,9 @@ struct ar_effort {
 void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_config *config,
 			  const struct ar_effort *effort, const struct opensm_log *log);
 
+/* The change goes in steps, so many of them before the forwarding tables change. */
+void ar_report_ahead(uint32_t steps, const struct opensm_log *log);
+
 /* What is narrowed while tables change, if anything is. */
 void ar_report_narrowing(const struct hd_ar_narrowing *narrowing, const struct opensm_log *log);
 

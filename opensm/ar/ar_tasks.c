@@ -3,6 +3,7 @@
 #include "ar_figures.h"
 #include "ar_jobs.h"
 #include "ar_repair.h"
+#include "ar_steps.h"
 #include "ar_tasks_state.h"
 #include "monotonic.h"
 #include "routing.h"
@@ -12,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Half of the time for which OpenSM waits before tables change. */
-#define NARROW_MS (0.45 * AR_PREPARE_MS)
+/* Of the time for which OpenSM waits before tables change: until a proof has to be complete, and what was begun to be
+ * sent has to be acknowledged. The rest is for switching adaptive routing off. */
+#define NARROW_MS (0.2 * AR_PREPARE_MS)
+#define SEND_MS (0.7 * AR_PREPARE_MS)
 
 /* ---- the port ---- */
 
@@ -33,6 +36,7 @@ void ar_tasks_free(struct ar_tasks *tasks)
 	if (!tasks)
 		return;
 	ar_port_release(&tasks->port);
+	ar_steps_forget(tasks);
 	hd_ar_plan_free(tasks->plan);
 	routing_release(tasks->routing);
 	ar_held_release(&tasks->held);
@@ -55,6 +59,8 @@ static int begin(struct ar_tasks *tasks, const struct ar_job *job, struct hd_err
 	if (fresh && tasks->port.link)
 		hd_ar_program_forget(program_of(tasks));
 	tasks->unsure |= fresh || rc;
+	tasks->begun = monotonic_ms();
+	tasks->stuck_before = tasks->held.stuck_count;
 	tasks->behind |= job->unfinished;
 	return rc;
 }
@@ -89,6 +95,11 @@ static bool go_on_for_now(void *context)
 	return monotonic_ms() < patience->until && patience->caller->go_on(patience->caller);
 }
 
+static struct hd_go_on while_patient(struct patience *patience)
+{
+	return (struct hd_go_on){go_on_for_now, patience};
+}
+
 /* Like run(), but when the time is over, the switches that have not answered are left behind. */
 static int run_for_now(struct ar_tasks *tasks, struct patience *patience, struct hd_error *err)
 {
@@ -111,6 +122,7 @@ static int disable(struct ar_tasks *tasks, struct hd_error *err)
 {
 	int rc;
 
+	ar_steps_forget(tasks);
 	hd_ar_program_disable(program_of(tasks), false);
 	rc = run(tasks, err);
 	tasks->unsure = rc != 0;
@@ -154,10 +166,9 @@ static int apply_narrowing(struct ar_tasks *tasks, const struct hd_ar_narrowing 
 	return ar_tasks_note_held(tasks, narrowing->off ? NULL : narrowing->plan, rc, err);
 }
 
-static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *request, bool *unsafe,
-		       struct hd_error *err)
+static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *request,
+		       struct patience *patience, bool *unsafe, struct hd_error *err)
 {
-	struct patience patience = patience_of(tasks, NARROW_MS);
 	bool *stuck = calloc(request->fabric->switch_count + 1u, sizeof(*stuck));
 	struct hd_ar_narrowing narrowing = {0};
 	int rc;
@@ -168,10 +179,10 @@ static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *requ
 	request->plan = tasks->held.plan;
 	request->stuck = tasks->held.stuck_count ? stuck : NULL;
 	request->go_on = go_on_for_now;
-	request->context = &patience;
+	request->context = patience;
 	rc = hd_ar_narrow(request, &narrowing, err);
 	if (!rc)
-		rc = apply_narrowing(tasks, &narrowing, request->stuck, &patience, err);
+		rc = apply_narrowing(tasks, &narrowing, request->stuck, patience, err);
 	*unsafe = narrowing.unsafe;
 	hd_ar_plan_free(narrowing.plan);
 	free(stuck);
@@ -180,28 +191,82 @@ static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *requ
 
 /* A switch that has not answered in the first half of the time is taken for stuck: then the others
  * are narrowed so that they are safe with what it may hold. */
-static int narrow(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+static int narrow(struct ar_tasks *tasks, const struct ar_job *job, const struct hd_routes *before,
+		  const struct hd_ar_plan *next, struct patience *patience, struct hd_error *err)
 {
+	struct hd_ar_narrow_request request = {.fabric = job->routing->fabric,
+					       .before = before,
+					       .after = job->routing->routes,
+					       .next = next,
+					       .threads = job->threads};
+	const uint32_t known = tasks->held.stuck_count;
+	bool unsafe = false;
+
+	ar_steps_forget(tasks);
+	int rc = narrow_once(tasks, &request, patience, &unsafe, err);
+	if (!rc && tasks->held.stuck_count > known) {
+		struct patience more = patience_of(tasks, NARROW_MS);
+		rc = narrow_once(tasks, &request, &more, &unsafe, err);
+	}
+	/* Switches that have gone silent just now may be behind a cable that is lost: the next job finds out. */
+	if (!rc && (tasks->stuck_before || !unsafe))
+		ar_report_stuck(&tasks->report, &tasks->held, unsafe, tasks->caller->log);
+	return rc;
+}
+
+/* Programs all that can change before the forwarding tables do. Any error but -ECANCELED: it is not possible, and the
+ * switches hold what `held` says. */
+static int go_ahead(struct ar_tasks *tasks, const struct ar_job *job,
+		    const struct hd_routes *before, const struct hd_ar_plan *next,
+		    struct patience *patience, struct hd_error *err)
+{
+	struct ar_stepping stepping = {
+	    .tasks = tasks, .job = job, .wanted = while_patient(patience), .next = next};
+	int rc = ar_steps_plan(&stepping, before, true, err);
+	const uint32_t tables = rc ? 0 : hd_ar_steps_tables(stepping.steps);
+
+	patience->until = tasks->begun + SEND_MS;
+	for (uint32_t step = 0; !rc && step < tables; step++)
+		rc = ar_steps_program(&stepping, step, err);
+	patience->until = tasks->begun + NARROW_MS;
+	ar_steps_release(&stepping);
+	if (rc)
+		ar_steps_forget(tasks);
+	else
+		ar_report_ahead(tables - 1, tasks->caller->log);
+	return rc;
+}
+
+static bool is_late(const struct ar_tasks *tasks, int rc, struct patience *patience)
+{
+	return rc == -ECANCELED && monotonic_ms() >= patience->until &&
+	       tasks->caller->go_on(tasks->caller);
+}
+
+/* By steps where that is possible, else as much stays adaptive as a search finds safe. */
+static int make_room(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+{
+	struct patience patience = {tasks->caller, tasks->begun + NARROW_MS};
+	const struct hd_go_on wanted = while_patient(&patience);
 	struct hd_routes *before = NULL;
 	struct hd_ar_plan *next = NULL;
-	uint32_t known = tasks->held.stuck_count;
-	bool unsafe = false;
+	struct hd_error reason = {""};
 	int rc = tables_before(job->before, job, &before, err);
 
-	if (!rc && ar_tasks_make_plan(tasks, job, NULL, &next, err) == -ENOMEM)
-		rc = -ENOMEM; /* any other error: AR will be off, which is what NULL means */
-	if (!rc) {
-		struct hd_ar_narrow_request request = {.fabric = job->routing->fabric,
-						       .before = before,
-						       .after = job->routing->routes,
-						       .next = next,
-						       .threads = job->threads};
-		rc = narrow_once(tasks, &request, &unsafe, err);
-		if (!rc && tasks->held.stuck_count > known)
-			rc = narrow_once(tasks, &request, &unsafe, err);
+	if (!rc) /* any other error: AR will be off, which is what NULL means */
+		rc = ar_tasks_make_plan(tasks, job, tasks->graph != NULL, &wanted, &next, err);
+	if (rc != -ENOMEM && rc != -ECANCELED && before) {
+		rc = next ? go_ahead(tasks, job, before, next, &patience, &reason) : -ENOENT;
+		if (rc == -ELOOP || rc == -EIO)
+			log_info(tasks->caller->log,
+				 "adaptive routing: this change has no steps: %s", reason.text);
+		if (rc && rc != -ENOMEM && (rc != -ECANCELED || is_late(tasks, rc, &patience)))
+			rc = narrow(tasks, job, before, next, &patience, err);
 	}
-	if (!rc)
-		ar_report_stuck(&tasks->report, &tasks->held, unsafe, tasks->caller->log);
+	tasks->unsure |= rc == -ECANCELED; /* what was under way may have arrived */
+	if (is_late(tasks, rc, &patience))
+		rc = hd_error_set(err, -ETIME,
+				  "there was no time to prove what is safe while tables change");
 	hd_ar_plan_free(next);
 	hd_routes_free(before);
 	return rc;
@@ -223,7 +288,7 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 	if (tasks->unsure)
 		rc = switch_off(tasks, job, err);
 	if (!rc && tasks->held.plan)
-		rc = narrow(tasks, job, err);
+		rc = make_room(tasks, job, err);
 	/* Without a proof AR must not stay on. */
 	if (rc && rc != -ECANCELED)
 		disable(tasks, NULL);
@@ -272,7 +337,9 @@ static void plan_without_left(struct ar_tasks *tasks, const struct ar_job *job)
 	for (uint32_t i = 0; i < hd_ar_program_switch_count(program); i++)
 		left |= hd_ar_program_report(program, i).standing == HD_AR_LEFT &&
 			tasks->plan->switches[i].used;
-	if (left && !ar_tasks_make_plan(tasks, job, NULL, &plan, NULL))
+	if (left)
+		ar_steps_forget(tasks);
+	if (left && !ar_tasks_make_plan(tasks, job, false, NULL, &plan, NULL))
 		ar_tasks_take_plan(tasks, plan);
 }
 
@@ -285,7 +352,34 @@ static int apply_plan(struct ar_tasks *tasks, const struct ar_job *job,
 	hd_ar_program_apply(program_of(tasks), plan, reread);
 	rc = run(tasks, err);
 	tasks->unsure |= rc != 0;
+	if (rc)
+		ar_steps_forget(tasks);
 	return ar_tasks_note_held(tasks, plan, rc, err);
+}
+
+static bool caller_goes_on(void *context)
+{
+	struct ar_caller *caller = context;
+
+	return caller->go_on(caller);
+}
+
+/* Goes to the next plan in steps, all but the last one. */
+static int advance(struct ar_tasks *tasks, const struct ar_job *job, const struct hd_ar_plan *next,
+		   struct hd_error *err)
+{
+	struct ar_stepping stepping = {
+	    .tasks = tasks, .job = job, .wanted = {caller_goes_on, tasks->caller}, .next = next};
+	int rc = ar_steps_plan(&stepping, job->routing->routes, false, err);
+	const uint32_t count = rc ? 0 : hd_ar_steps_count(stepping.steps);
+
+	for (uint32_t step = 0; !rc && step < count; step++)
+		rc = ar_steps_program(&stepping, step, err);
+	ar_steps_release(&stepping);
+	if (rc)
+		ar_steps_forget(tasks);
+	tasks->unsure |= rc == -ECANCELED; /* what was under way may have arrived */
+	return rc;
 }
 
 /* Goes where the next plan is safe. */
@@ -309,25 +403,6 @@ static int approach(struct ar_tasks *tasks, const struct ar_job *job, const stru
 	return rc;
 }
 
-static int apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan *next,
-		 struct hd_error *err)
-{
-	int rc = 0;
-
-	if (tasks->held.plan && !same_as_before(tasks, job, next))
-		rc = approach(tasks, job, next, err);
-	if (!rc)
-		rc = apply_plan(tasks, job, next, job->reread, err);
-	if (rc) {
-		hd_ar_plan_free(next);
-		return rc;
-	}
-	ar_tasks_take_plan(tasks, next);
-	tasks->behind = false;
-	plan_without_left(tasks, job);
-	return 0;
-}
-
 static int refuse(struct ar_tasks *tasks, struct hd_error *err, int rc)
 {
 	struct hd_error failure = {""};
@@ -339,6 +414,42 @@ static int refuse(struct ar_tasks *tasks, struct hd_error *err, int rc)
 		return hd_error_prefix(err, off, "it could not be switched off (%s); no plan",
 				       failure.text);
 	return hd_error_prefix(err, rc, "it is off: no plan");
+}
+
+/* Goes to the next plan, but for its last step. Without a graph the plan has to be proved by itself. */
+static int approach_any(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan **next,
+			struct hd_error *err)
+{
+	int rc = tasks->graph ? advance(tasks, job, *next, err) : -ENOENT;
+
+	if (!rc || rc == -ENOMEM || rc == -ECANCELED)
+		return rc;
+	if (!(*next)->proof.lanes) {
+		hd_ar_plan_free(*next);
+		*next = NULL;
+		rc = ar_tasks_make_plan(tasks, job, false, NULL, next, err);
+	}
+	return *next ? approach(tasks, job, *next, err) : refuse(tasks, err, rc);
+}
+
+static int apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan *next,
+		 struct hd_error *err)
+{
+	int rc = 0;
+
+	if (tasks->held.plan && !same_as_before(tasks, job, next))
+		rc = approach_any(tasks, job, &next, err);
+	if (!rc)
+		rc = apply_plan(tasks, job, next, job->reread, err);
+	if (rc) {
+		hd_ar_plan_free(next);
+		return rc;
+	}
+	ar_tasks_take_plan(tasks, next);
+	tasks->behind = false;
+	plan_without_left(tasks, job);
+	ar_steps_renew(tasks, job);
+	return 0;
 }
 
 /* Whether the AR tables have the ports of the routing's tables, if they were programmed in full. */
@@ -363,7 +474,11 @@ static int plan_and_apply(struct ar_tasks *tasks, const struct ar_job *job, stru
 	}
 	if (rc)
 		return rc;
-	rc = ar_tasks_make_plan(tasks, job, NULL, &next, err);
+	const double begun = monotonic_ms();
+	const bool unproved = tasks->graph;
+	rc = ar_tasks_make_plan(tasks, job, unproved, NULL, &next, err);
+	if (!unproved)
+		tasks->plan_ms = monotonic_ms() - begun;
 	return rc ? refuse(tasks, err, rc) : apply(tasks, job, next, err);
 }
 

@@ -4,6 +4,8 @@
  * ar_tasks_new() and ar_tasks_free().
  *
  * AR is never on with tables that were not proved:
+ * - A change goes in steps that are proved before, some before the forwarding tables change and the others after
+ *   (ar_steps.h). What follows is for changes without such steps.
  * - Before tables change, what the switches hold is narrowed to groups that are safe with the tables
  *   before, those after, and any mixture, and with the next plan.
  * - Before the next plan is programmed, an interim plan leads there, if both plans together have a

@@ -29,15 +29,15 @@ enum adaptive_state ar_tasks_adaptive(const struct ar_tasks *tasks, struct hd_ar
 }
 
 /* Static entries for routing keys. */
-static int pin(const struct ar_job *job, struct hd_ar_plan *plan, const struct hd_go_on *go_on,
-	       struct hd_ar_plan **out, struct hd_error *err)
+static int pin(const struct ar_job *job, struct hd_ar_plan *plan, bool unproved,
+	       const struct hd_go_on *go_on, struct hd_ar_plan **out, struct hd_error *err)
 {
 	const struct routing *routing = job->routing;
 	struct hd_ar_plan *pinned = NULL;
 	int rc =
 	    hd_ar_plan_pinned(plan, routing->fabric, routing->routes, &routing->pins, &pinned, err);
 
-	if (!rc && job->task == AR_PROGRAM && routing->pins.count) {
+	if (!rc && !unproved && job->task == AR_PROGRAM && routing->pins.count) {
 		const struct hd_ar_proof_request request = {
 		    .fabric = routing->fabric,
 		    .routes = routing->routes,
@@ -55,7 +55,7 @@ static int pin(const struct ar_job *job, struct hd_ar_plan *plan, const struct h
 	return rc;
 }
 
-int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
+int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job, bool unproved,
 		       const struct hd_go_on *go_on, struct hd_ar_plan **plan, struct hd_error *err)
 {
 	const struct hd_ar_config *config = &job->settings.config;
@@ -67,6 +67,7 @@ int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
 					.algorithm = config->algorithm,
 					.mode = config->mode,
 					.group_cap = config->group_cap,
+					.unproved = unproved,
 					.threads = job->threads};
 	struct hd_ar_plan *base = NULL;
 
@@ -79,7 +80,7 @@ int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
 
 	free(capabilities);
 	if (!rc)
-		rc = pin(job, base, go_on, plan, err);
+		rc = pin(job, base, unproved, go_on, plan, err);
 	hd_ar_plan_free(base);
 	return rc;
 }

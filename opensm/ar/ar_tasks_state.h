@@ -10,6 +10,7 @@
 
 struct ar_job;
 struct ar_caller;
+struct hd_ar_graph;
 struct routing;
 
 struct ar_tasks {
@@ -24,7 +25,12 @@ struct ar_tasks {
 	 * ports that are older than the forwarding tables. */
 	bool behind;
 	struct ar_held held; /* what switches may use now */
+	/* That of `held`, on the tables of `routing`, or between two of a change: ar_steps.h. NULL: none was made. */
+	struct hd_ar_graph *graph;
 	bool unsure; /* what the switches hold is not known */
+	uint32_t stuck_before; /* switches that were stuck when the job began */
+	double begun; /* monotonic_ms() when the job began */
+	double plan_ms; /* that the last plan for a whole programming took, with its proof */
 	struct ar_report report;
 	struct ar_hosts hosts;
 };
@@ -33,9 +39,9 @@ struct ar_tasks {
 bool ar_tasks_are_settled(const struct ar_tasks *tasks);
 
 /* Makes a plan for the routing of a job, with what its switches can do, and with static entries for its routing keys:
- * hd_ar_plan_pinned(). Of AR_PROGRAM these are proved too; what others do with a plan proves it. `go_on` NULL: never
- * stop. Errors: as hd_ar_plan_new(). */
-int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
+ * hd_ar_plan_pinned(). Of AR_PROGRAM these are proved too; what others do with a plan proves it. `unproved`: the
+ * steps to it are proved. `go_on` NULL: never stop. Errors: as hd_ar_plan_new(). */
+int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job, bool unproved,
 		       const struct hd_go_on *go_on, struct hd_ar_plan **plan,
 		       struct hd_error *err);
 

@@ -118,7 +118,6 @@ void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job)
 		return;
 	}
 	adaptive_note(worker->adaptive, ADAPTIVE_CHANGING, NULL);
-	ar_key_catch_up(worker->tasks, &worker->key);
 	ar_tasks_do(worker->tasks, job);
 	note_done(worker, job, 0);
 	end_repair(worker, repair->rc || repair->off ? NULL : job->routing);
@@ -213,8 +212,6 @@ static void run(void *context, uint64_t turn)
 	writer_unlock(worker->caller.writer);
 	if (!job)
 		return;
-	if (job->task != AR_TELL)
-		ar_key_catch_up(worker->tasks, &worker->key);
 	ar_tasks_do(worker->tasks, job);
 	note_done(worker, job, number);
 	if (job->task != AR_PREPARE)
@@ -313,7 +310,6 @@ void ar_worker_end(struct ar_worker *worker, unsigned milliseconds)
 	writer_unlock(worker->caller.writer);
 	writer_remove(worker->caller.writer, &worker->client);
 	ar_job_free(worker->next);
-	ar_key_release(&worker->key);
 	ar_tasks_free(worker->tasks);
 	routing_release(worker->repaired);
 }

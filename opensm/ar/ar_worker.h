@@ -23,7 +23,7 @@ struct ar_worker {
 	struct osm_opensm *osm;
 	struct writer_client client;
 	struct ar_tasks *tasks;
-	struct ar_key key; /* of keys that change between sweeps */
+	struct ar_key key; /* that is being put in force */
 	/* Gets what is in force after each job. Set before the first one; NULL: nobody wants to know. */
 	struct adaptive *adaptive;
 	/* ---- with the writer's lock ---- */

@@ -371,20 +371,12 @@ static int send_blocks(struct setting *setting)
 	return rc;
 }
 
-static bool may_go_on(void *context)
-{
-	struct setting *setting = context;
-
-	return go_on(setting) && writer_has_turn(writer_of(setting), setting->turn);
-}
-
 /* The tables of adaptive routing. If they do not get the entries, the forwarding tables must not have them either. */
 static int change_adaptive(struct setting *setting)
 {
 	struct key_change *change = &setting->change;
 	struct writer_lft send = sending_of(setting);
 
-	change->go_on = (struct hd_go_on){may_go_on, setting};
 	change->after = setting->routing;
 	int rc = part_key_programs(setting->worker->shared->context, change, &setting->err);
 	if (rc && setting->blocks.count)

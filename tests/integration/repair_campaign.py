@@ -18,7 +18,7 @@ import keys_sim
 import repair_adaptive
 import repair_record
 from emulator import LFT, MFT, SWITCH_INFO, Emulator
-from fabric_sim import BUILD, Simulation, Topology, heddle
+from fabric_sim import BUILD, LOG_DUMPS, Simulation, Topology, heddle
 from flaps import Damage, Flaps
 from repair_replay import KILLED, WANTED, Before, Cuts, Replay, generalise
 from repair_sim import REPAIR
@@ -290,7 +290,7 @@ def run(netlist, engine, seed, failures, report=None, options=None, groups=0, ke
     emulated = Emulator()
     with Simulation(netlist, emulator=emulated, clock=True) as simulation:
         conf = REPAIR + (keys_sim.settings(simulation.folder) if keys else "")
-        with simulation.opensm(engine, options=settings, heddle_conf=conf) as opensm:
+        with simulation.opensm(engine, options=settings, heddle_conf=conf, log_flags=LOG_DUMPS) as opensm:
             campaign = Campaign(simulation, opensm, emulated, seed, adaptive=engine.startswith("ar_"))
             if groups:
                 campaign.join_groups(groups)

@@ -188,7 +188,7 @@ def test_links_fail_and_return(netlist):
             down, surplus, sent, shares = [], 0, 0, []
             after = emulated.tables()
             for turn in range(24):
-                before, since = after, len(opensm.log())
+                since = len(opensm.log())
                 emulated.zero()
                 for _ in range(random.randint(1, 3)):
                     if down and random.random() < 0.5:
@@ -197,16 +197,21 @@ def test_links_fail_and_return(netlist):
                         cable = cables.pop(random.randrange(len(cables)))
                         simulation.command("Unlink " + cable)
                         down.append(cable)
-                sweep(opensm)
-                sweep(opensm)  # the first one may have begun before the last command
+                needed = 0
+                for _ in range(2):  # the first one may have begun before the last command
+                    before = after
+                    sweep(opensm)
+                    after = emulated.tables()
+                    needed += missing_blocks(before, after)
                 tables, infos = table_sets(emulated)
-                after = emulated.tables()
                 assert differing(plan_of(simulation), after) == [], turn
-                needed = missing_blocks(before, after)
                 surplus, sent = surplus + tables - needed, sent + tables
                 narrowed = narrowed_entries(opensm.log()[since:])
-                # twice: entries become static, and adaptive again
-                assert tables <= 2 * (needed + sum(entries for entries, _ in narrowed)), turn
+                # entries become static, and adaptive again; a block can have entries of several steps. More
+                # sweeps than ours may have come between, with tables that were never compared.
+                if len(re.findall(fabric_sim.CHANGED, opensm.log()[since:])) <= 2:
+                    assert tables <= 3 * (needed + sum(entries for entries, _ in narrowed)), turn
+                shares += [1] * opensm.log()[since:].count("all entries stay adaptive while the tables change")
                 shares += [1 - entries / of for entries, of in narrowed]
                 # how many sweeps the losses come in is up to the machine, and some pairs of tables have no step between
                 shares += [0] * opensm.log()[since:].count("is off while the tables change: there is no smaller step")

@@ -99,4 +99,4 @@ def test_large_tree(tmp_path):
             static = sum(int(few) for few, _ in found)
             missing, (sent, _) = missing_blocks(held, emulated.tables()), table_sets(emulated)
             print(f"one cable: {missing} blocks differ, {sent} set, {found} static meanwhile")
-            assert missing <= sent <= 2 * (missing + static)
+            assert missing <= sent <= 3 * (missing + static)

@@ -11,8 +11,6 @@
 
 #include <heddle/ar_manager/codec.h>
 
-struct hd_ar_pinned;
-
 /* What all switches of a fabric get beside the plan. */
 struct hd_ar_settings {
 	uint32_t sl_mask; /* SLs with AR; 0xFFFF: all */
@@ -134,14 +132,6 @@ int hd_ar_diff(const struct hd_ar_image *want, const struct hd_ar_image *held,
  * it. *out is freed with hd_ar_changes_free(). Errors: -ENOMEM. */
 int hd_ar_switch_off(const struct hd_ar_info *info, const struct hd_ar_image *held,
 		     struct hd_ar_changes **out);
-
-/*
- * The Sets by which a switch that holds the rest of a plan gets the plan's entries for lids[count], ascending. *out is freed with hd_ar_changes_free(). Errors: -EAGAIN one of these blocks is not known,
- * -ENOMEM. Cost: O(count log pins).
- */
-int hd_ar_entry_changes(const struct hd_ar_pinned *plan, uint32_t sw,
-			const struct hd_ar_image *held, const uint16_t *lids, uint32_t count,
-			struct hd_ar_changes **out);
 
 /* NULL is allowed. */
 void hd_ar_changes_free(struct hd_ar_changes *changes);

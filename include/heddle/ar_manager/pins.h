@@ -37,18 +37,23 @@ bool hd_ar_pins_has(const struct hd_ar_pins *pins, uint32_t sw, uint32_t lid);
  * The plan with static entries where the pins are, with the ports of `routes`. Elsewhere the tables must have the static
  * ports of the plan, which is one of the fabric. *out is freed with hd_ar_plan_free(); it holds the plan. Without pins
  * it is the plan itself, held once more. It is not proved. Errors: -ENOTSUP private tables, -EINVAL shapes that differ,
- * both with the reason; -ENOMEM. Cost: O(switches * LIDs) if there are pins.
+ * both with the reason; -ENOMEM. Cost: O(switches), and O(LIDs) for each switch
+ * with pins.
  */
 int hd_ar_plan_pinned(struct hd_ar_plan *plan, const struct hd_fabric *fabric,
 		      const struct hd_routes *routes, const struct hd_ar_pins *pins,
 		      struct hd_ar_plan **out, struct hd_error *err);
 
-/* Such a plan that is not made: for some entries. */
-struct hd_ar_pinned {
-	const struct hd_ar_plan *plan; /* without pins, and without private tables */
-	const struct hd_routes *routes;
-	const struct hd_ar_pins *pins;
-};
+/*
+ * Such a plan with other pins: only the entries at `places` may be pinned otherwise, or have other ports in `routes`.
+ * Those that are pinned no more are again as in the plan without pins. It shares the rows of all other switches with
+ * `pinned`. *out is freed with hd_ar_plan_free(). Errors: as above. Cost: O(switches + places log pins), and O(LIDs) for
+ * each switch of the places.
+ */
+int hd_ar_plan_repinned(struct hd_ar_plan *pinned, const struct hd_fabric *fabric,
+			const struct hd_routes *routes, const struct hd_ar_pins *pins,
+			const struct hd_ar_pins *places, struct hd_ar_plan **out,
+			struct hd_error *err);
 
 /* The plan of which hd_ar_plan_pinned() made this one, or the plan itself. It lives as long as this one. */
 struct hd_ar_plan *hd_ar_plan_unpinned(struct hd_ar_plan *plan);

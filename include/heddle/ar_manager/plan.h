@@ -62,8 +62,13 @@ struct hd_ar_group {
 	struct hd_port_set ports[HD_AR_SUB_GROUPS]; /* all empty: the number is not in use */
 };
 
+struct hd_ar_row;
+
 struct hd_ar_switch {
 	uint64_t guid;
+	/* Owns the groups and entries. Several plans may have the same row, which nobody changes then. NULL:
+	 * the plan itself owns them. */
+	const struct hd_ar_row *row;
 	enum hd_ar_form form; /* NONE: all entries are static, there is nothing to program */
 	uint32_t sub_groups; /* of each group: 1 or HD_AR_SUB_GROUPS */
 	uint32_t group_count; /* the highest number in use + 1 */
@@ -106,6 +111,9 @@ struct hd_ar_request {
 	enum hd_ar_algorithm algorithm;
 	enum hd_ar_state mode; /* BOUNDED or FREE */
 	uint32_t group_cap; /* upper limit for all switches; 0: none but their own */
+	/* The caller proves the plan, and asks again without this if he finds a credit loop: only then ports are left
+	 * out where groups could close one, or another algorithm is taken. The plan's `proof` is zero. */
+	bool unproved;
 	unsigned threads; /* 0 = 1; never changes the result */
 	const struct hd_log *log; /* remarks; NULL = none */
 	struct hd_go_on go_on; /* asked for every few switches and destinations */
@@ -119,15 +127,25 @@ struct hd_ar_request {
  * LIDs). A group that has lost or got ports keeps its number; other new groups get numbers that are
  * free in `previous` too, as long as there are any.
  *
+ * A switch whose groups and entries are those of `previous` shares its row with it.
+ *
  * Errors: -ELOOP, -ENOTSUP DFP on a fabric that is no Dragonfly+ or whose switches cannot do it,
  * -EINVAL shapes that differ, -ECANCELED, -ENOMEM. Cost: O(switches * (LIDs + links)) and the proof.
- * Where ports are left out: that of some proofs more, LID by LID.
+ * Where ports are left out: that of some proofs more, LID by LID. If `previous` is a plan of this function by the
+ * same algorithm, TREE or LAG without such ports: a comparison of the static ports, and O(LIDs) for each switch
+ * that has other entries than before; the rest costs as much as what has changed.
  */
 int hd_ar_plan_new(const struct hd_ar_request *request, struct hd_ar_plan **out,
 		   struct hd_ar_loop **loop, struct hd_error *err);
 
 /* NULL is allowed. */
 void hd_ar_plan_free(struct hd_ar_plan *plan);
+
+/* Whether two switches share their row: they have the same groups and entries. False says nothing. O(1). */
+static inline bool hd_ar_switch_same(const struct hd_ar_switch *a, const struct hd_ar_switch *b)
+{
+	return a->row && a->row == b->row;
+}
 
 /* Group of an entry, HD_AR_NO_GROUP for a static one. All numbers must be within the plan's. */
 static inline uint32_t hd_ar_plan_group(const struct hd_ar_plan *plan, uint32_t sw, uint32_t table,
@@ -146,7 +164,8 @@ static inline enum hd_ar_state hd_ar_plan_state(const struct hd_ar_plan *plan, u
 /* Index of the switch with that GUID, or HD_NONE. O(log switches). */
 uint32_t hd_ar_plan_find(const struct hd_ar_plan *plan, uint64_t guid);
 
-/* Whether both would program the same groups and entries. O(switches * LIDs). */
+/* Whether both would program the same groups and entries. O(switches), and O(LIDs) for each switch that does not
+ * share its row. */
 bool hd_ar_plan_equal(const struct hd_ar_plan *a, const struct hd_ar_plan *b);
 
 /* adaptive / entries, 0 without entries; and possible / entries. */
@@ -182,7 +201,9 @@ static inline bool hd_ar_group_equal(const struct hd_ar_group *a, const struct h
  * plans without private tables); a port of a group that has no cable, that leads to an adapter
  * without the LID, or to a switch without a route to the LID. *wrong is their number. Returns 0 if that
  * is 0, else -EINVAL with the first one in `err`. Whether packets arrive is not proved beyond the
- * next hop. `go_on` (NULL: never stop) is asked for each switch; -ECANCELED: *wrong is not written. Cost: O(switches * LIDs * ports of a group).
+ * next hop. `go_on` (NULL: never stop) is asked three times for each switch. Errors: -ECANCELED, -ENOMEM; then *wrong is
+ * not written. Cost: O(switches * LIDs), a comparison of bytes; times the ports of a group at switches where something may
+ * be wrong.
  */
 int hd_ar_plan_check(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
 		     const struct hd_routes *routes, const struct hd_go_on *go_on, uint64_t *wrong,
@@ -197,7 +218,8 @@ int hd_ar_plan_check(const struct hd_ar_plan *plan, const struct hd_fabric *fabr
  * the switches may do: those that are stuck[switch_count] whatever `held` or `plan` says, static
  * ports too; all others what `plan` says (NULL: they have no AR). Nobody may program it: it has
  * groups of one port. Plans with private tables (DFP) are not united: it is a copy of `plan`, or of
- * `held` if only that has private tables and a switch is stuck. Errors: -ENOMEM. Cost: O(switches * LIDs), and O(LIDs * groups) for each stuck switch.
+ * `held` if only that has private tables and a switch is stuck. It shares the rows of the others. Errors: -ENOMEM.
+ * Cost: that of hd_ar_plan_copy_new(), and O(LIDs * groups) for each stuck switch; without `plan` O(switches * LIDs).
  */
 int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held,
 		    const struct hd_fabric *fabric, const bool *stuck, struct hd_ar_plan **out);

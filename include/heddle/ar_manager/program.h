@@ -62,8 +62,9 @@ struct hd_ar_switch_report {
 	struct hd_ar_info info; /* the same */
 	/* The last answers, as they travel. */
 	uint8_t raw_mask[HD_AR_DATA], raw_info[HD_AR_DATA];
-	const struct hd_ar_image *held; /* what it holds; NULL: nothing was read. Until the next
-					   operation */
+	/* What it holds, until the next operation. NULL: nothing was read, or the last plan was applied
+	 * in full, and it holds that. */
+	const struct hd_ar_image *held;
 	int rc; /* how the last operation ended for it; 0: well, or nothing was to be done */
 	uint32_t attribute, modifier; /* of the last MAD that failed; 0: none did */
 	uint16_t status; /* of its answer */
@@ -79,8 +80,6 @@ struct hd_ar_program_counts {
 };
 
 struct hd_ar_program;
-struct hd_ar_pin;
-struct hd_ar_pinned;
 
 /* A program without switches, to be freed with hd_ar_program_free(). NULL: no memory. */
 struct hd_ar_program *hd_ar_program_new(const struct hd_ar_sender *sender);
@@ -107,18 +106,9 @@ void hd_ar_program_detect(struct hd_ar_program *program);
 /*
  * Makes the switches hold the plan, whose switches are those of the program. Switches without AR
  * get nothing. `reread`: what the switches hold is read again, all of it. The plan must live until
- * the program is not busy.
+ * the program is not busy. A switch whose row in the plan is that of the last plan which it took in full costs O(1).
  */
 void hd_ar_program_apply(struct hd_ar_program *program, const struct hd_ar_plan *plan, bool reread);
-
-/*
- * Gives switches the plan's entries at entries[count], ascending by switch, then LID, and nothing else: for switches that
- * hold the rest of the plan. Those that have AR off get nothing. A switch ends with -EAGAIN
- * if it is not known what it holds there. Plan and entries must live until the program is not busy. Cost: O(switches +
- * count), and one MAD for each block.
- */
-void hd_ar_program_entries(struct hd_ar_program *program, const struct hd_ar_pinned *plan,
-			   const struct hd_ar_pin *entries, uint32_t count);
 
 /* Reads all that a plan would set, and all groups that a switch has in use; sets nothing. */
 void hd_ar_program_read(struct hd_ar_program *program, const struct hd_ar_plan *plan);

@@ -50,6 +50,7 @@ struct hd_ar_narrowing {
 	uint32_t switched_off; /* switches that had groups and have none now */
 	uint32_t looping; /* LIDs for which the tables alone can loop while they change */
 	bool off; /* all of them, but for those that are stuck */
+	bool late; /* because there was no more time */
 	/* Stuck switches close a loop with other LIDs than these. */
 	bool unsafe;
 };

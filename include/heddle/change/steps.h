@@ -36,6 +36,7 @@
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 
+struct hd_ar_graph;
 struct hd_ar_plan;
 
 #define HD_AR_STEPS_MOST 64u
@@ -46,6 +47,13 @@ struct hd_ar_steps_request {
 	const struct hd_routes *before, *after;
 	const struct hd_ar_plan *held; /* in the switches, on `before`; matched by GUID */
 	const struct hd_ar_plan *next; /* of the fabric, on `after` */
+	/*
+	 * NULL, or the graph of what the switches hold (ar_graph.h). Then the cost is that of the change. After an error
+	 * it is freed and NULL: the caller may try again without it.
+	 */
+	struct hd_ar_graph **graph;
+	/* Others write the forwarding tables, in any order, after the steps before hd_ar_steps_tables(). Needs a graph. */
+	bool tables_apart;
 	unsigned threads; /* 0 = 1; never changes the result */
 	struct hd_go_on go_on; /* asked for each LID, and every few switches and destinations */
 };
@@ -68,12 +76,16 @@ void hd_ar_steps_free(struct hd_ar_steps *steps);
 /* 1 or more. */
 uint32_t hd_ar_steps_count(const struct hd_ar_steps *steps);
 
+/* The step in which others write the forwarding tables; 0: they do not. */
+uint32_t hd_ar_steps_tables(const struct hd_ar_steps *steps);
+
 /* The step in which an entry of a switch changes; the last one if it is not known to change. */
 uint32_t hd_ar_steps_of(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid);
 
 /* What switches hold after a step; after the last one, `next` and `after`. *out is the caller's.
- * Errors: -ECANCELED, -ENOMEM; without a reason. Cost: O(switches * LIDs). */
-int hd_ar_steps_plan(const struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out);
+ * Errors: -ECANCELED, -ENOMEM; without a reason. Cost: O(switches * LIDs); of a plan with a graph, O(LIDs) for each
+ * switch that changes in the step, if that of the step before was the last one made. */
+int hd_ar_steps_plan(struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out);
 int hd_ar_steps_routes(const struct hd_ar_steps *steps, uint32_t step, struct hd_routes **out);
 
 /*
@@ -81,6 +93,6 @@ int hd_ar_steps_routes(const struct hd_ar_steps *steps, uint32_t step, struct hd
  * whatever the switches choose: hd_ar_prove(). Errors: -ELOOP and -ECANCELED with the reason, -ENOMEM.
  * Cost: that of a proof for each step.
  */
-int hd_ar_steps_prove(const struct hd_ar_steps *steps, struct hd_error *err);
+int hd_ar_steps_prove(struct hd_ar_steps *steps, struct hd_error *err);
 
 #endif

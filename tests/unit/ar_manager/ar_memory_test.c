@@ -67,6 +67,14 @@ static void plans(void **state)
 	try_plan("tree", &request, 0);
 	CHECK(hd_ar_plan_new(&request, &before, NULL, &err));
 	request.previous = before;
+	try_plan("tree after tree", &request, 0);
+	struct hd_fabric *less = damaged(generate("xgft", "children=2,3,2 parents=1,2,2"), 5, 1);
+	struct hd_routes *less_routes = route("dmodk", less);
+	request.fabric = less;
+	request.routes = less_routes;
+	try_plan("tree after tree, without some cables", &request, 0);
+	request.fabric = tree;
+	request.routes = tree_routes;
 	request.algorithm = HD_AR_LAG;
 	try_plan("lag after tree", &request, 0);
 	request.algorithm = HD_AR_AUTO;
@@ -83,6 +91,8 @@ static void plans(void **state)
 	hd_routes_free(island_routes);
 	hd_fabric_free(islands);
 	hd_ar_plan_free(before);
+	hd_routes_free(less_routes);
+	hd_fabric_free(less);
 	hd_routes_free(torus_routes);
 	hd_routes_free(tree_routes);
 	hd_fabric_free(torus);

@@ -366,6 +366,169 @@ static void follows_the_fabric(void **state)
 	scene_end(&scene);
 }
 
+/* Each group gets ports, loses some, or is another one's. */
+static void change_groups(struct hd_ar_plan_copy *copy, uint32_t sw, uint64_t *random)
+{
+	const struct hd_ar_switch was = copy->switches[sw];
+	struct hd_ar_group before[HD_AR_OLD_GROUPS_MAX];
+
+	if (!was.used)
+		return;
+	memcpy(before, was.groups, was.group_count * sizeof(*before));
+	struct hd_ar_group *groups = hd_ar_plan_copy_new_groups(copy, sw, was.group_count);
+	for (uint32_t number = 0; number < was.group_count; number++) {
+		groups[number] = before[(number + below(random, 2)) % was.group_count];
+		hd_port_set_add(&groups[number].ports[0], 1 + below(random, 8));
+	}
+}
+
+/* Another plan: entries of some switches are static, or all of one; or it has other groups. */
+static void take_other_plan(struct scene *scene, const struct hd_ar_plan *base, uint64_t *random)
+{
+	struct hd_ar_plan_copy copy;
+
+	assert_int_equal(hd_ar_plan_copy_new(base, scene->fabric, NULL, &copy), 0);
+	for (unsigned i = below(random, 4); i > 0; i--) {
+		const uint32_t sw = below(random, copy.plan->switch_count);
+		assert_int_equal(hd_ar_plan_copy_own(&copy, sw), 0);
+		if (!below(random, 4))
+			hd_ar_plan_copy_switch_off(&copy, sw);
+		else if (!below(random, 3))
+			change_groups(&copy, sw, random);
+		else if (!below(random, 3))
+			hd_ar_plan_copy_ports(&copy, sw, 0)[below(random, copy.plan->lid_count)] =
+			    (uint8_t)(1 + sw % 8);
+		else
+			hd_ar_plan_copy_make_static(&copy, sw, below(random, copy.plan->lid_count));
+	}
+	if (!below(random, 6))
+		copy.plan->mode = HD_AR_BOUNDED;
+	hd_ar_plan_free(scene->plan);
+	scene->plan = copy.plan;
+}
+
+/* No MAD that is under way is answered, but some are done. */
+static void lose_answers(struct fake_net *net)
+{
+	const struct hd_ar_answer none = {.rc = -ETIMEDOUT, .tries = 4};
+	uint8_t data[HD_AR_DATA];
+
+	while (net->mad_count) {
+		const struct fake_mad asked = net->mads[--net->mad_count];
+		if (below(&net->random, 2))
+			fake_do(&net->switches[asked.sw], &asked, data);
+		hd_ar_program_answer(net->program, asked.sw, asked.slot, &none);
+	}
+}
+
+/* Begins with another plan; after some answers it stops, or a switch begins to fail. */
+static void break_off(struct scene *scene, const struct hd_ar_plan *base, uint64_t *random)
+{
+	struct fake_switch *faulty = &scene->net->switches[below(random, scene->net->count)];
+	static const enum fake_fault faults[] = {FAKE_NONE, FAKE_LOSES, FAKE_REFUSES, FAKE_SILENT};
+
+	take_other_plan(scene, base, random);
+	zero(scene->net);
+	faulty->fault = faults[below(random, 4)];
+	faulty->fault_after = below(random, 4);
+	hd_ar_program_apply(scene->net->program, scene->plan, false);
+	for (unsigned i = below(random, 6); i > 0 && scene->net->mad_count; i--)
+		fake_answer(scene->net);
+	if (faulty->fault == FAKE_NONE || !below(random, 2)) {
+		hd_ar_program_stop(scene->net->program);
+		if (below(random, 2))
+			lose_answers(scene->net);
+	}
+	fake_work(scene->net);
+	faulty->fault = FAKE_NONE;
+	scene->net->now += 3600 * 1000; /* a switch that was left is forgiven */
+	detect(scene);
+}
+
+/* Something else happens. Returns whether switches may get more than the next plan asks for. */
+static bool interrupt(struct scene *scene, const struct hd_ar_plan *base,
+		      struct hd_ar_config *config, uint64_t *random)
+{
+	switch (below(random, 6)) {
+	case 0:
+		config->settings.ageing_time_us = 10 + below(random, 3);
+		assert_int_equal(
+		    hd_ar_program_configure(scene->net->program, config, &hd_ar_quirks_default), 0);
+		return true;
+	case 1:
+		hd_ar_program_disable(scene->net->program, false);
+		fake_work(scene->net);
+		return true;
+	case 2:
+	case 3:
+		break_off(scene, base, random);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void assert_settings(const struct scene *scene, const struct hd_ar_config *config)
+{
+	for (uint32_t sw = 0; sw < scene->net->count; sw++) {
+		assert_holds_plan(scene, sw);
+		if (scene->plan->switches[sw].used)
+			assert_int_equal(scene->net->switches[sw].info.ageing_time_value,
+					 config->settings.ageing_time_us);
+	}
+}
+
+/* Applies another plan. Counts the switches that get nothing, since their rows are the same. */
+static void apply_other_plan(struct scene *scene, const struct hd_ar_plan *base,
+			     struct hd_ar_config *config, uint64_t *random, unsigned *quiet)
+{
+	const bool more = interrupt(scene, base, config, random);
+	struct hd_ar_plan_copy before;
+
+	assert_int_equal(hd_ar_plan_copy_new(scene->plan, scene->fabric, NULL, &before), 0);
+	take_other_plan(scene, base, random);
+	zero(scene->net);
+	hd_ar_program_apply(scene->net->program, scene->plan, false);
+	fake_work(scene->net);
+	assert_settings(scene, config);
+	for (uint32_t sw = 0; !more && sw < scene->net->count; sw++) {
+		if (!hd_ar_switch_same(&before.switches[sw], &scene->plan->switches[sw]) ||
+		    before.plan->mode != scene->plan->mode)
+			continue;
+		assert_int_equal(scene->net->switches[sw].seen, 0);
+		*quiet += 1;
+	}
+	hd_ar_plan_free(before.plan);
+}
+
+/* Property: plan after plan, each switch holds the last one, whatever comes between; a switch whose row is the same gets
+ * nothing, if nothing came between. */
+static void plan_after_plan(void **state)
+{
+	unsigned quiet = 0;
+
+	(void)state;
+	for (uint64_t number = 0; number < 60; number++) {
+		struct scene scene = scene_new(number);
+		struct hd_ar_config config = {.enable = true,
+					      .settings = hd_ar_settings_default,
+					      .max_errors = 1000,
+					      .error_window_s = 5};
+		uint64_t random = number;
+		struct hd_ar_plan_copy base;
+		assert_int_equal(
+		    hd_ar_program_configure(scene.net->program, &config, &hd_ar_quirks_default), 0);
+		detect(&scene);
+		apply(&scene, false);
+		assert_int_equal(hd_ar_plan_copy_new(scene.plan, scene.fabric, NULL, &base), 0);
+		for (unsigned i = 0; i < 10; i++)
+			apply_other_plan(&scene, base.plan, &config, &random, &quiet);
+		hd_ar_plan_free(base.plan);
+		scene_end(&scene);
+	}
+	assert_true(quiet > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +541,7 @@ int main(void)
 	    cmocka_unit_test(private_tables_need_room),
 	    cmocka_unit_test(disables),
 	    cmocka_unit_test(follows_the_fabric),
+	    cmocka_unit_test(plan_after_plan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

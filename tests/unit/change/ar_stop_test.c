@@ -222,7 +222,7 @@ static void steps(void **state)
 							     .next = change->next,
 							     .threads = threads};
 		assert_true(attempt("check", &making, check_call, settle_nothing) ==
-			    change->is->switch_count);
+			    3 * change->is->switch_count);
 		assert_true(attempt("steps", &making, steps_call, steps_settle) >=
 			    change->is->host_count + change->is->switch_count);
 		assert_true(attempt("proof", &making, prove_call, prove_settle) >

@@ -22,7 +22,7 @@ struct state {
 	struct hd_routes *routes;
 };
 
-static struct state state_after(const struct hd_ar_steps *steps, uint32_t step)
+static struct state state_after(struct hd_ar_steps *steps, uint32_t step)
 {
 	struct state state = {NULL, NULL};
 
@@ -154,9 +154,8 @@ static void assert_only_less(const struct tree_change *change, const struct stat
 		}
 }
 
-static void assert_new_entries_arrive(const struct tree_change *change,
-				      const struct hd_ar_steps *steps, const struct state *state,
-				      uint32_t step)
+static void assert_new_entries_arrive(const struct tree_change *change, struct hd_ar_steps *steps,
+				      const struct state *state, uint32_t step)
 {
 	for (uint32_t sw = 0; sw < change->is->switch_count; sw++)
 		for (uint32_t lid = 1; lid < change->is->lid_count; lid++)

@@ -454,11 +454,6 @@ static void names_switches_without_the_plan(void **state)
 
 /* ---- routing keys ---- */
 
-static bool ask(void *context)
-{
-	return *(const bool *)context;
-}
-
 /* A key at up to 8 switches that choose among ports for the LID: the last of these ports. */
 static struct routing *with_key(struct routing *routing, const struct hd_ar_plan *plan,
 				uint16_t lid, struct key_change *change)
@@ -510,10 +505,9 @@ static void follows_a_key(void **state)
 	static struct fake_switch before[SWITCHES_MOST];
 	struct scene scene;
 	struct key_change change = {.published = true};
-	struct ar_key key = {.sent = false};
+	struct ar_key key = {NULL};
 	struct hd_ar_plan *plan, *same;
 	struct hd_error err;
-	bool goes_on = true;
 
 	(void)state;
 	begin(&scene, tree());
@@ -523,7 +517,6 @@ static void follows_a_key(void **state)
 	assert_int_equal(ar_tasks_adaptive(scene.tasks, &plan), ADAPTIVE_ON);
 	const uint16_t lid = (uint16_t)scene.fabric->lid[scene.fabric->host_port[20]];
 	struct routing *b = with_key(a, plan, lid, &change);
-	change.go_on = (struct hd_go_on){ask, &goes_on};
 	memcpy(before, scene.switches, sizeof(before));
 	assert_true(ar_key_concerns(scene.tasks));
 	assert_int_equal(ar_key_program(scene.tasks, &job, &change, &key, &err), 0);
@@ -537,18 +530,15 @@ static void follows_a_key(void **state)
 			    block != lid / HD_AR_REV1_BLOCK)
 				assert_memory_equal(before[sw].lft[block],
 						    scene.switches[sw].lft[block], HD_AR_DATA);
-	ar_key_catch_up(scene.tasks, &key);
 	program(&scene, b, false);
 	assert_int_equal(count_static(&scene, &change), 8);
-	struct key_change gone = {.go_on = change.go_on,
-				  .after = routing_with_keys(b, hd_routes_copy(a->routes)),
+	struct key_change gone = {.after = routing_with_keys(b, hd_routes_copy(a->routes)),
 				  .places = change.places,
 				  .published = true};
 	assert_int_equal(ar_key_program(scene.tasks, &job, &gone, &key, &err), 0);
 	ar_key_end(scene.tasks, &gone, &key);
 	for (uint32_t sw = 0; sw < scene.fabric->switch_count; sw++)
 		assert_memory_equal(before[sw].lft, scene.switches[sw].lft, sizeof(before[sw].lft));
-	ar_key_catch_up(scene.tasks, &key);
 	prepare(&scene, gone.after, b);
 	assert_true(count_on(&scene) > 10);
 	hd_ar_pins_release(&change.places);
@@ -566,7 +556,7 @@ static void takes_a_key_back(void **state)
 	for (unsigned refused = 0; refused < 2; refused++) {
 		struct scene scene;
 		struct key_change change = {.published = false};
-		struct ar_key key = {.sent = false};
+		struct ar_key key = {NULL};
 		struct hd_ar_plan *plan;
 		struct hd_error err;
 		begin(&scene, tree());

@@ -38,8 +38,6 @@ static struct {
 	uint32_t last_threads; /* job->threads of the last job that was done */
 	enum ar_task last_task;
 	unsigned repairs, wanted; /* of these, that were to go on */
-	bool caught_up; /* with keys, since the last job but one */
-	unsigned behind; /* jobs that were done without that */
 	enum adaptive_state adaptive; /* to be told */
 } done;
 
@@ -125,25 +123,11 @@ void ar_key_end(struct ar_tasks *tasks, const struct key_change *change, struct 
 	(void)key;
 }
 
-void ar_key_catch_up(struct ar_tasks *tasks, struct ar_key *key)
-{
-	(void)tasks;
-	(void)key;
-	done.caught_up = true;
-}
-
-void ar_key_release(struct ar_key *key)
-{
-	(void)key;
-}
-
 /* AR_PROGRAM asks all switches; AR_PREPARE goes on until it is stopped. */
 void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 {
 	const struct timespec moment = {.tv_nsec = 200000};
 
-	done.behind += !done.caught_up;
-	done.caught_up = false;
 	if (job->task == AR_REPAIR) {
 		done.repairs++;
 		done.wanted += ar_worker_go_on(tasks->caller);
@@ -389,7 +373,7 @@ static void a_repair_waits_for_no_job(void **state)
 	writer_release(&writer);
 }
 
-/* Property: each job begins with what keys have changed before it. Others hear what is in force after a job that leaves the
+/* Property: others hear what is in force after a job that leaves the
  * switches alone for now, and that it changes while one waits or tables change. The number stays as long as
  * the same is in force. */
 static void tells_what_is_in_force(void **state)
@@ -422,7 +406,6 @@ static void tells_what_is_in_force(void **state)
 	ar_worker_wait(&worker, post(&worker, AR_PROGRAM, 4), 10000);
 	ar_worker_end_repair(&worker);
 	assert_true(adaptive_is(&adaptive, &view));
-	assert_int_equal(done.behind, 0);
 	end(&worker, 10000);
 	adaptive_release(&adaptive);
 }

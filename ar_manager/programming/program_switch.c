@@ -3,7 +3,6 @@
 #include "image.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/pins.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,11 @@
 #define SILENT_TRIES 8u
 
 static const uint32_t step_zero;
+
+static uint32_t index_of(const struct hd_ar_program *program, const struct program_switch *sw)
+{
+	return (uint32_t)(sw - program->switches);
+}
 
 static bool sets(const struct program_switch *sw)
 {
@@ -22,6 +26,8 @@ void program_switch_forget(struct program_switch *sw)
 	const uint64_t guid = sw->guid;
 
 	hd_ar_image_free(sw->held);
+	program_row_forget(&sw->row);
+	free(sw->filled);
 	*sw = (struct program_switch){.guid = guid};
 }
 
@@ -33,9 +39,25 @@ static void end_list(struct program_switch *sw)
 	sw->count = sw->next = 0;
 }
 
+/* The row was not replaced in full. Without memory nothing is known any more. */
+static void mend(struct program_switch *sw)
+{
+	const struct hd_ar_quirks quirks = sw->held->quirks;
+	struct hd_ar_image *image = NULL;
+
+	program_row_mend(&sw->row, &quirks, sw->held, sw->filled, &image);
+	hd_ar_image_free(sw->held);
+	sw->held = image;
+	program_row_forget(&sw->row);
+}
+
 static void end(struct program_switch *sw, int rc)
 {
 	end_list(sw);
+	if (sw->filled && sw->held)
+		mend(sw);
+	free(sw->filled);
+	sw->filled = NULL;
 	hd_ar_image_free(sw->want);
 	sw->want = NULL;
 	sw->rc = rc;
@@ -48,8 +70,7 @@ static int send_slot(struct hd_ar_program *program, struct program_switch *sw, u
 {
 	const struct hd_ar_sender *sender = &program->sender;
 	bool set = sets(sw);
-	int rc = sender->send(sender->context, (uint32_t)(sw - program->switches), slot, set,
-			      &sw->mads[slot]);
+	int rc = sender->send(sender->context, index_of(program, sw), slot, set, &sw->mads[slot]);
 
 	if (rc)
 		return rc;
@@ -130,6 +151,45 @@ static int switch_off(struct hd_ar_program *program, struct program_switch *sw,
 	return rc ? rc : begin_list(program, sw, stage, changes);
 }
 
+/* What is known of the tables becomes an image. */
+static int unfold(struct hd_ar_program *program, struct program_switch *sw)
+{
+	int rc = program_row_is_known(&sw->row)
+		     ? program_row_image(&sw->row, &program->quirks, &sw->held)
+		     : 0;
+
+	if (!rc)
+		program_row_forget(&sw->row);
+	return rc;
+}
+
+static bool has_blocks(const struct hd_ar_image *image)
+{
+	return image->group_blocks || image->lft_blocks || image->private_count;
+}
+
+/* The switch holds all that the plan wants. The row says it, and the image is no longer needed. */
+static void fold(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+
+	if (!program_row_take(&sw->row, program->plan, index_of(program, sw), &settings,
+			      &sw->info) &&
+	    has_blocks(sw->held))
+		return;
+	hd_ar_image_free(sw->held);
+	sw->held = NULL;
+}
+
+/* Whether the switch is known to hold all that the plan wants. */
+static bool is_done(const struct hd_ar_program *program, const struct program_switch *sw)
+{
+	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+
+	return sw->info_known && !program->reread &&
+	       program_row_is(&sw->row, program->plan, index_of(program, sw), &settings, &sw->info);
+}
+
 /* The image that the plan wants, and one of what is known in its size. */
 static int make_images(struct hd_ar_program *program, struct program_switch *sw)
 {
@@ -139,8 +199,10 @@ static int make_images(struct hd_ar_program *program, struct program_switch *sw)
 
 	hd_ar_image_free(sw->want);
 	sw->want = NULL;
-	rc = hd_ar_image_of_plan(program->plan, (uint32_t)(sw - program->switches), &settings,
-				 &program->quirks, &sw->info, &sw->want);
+	rc = unfold(program, sw);
+	if (!rc)
+		rc = hd_ar_image_of_plan(program->plan, index_of(program, sw), &settings,
+					 &program->quirks, &sw->info, &sw->want);
 	if (!rc)
 		rc = hd_ar_image_like(sw->want, sw->held, &held);
 	if (rc)
@@ -189,6 +251,28 @@ static int find_in_use(const struct hd_ar_program *program, struct program_switc
 	return rc;
 }
 
+/* Images of what differs between two rows. */
+static int compare_rows(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+	struct program_row_images images;
+	int rc = program_row_images_new(&sw->row, program->plan, index_of(program, sw), &settings,
+					&program->quirks, &sw->info, &images);
+
+	if (rc)
+		return rc;
+	sw->want = images.want;
+	sw->held = images.held;
+	sw->filled = images.filled;
+	return 0;
+}
+
+static bool can_compare(const struct hd_ar_program *program, const struct program_switch *sw)
+{
+	return program->goal == PROGRAM_APPLY && sw->info_known && !program->reread &&
+	       program_row_compares(&sw->row, program->plan, index_of(program, sw));
+}
+
 static int begin_reading(struct hd_ar_program *program, struct program_switch *sw)
 {
 	struct hd_ar_changes *unknown = NULL;
@@ -197,9 +281,10 @@ static int begin_reading(struct hd_ar_program *program, struct program_switch *s
 	if (program->reread) {
 		hd_ar_image_free(sw->held);
 		sw->held = NULL;
+		program_row_forget(&sw->row);
 		sw->info_known = false;
 	}
-	rc = make_images(program, sw);
+	rc = can_compare(program, sw) ? compare_rows(program, sw) : make_images(program, sw);
 	if (!rc && program->goal == PROGRAM_READ)
 		rc = find_in_use(program, sw, &unknown);
 	else if (!rc)
@@ -207,56 +292,17 @@ static int begin_reading(struct hd_ar_program *program, struct program_switch *s
 	return rc ? rc : begin_list(program, sw, PROGRAM_READING, unknown);
 }
 
-/* What the switch answered may have changed the image that is wanted: fields of the info that are
+/* What the switch answered, if it was asked, may have changed the image that is wanted: fields of the info that are
  * not ours stay as they are. */
-static int begin_setting(struct hd_ar_program *program, struct program_switch *sw)
+static int begin_setting(struct hd_ar_program *program, struct program_switch *sw, bool asked)
 {
 	struct hd_ar_changes *changes = NULL;
-	int rc = make_images(program, sw);
+	int rc = sw->filled || !asked ? 0 : make_images(program, sw);
 
 	if (!rc && !private_fits(sw))
 		rc = -ENOTSUP;
 	if (!rc)
 		rc = hd_ar_diff(sw->want, sw->held, program->config.order, &changes);
-	return rc ? rc : begin_list(program, sw, PROGRAM_SETTING, changes);
-}
-
-/* The first of the program's entries that is not of a switch before this one. */
-static uint32_t first_entry(const struct hd_ar_program *program, uint32_t sw)
-{
-	uint32_t low = 0, high = program->entry_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (program->entries[middle].sw < sw)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Sets some entries of a switch that has AR on. */
-static int begin_entries(struct hd_ar_program *program, struct program_switch *sw)
-{
-	const uint32_t index = (uint32_t)(sw - program->switches);
-	const uint32_t first = first_entry(program, index), end = first_entry(program, index + 1);
-	struct hd_ar_changes *changes = NULL;
-	uint16_t *lids;
-	int rc;
-
-	if (first == end || sw->standing == HD_AR_SILENT || sw->standing == HD_AR_UNABLE ||
-	    (sw->info_known && !sw->info.enabled))
-		return 0;
-	if (!sw->held || !sw->info_known || sw->standing != HD_AR_ABLE)
-		return -EAGAIN;
-	lids = malloc((end - first) * sizeof(*lids));
-	for (uint32_t i = first; lids && i < end; i++)
-		lids[i - first] = program->entries[i].lid;
-	rc = lids ? hd_ar_entry_changes(program->pinned, index, sw->held, lids, end - first,
-					&changes)
-		  : -ENOMEM;
-	free(lids);
 	return rc ? rc : begin_list(program, sw, PROGRAM_SETTING, changes);
 }
 
@@ -284,7 +330,11 @@ static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 		break;
 	case PROGRAM_READING:
 		if (program->goal == PROGRAM_APPLY)
-			return begin_setting(program, sw);
+			return begin_setting(program, sw, sw->count > 0);
+		break;
+	case PROGRAM_SETTING:
+		if (program->goal == PROGRAM_APPLY)
+			fold(program, sw);
 		break;
 	default:
 		break;
@@ -513,14 +563,15 @@ static int begin(struct hd_ar_program *program, struct program_switch *sw)
 		if (wants_private(program, sw) && !sw->private_known)
 			return ask_private(program, sw);
 		return sw->standing <= HD_AR_SILENT ? begin_asking(program, sw) : 0;
-	case PROGRAM_ENTRIES:
-		return begin_entries(program, sw);
 	case PROGRAM_DISABLE:
-		if (sw->standing < HD_AR_ABLE || !may_be_on(sw) || (program->unread && sw->held))
+		if (sw->standing < HD_AR_ABLE || !may_be_on(sw) ||
+		    (program->unread && (sw->held || program_row_is_known(&sw->row))))
 			return 0;
 		return switch_off(program, sw, PROGRAM_SETTING);
 	default:
-		return sw->standing == HD_AR_ABLE && !sw->skip ? begin_reading(program, sw) : 0;
+		if (sw->standing != HD_AR_ABLE || sw->skip || is_done(program, sw))
+			return 0;
+		return begin_reading(program, sw);
 	}
 }
 

@@ -3,9 +3,11 @@
 #ifndef AR_MANAGER_PROGRAM_SWITCH_H
 #define AR_MANAGER_PROGRAM_SWITCH_H
 
+#include "program_row.h"
+
 #include <heddle/ar_manager/program.h>
 
-enum program_goal { PROGRAM_DETECT, PROGRAM_READ, PROGRAM_APPLY, PROGRAM_ENTRIES, PROGRAM_DISABLE };
+enum program_goal { PROGRAM_DETECT, PROGRAM_READ, PROGRAM_APPLY, PROGRAM_DISABLE };
 
 enum program_stage {
 	PROGRAM_IDLE,
@@ -26,7 +28,11 @@ struct program_switch {
 	struct hd_ar_info info; /* the last one that it answered or was set to */
 	bool private_known;
 	struct hd_ar_private_info private_info; /* asked for DFP only */
-	struct hd_ar_image *held; /* NULL: nothing is known of its tables */
+	/* What is known of its tables is in one of these, or in none; in both while the row is replaced by another:
+	 * then `held` has only the blocks that are filled[]. */
+	struct hd_ar_image *held;
+	struct program_row row;
+	bool *filled; /* NULL: all blocks */
 	bool uncertain;
 	bool skip; /* apply leaves it alone */
 	bool skipped; /* the last operation did */
@@ -58,9 +64,6 @@ struct hd_ar_program {
 	uint32_t count;
 	enum program_goal goal;
 	const struct hd_ar_plan *plan;
-	const struct hd_ar_pinned *pinned; /* of PROGRAM_ENTRIES */
-	const struct hd_ar_pin *entries; /* [entry_count] of it */
-	uint32_t entry_count;
 	bool reread, unread, stopped;
 	uint32_t begun; /* switches of which the operation has begun */
 	uint32_t running; /* of these not complete */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "plan_holder.h"
+#include "plan_row.h"
 
 #include <errno.h>
 #include <heddle/ar_manager/pins.h>
 #include <heddle/ar_manager/plan_copy.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- pins ---- */
 
@@ -107,28 +109,84 @@ static int check(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
 	return 0;
 }
 
+/* One entry: static, or as in the plan without pins. */
+static int put_entry(struct hd_ar_plan_copy *copy, const struct hd_ar_plan *unpinned,
+		     const struct hd_ar_pin *place, bool pinned, uint8_t port)
+{
+	const uint16_t group =
+	    pinned ? HD_AR_NO_GROUP : unpinned->switches[place->sw].lid_group[0][place->lid];
+	int rc = hd_ar_plan_copy_own(copy, place->sw);
+
+	if (rc)
+		return rc;
+	hd_ar_plan_copy_make_static(copy, place->sw, place->lid);
+	hd_ar_plan_copy_ports(copy, place->sw, 0)[place->lid] = port;
+	if (group == HD_AR_NO_GROUP)
+		return 0;
+	hd_ar_plan_copy_groups(copy, place->sw, 0)[place->lid] = group;
+	copy->plan->adaptive++;
+	return 0;
+}
+
+/* Counts the entries of a row that is complete, so that copies of the plan need not. */
+static void count_row(struct hd_ar_row *row, const struct hd_ar_switch *sw,
+		      const struct hd_ar_switch *unpinned)
+{
+	plan_row_count(sw, 1, row->lid_count, &row->entries, &row->adaptive);
+	row->possible = unpinned->row ? unpinned->row->possible : row->adaptive;
+	memset(row->lids, 0, row->group_count * sizeof(*row->lids));
+	for (uint32_t lid = 0; lid < row->lid_count; lid++)
+		if (row->lid_group[lid] != HD_AR_NO_GROUP)
+			row->lids[row->lid_group[lid]]++;
+	row->counted = true;
+}
+
+static void count_rows(struct hd_ar_plan_copy *copy, const struct hd_ar_plan *unpinned,
+		       const struct hd_ar_pins *places)
+{
+	for (uint32_t i = 0; i < places->count; i++) {
+		const uint32_t sw = places->list[i].sw;
+		const struct hd_ar_switch *now = &copy->switches[sw];
+		if (!i || places->list[i - 1].sw != sw)
+			count_row((struct hd_ar_row *)(uintptr_t)now->row, now,
+				  &unpinned->switches[sw]);
+	}
+}
+
+int hd_ar_plan_repinned(struct hd_ar_plan *pinned, const struct hd_fabric *fabric,
+			const struct hd_routes *routes, const struct hd_ar_pins *pins,
+			const struct hd_ar_pins *places, struct hd_ar_plan **out,
+			struct hd_error *err)
+{
+	struct hd_ar_plan *unpinned = hd_ar_plan_unpinned(pinned);
+	struct hd_ar_plan_copy copy;
+	int rc = check(pinned, fabric, routes, err);
+
+	if (rc)
+		return rc;
+	if (hd_ar_plan_copy_new(pinned, fabric, NULL, &copy))
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; !rc && i < places->count; i++) {
+		const struct hd_ar_pin *place = &places->list[i];
+		rc = put_entry(&copy, unpinned, place, hd_ar_pins_has(pins, place->sw, place->lid),
+			       hd_routes_port(routes, place->sw, place->lid));
+	}
+	if (rc) {
+		hd_ar_plan_free(copy.plan);
+		return hd_error_no_memory(err);
+	}
+	count_rows(&copy, unpinned, places);
+	((struct plan_holder *)copy.plan)->unpinned = hd_ar_plan_hold(unpinned);
+	*out = copy.plan;
+	return 0;
+}
+
 int hd_ar_plan_pinned(struct hd_ar_plan *plan, const struct hd_fabric *fabric,
 		      const struct hd_routes *routes, const struct hd_ar_pins *pins,
 		      struct hd_ar_plan **out, struct hd_error *err)
 {
-	struct hd_ar_plan_copy copy;
-	int rc = pins->count ? check(plan, fabric, routes, err) : 0;
-
-	if (rc)
-		return rc;
-	if (!pins->count) {
-		*out = hd_ar_plan_hold(plan);
-		return 0;
-	}
-	if (hd_ar_plan_copy_new(plan, fabric, NULL, &copy))
-		return hd_error_no_memory(err);
-	for (uint32_t i = 0; i < pins->count; i++) {
-		const struct hd_ar_pin *pin = &pins->list[i];
-		hd_ar_plan_copy_make_static(&copy, pin->sw, pin->lid);
-		hd_ar_plan_copy_ports(&copy, pin->sw, 0)[pin->lid] =
-		    hd_routes_port(routes, pin->sw, pin->lid);
-	}
-	((struct plan_holder *)copy.plan)->unpinned = hd_ar_plan_hold(plan);
-	*out = copy.plan;
+	if (pins->count)
+		return hd_ar_plan_repinned(plan, fabric, routes, pins, pins, out, err);
+	*out = hd_ar_plan_hold(plan);
 	return 0;
 }

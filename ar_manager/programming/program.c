@@ -91,8 +91,7 @@ int hd_ar_program_set_switches(struct hd_ar_program *program, const uint64_t *gu
 
 static uint32_t limit_of(const struct hd_ar_program *program)
 {
-	bool small = program->goal == PROGRAM_DETECT || program->goal == PROGRAM_DISABLE ||
-		     program->goal == PROGRAM_ENTRIES;
+	bool small = program->goal == PROGRAM_DETECT || program->goal == PROGRAM_DISABLE;
 
 	return small ? program->count : AT_A_TIME;
 }
@@ -126,15 +125,6 @@ void hd_ar_program_detect(struct hd_ar_program *program)
 void hd_ar_program_apply(struct hd_ar_program *program, const struct hd_ar_plan *plan, bool reread)
 {
 	begin(program, PROGRAM_APPLY, plan, reread);
-}
-
-void hd_ar_program_entries(struct hd_ar_program *program, const struct hd_ar_pinned *plan,
-			   const struct hd_ar_pin *entries, uint32_t count)
-{
-	program->pinned = plan;
-	program->entries = entries;
-	program->entry_count = count;
-	begin(program, PROGRAM_ENTRIES, NULL, false);
 }
 
 void hd_ar_program_read(struct hd_ar_program *program, const struct hd_ar_plan *plan)

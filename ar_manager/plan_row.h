@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a plan has of one switch: its groups and its entries. Plans share rows, also those of several
+ * threads. A row never changes while anybody else has it.
+ */
+#ifndef AR_MANAGER_PLAN_ROW_H
+#define AR_MANAGER_PLAN_ROW_H
+
+#include <heddle/ar_manager/plan.h>
+#include <stdatomic.h>
+
+struct hd_ar_row {
+	atomic_uint holders;
+	uint32_t table_count, lid_count, group_count; /* as it was made */
+	/* The numbers below are those of the groups and entries; false: these have changed since. */
+	bool counted;
+	uint64_t entries; /* of all tables that have a port */
+	uint64_t adaptive; /* of them */
+	uint64_t possible; /* that would be adaptive if the switch had room for all groups */
+	uint32_t *lids; /* [group_count] entries that have the group, in all tables */
+	struct hd_ar_group *groups; /* [group_count], or `more` */
+	struct hd_ar_group *more; /* to be freed; NULL: the groups are part of the row's memory */
+	uint16_t *lid_group; /* [table_count * lid_count] */
+	uint8_t *lid_port; /* the same */
+};
+
+/* A row with one holder, empty groups and undefined entries. NULL: no memory. */
+struct hd_ar_row *plan_row_new(uint32_t table_count, uint32_t lid_count, uint32_t group_count);
+
+/* Returns the row. NULL is allowed. */
+const struct hd_ar_row *plan_row_hold(const struct hd_ar_row *row);
+
+/* NULL is allowed. */
+void plan_row_release(const struct hd_ar_row *row);
+
+/* Puts the row into a switch. It stays the caller's. */
+void plan_row_use(const struct hd_ar_row *row, struct hd_ar_switch *sw);
+
+/* Counts the entries of a switch; O(1) if it has a row that is counted, else O(tables * LIDs). */
+void plan_row_count(const struct hd_ar_switch *sw, uint32_t table_count, uint32_t lid_count,
+		    uint64_t *entries, uint64_t *adaptive);
+
+/* Whether two switches of plans with so many tables and LIDs have the same groups and entries. O(1) if they
+ * share a row, else O(tables * LIDs). */
+bool plan_row_equal(const struct hd_ar_switch *a, const struct hd_ar_switch *b,
+		    uint32_t table_count, uint32_t lid_count);
+
+#endif

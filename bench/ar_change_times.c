@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * heddle-bench-ar-change CHILDREN PARENTS [COUNT] [aggregation] [slow]
+ *
+ *	heddle-bench-ar-change 18,18,36 1,18,18
+ *
+ * Times what a change of an XGFT costs adaptive routing, without OpenSM and without sending anything: a cable or a
+ * switch is lost and comes back, COUNT times each, under dmodk. `aggregation` adds an aggregation node to each switch.
+ * One thread. Prints medians in ms of processor time:
+ *
+ *	plan      the next plan, from the one in force
+ *	steps     the order of the entries that change, as a sweep needs it
+ *	proof     of the steps until the forwarding tables have changed, and of those after
+ *	blocks    what switches hold after each step, and the blocks that change by it
+ *	settle    the graph becomes that of the next plan
+ *	tables    the forwarding tables before, in the shape of the fabric
+ *
+ * `slow` adds hd_ar_narrow() and hd_ar_find_interim(), which search without a graph.
+ */
+#include "stopwatch.h"
+#include "tree_fabric.h"
+
+#include <heddle/ar_manager.h>
+#include <heddle/base/random.h>
+#include <heddle/change/ar_graph.h>
+#include <heddle/change/narrow.h>
+#include <heddle/change/steps.h>
+#include <heddle/engines.h>
+#include <heddle/fabric/changes.h>
+#include <heddle/fabric/generate.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MOST 200u
+
+enum kind { SPINE_CABLE, LEAF_CABLE, SPINE_SWITCH, LEAF_SWITCH, KINDS };
+
+static const char *const names[] = {"spine cable", "leaf cable", "spine switch", "leaf switch"};
+
+enum phase { PLAN, STEPS, PROOF, BLOCKS, SETTLE, ALL, TABLES, SLOW, PHASES };
+
+/* What switches hold. */
+struct state {
+	struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	struct hd_ar_plan *plan;
+};
+
+struct bench {
+	const struct hd_engine *engine;
+	struct state whole, now;
+	struct hd_ar_graph *graph;
+	uint32_t *level;
+	bool slow;
+	double times[PHASES];
+	uint64_t blocks; /* of AR tables */
+	uint32_t steps;
+	unsigned without_graph;
+};
+
+/* ms of the processor: other programs that run at the same time hardly count. */
+static double now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1000 + (double)now.tv_nsec / 1e6;
+}
+
+static void check(int rc, const struct hd_error *err)
+{
+	if (rc)
+		tree_fabric_stop(err);
+}
+
+static struct hd_routes *route(const struct bench *bench, const struct hd_fabric *fabric,
+			       const struct hd_routes *previous)
+{
+	const struct hd_route_request request = {.fabric = fabric, .previous = previous};
+	struct hd_routes *routes;
+	struct hd_error err = {""};
+
+	check(hd_engine_route(bench->engine, &request, &routes, &err), &err);
+	return routes;
+}
+
+static struct hd_ar_plan *plan(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			       const struct hd_ar_plan *previous)
+{
+	const struct hd_ar_request request = {.fabric = fabric,
+					      .routes = routes,
+					      .previous = previous,
+					      .algorithm = HD_AR_TREE,
+					      .mode = HD_AR_FREE,
+					      .unproved = previous != NULL};
+	struct hd_ar_plan *made;
+	struct hd_error err = {""};
+
+	check(hd_ar_plan_new(&request, &made, NULL, &err), &err);
+	return made;
+}
+
+static void release(struct state *state)
+{
+	hd_ar_plan_free(state->plan);
+	hd_routes_free(state->routes);
+	hd_fabric_free(state->fabric);
+}
+
+/* ---- blocks ---- */
+
+static struct hd_ar_image *image(const struct hd_ar_plan *held, uint32_t sw)
+{
+	const struct hd_ar_info info = {.group_cap = HD_AR_GROUPS_MAX};
+	struct hd_ar_image *made;
+	struct hd_error err = {"out of memory"};
+
+	check(hd_ar_image_of_plan(held, sw, &hd_ar_settings_default, &hd_ar_quirks_default, &info,
+				  &made),
+	      &err);
+	return made;
+}
+
+/* Counts the blocks that change from one plan to another. Switches without groups have none. */
+static uint64_t count_blocks(const struct hd_ar_plan *was, const struct hd_ar_plan *is)
+{
+	uint64_t count = 0;
+
+	for (uint32_t sw = 0; sw < is->switch_count; sw++) {
+		const uint32_t old = hd_ar_plan_find(was, is->switches[sw].guid);
+		struct hd_ar_changes *changes = NULL;
+		if (old == HD_NONE || !is->switches[sw].used || !was->switches[old].used ||
+		    hd_ar_switch_same(&was->switches[old], &is->switches[sw]))
+			continue;
+		struct hd_ar_image *want = image(is, sw), *known = image(was, old), *held = NULL;
+		if (!hd_ar_image_like(want, known, &held) &&
+		    !hd_ar_diff(want, held, HD_AR_GROUPS_FIRST, &changes))
+			count += changes->count;
+		hd_ar_changes_free(changes);
+		hd_ar_image_free(held);
+		hd_ar_image_free(known);
+		hd_ar_image_free(want);
+	}
+	return count;
+}
+
+/* ---- a change ---- */
+
+/* Goes through the steps that are ours. Returns what switches hold then. */
+static struct hd_ar_plan *walk(struct bench *bench, struct hd_ar_steps *steps,
+			       const struct hd_ar_plan *held)
+{
+	const uint32_t tables = hd_ar_steps_tables(steps);
+	const uint32_t end = tables ? tables : hd_ar_steps_count(steps) + 1;
+	struct hd_error err = {"out of memory"};
+	struct hd_ar_plan *was = NULL;
+	const double begin = now_ms();
+
+	for (uint32_t step = 0; step < end; step++) {
+		struct hd_ar_plan *is;
+		check(hd_ar_steps_plan(steps, step, &is), &err);
+		bench->blocks += count_blocks(was ? was : held, is);
+		hd_ar_plan_free(was);
+		was = is;
+	}
+	bench->steps += end - 1;
+	bench->times[BLOCKS] += now_ms() - begin;
+	return was;
+}
+
+/* One part of a change. NULL: not by the graph. */
+static struct hd_ar_plan *move(struct bench *bench, const struct hd_ar_steps_request *request)
+{
+	struct hd_ar_steps *steps;
+	struct hd_error err = {""};
+	double begin = now_ms();
+	int rc = hd_ar_steps_new(request, &steps, &err);
+
+	bench->times[STEPS] += now_ms() - begin;
+	if (rc) {
+		printf("%s\n", err.text);
+		return NULL;
+	}
+	begin = now_ms();
+	rc = hd_ar_steps_prove(steps, &err);
+	bench->times[PROOF] += now_ms() - begin;
+	struct hd_ar_plan *held = rc ? NULL : walk(bench, steps, request->held);
+	hd_ar_steps_free(steps);
+	return held;
+}
+
+static void narrow_slowly(struct bench *bench, const struct hd_ar_steps_request *steps)
+{
+	struct hd_ar_narrow_request request = {.plan = steps->held,
+					       .fabric = steps->fabric,
+					       .before = steps->before,
+					       .after = steps->after,
+					       .next = steps->next};
+	struct hd_ar_narrowing narrowing;
+	struct hd_ar_plan *interim = NULL;
+	struct hd_error err = {""};
+	const double begin = now_ms();
+
+	check(hd_ar_narrow(&request, &narrowing, &err), &err);
+	request.plan = narrowing.plan;
+	if (!narrowing.off)
+		hd_ar_find_interim(&request, &interim, &err);
+	bench->times[SLOW] = now_ms() - begin;
+	hd_ar_plan_free(interim);
+	hd_ar_plan_free(narrowing.plan);
+}
+
+/* The way of a sweep: entries that may change before, the forwarding tables, the others. */
+static void sweep(struct bench *bench, struct hd_ar_steps_request *request)
+{
+	struct hd_error err = {""};
+
+	request->tables_apart = true;
+	struct hd_ar_plan *held = move(bench, request);
+	if (!held)
+		return;
+	request->tables_apart = false;
+	request->before = request->after;
+	request->held = held;
+	struct hd_ar_plan *last = move(bench, request);
+	const double begin = now_ms();
+	if (last)
+		check(hd_ar_graph_settle(bench->graph, request->fabric, request->after,
+					 request->next, &err),
+		      &err);
+	bench->times[SETTLE] = now_ms() - begin;
+	hd_ar_plan_free(last);
+	hd_ar_plan_free(held);
+}
+
+static void renew_graph(struct bench *bench)
+{
+	struct hd_error err = {""};
+
+	check(hd_ar_graph_new(bench->now.fabric, bench->now.routes, bench->now.plan, NULL,
+			      &bench->graph, &err),
+	      &err);
+}
+
+/* The fabric becomes another one; it is taken over. */
+static void change(struct bench *bench, struct hd_fabric *fabric)
+{
+	struct state next = {.fabric = fabric};
+	struct hd_routes *before;
+	struct hd_error err = {""};
+	double begin = now_ms();
+
+	memset(bench->times, 0, sizeof(bench->times));
+	check(hd_routes_rebase(bench->now.fabric, bench->now.routes, fabric, &before, &err), &err);
+	bench->times[TABLES] = now_ms() - begin;
+	next.routes = route(bench, fabric, before);
+	begin = now_ms();
+	next.plan = plan(fabric, next.routes, bench->now.plan);
+	bench->times[PLAN] = now_ms() - begin;
+	struct hd_ar_steps_request request = {.fabric = fabric,
+					      .before = before,
+					      .after = next.routes,
+					      .held = bench->now.plan,
+					      .next = next.plan,
+					      .graph = &bench->graph};
+	if (bench->slow)
+		narrow_slowly(bench, &request);
+	sweep(bench, &request);
+	for (enum phase phase = PLAN; phase < ALL; phase++)
+		bench->times[ALL] += bench->times[phase];
+	hd_routes_free(before);
+	release(&bench->now);
+	bench->now = next;
+	if (!bench->graph) {
+		bench->without_graph++;
+		renew_graph(bench);
+	}
+}
+
+static struct hd_fabric *without(const struct bench *bench, const struct hd_fabric_change *loss,
+				 uint32_t count)
+{
+	struct hd_fabric *fabric;
+	struct hd_error err = {""};
+
+	check(hd_fabric_without(bench->whole.fabric, loss, count, HD_NONE, &fabric, &err), &err);
+	return fabric;
+}
+
+static struct hd_fabric_change draw(const struct bench *bench, enum kind kind, uint64_t *random)
+{
+	const struct hd_fabric *fabric = bench->whole.fabric;
+	const bool cable = kind <= LEAF_CABLE, leaf = kind == LEAF_CABLE || kind == LEAF_SWITCH;
+
+	for (;;) {
+		const uint32_t link = (uint32_t)hd_random_below(random, fabric->isl_count);
+		const uint32_t sw = hd_isl_from(fabric, link), far = fabric->isl_to[link];
+		const bool low = bench->level[sw] == 0 || (cable && bench->level[far] == 0);
+		/* a spine switch has no link upwards */
+		if (low != leaf || (kind == SPINE_SWITCH && bench->level[sw] < bench->level[far]))
+			continue;
+		return (struct hd_fabric_change){
+		    .lost = true,
+		    .cable = cable,
+		    .index = cable ? hd_port_index(fabric, sw, fabric->isl_port[link]) : sw};
+	}
+}
+
+static void print(const char *what, double (*times)[MOST], unsigned count,
+		  const struct bench *bench)
+{
+	printf("%-21s %6.1f %8.0f", what, (double)bench->steps / count,
+	       (double)bench->blocks / count);
+	for (unsigned phase = 0; phase < (bench->slow ? PHASES : SLOW); phase++)
+		printf(" %7.1f", stopwatch_median(times[phase], count));
+	printf("\n");
+	fflush(stdout);
+}
+
+static void run(struct bench *bench, enum kind kind, unsigned count)
+{
+	static double times[2][PHASES][MOST];
+	static const char *const ways[] = {"lost", "back"};
+	uint64_t random = kind + 1;
+	uint64_t blocks[2] = {0};
+	uint32_t steps[2] = {0};
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct hd_fabric_change loss = draw(bench, kind, &random);
+		for (unsigned way = 0; way < 2; way++) {
+			bench->blocks = bench->steps = 0;
+			change(bench, without(bench, &loss, way ? 0 : 1));
+			for (unsigned phase = 0; phase < PHASES; phase++)
+				times[way][phase][i] = bench->times[phase];
+			blocks[way] += bench->blocks;
+			steps[way] += bench->steps;
+		}
+	}
+	for (unsigned way = 0; way < 2; way++) {
+		char what[40];
+		snprintf(what, sizeof(what), "%s %s", names[kind], ways[way]);
+		bench->blocks = blocks[way];
+		bench->steps = steps[way];
+		print(what, times[way], count, bench);
+	}
+}
+
+static void begin(struct bench *bench)
+{
+	struct hd_error err = {""};
+	double start = now_ms();
+
+	bench->now.fabric = without(bench, NULL, 0);
+	bench->level = calloc(bench->now.fabric->switch_count, sizeof(*bench->level));
+	if (!bench->level)
+		exit(1);
+	check(hd_fabric_levels(bench->whole.fabric, bench->level, &err), &err);
+	bench->now.routes = route(bench, bench->now.fabric, NULL);
+	printf("%u hosts, %u switches, %u aggregation nodes; tables %.0f ms",
+	       bench->now.fabric->host_count, bench->now.fabric->switch_count,
+	       bench->now.fabric->aside_count, now_ms() - start);
+	start = now_ms();
+	bench->now.plan = plan(bench->now.fabric, bench->now.routes, NULL);
+	printf(", first plan with proof %.0f ms", now_ms() - start);
+	start = now_ms();
+	renew_graph(bench);
+	printf(", graph %.0f ms\n", now_ms() - start);
+	printf("%-21s %6s %8s %7s %7s %7s %7s %7s %7s %7s%s\n", "median ms", "steps", "blocks",
+	       "plan", "steps", "proof", "blocks", "settle", "all", "tables",
+	       bench->slow ? "    slow" : "");
+}
+
+int main(int argc, char **argv)
+{
+	struct bench bench = {.engine = hd_engine_find("dmodk")};
+	unsigned count = 10;
+	struct hd_fabric *bigger;
+	struct hd_error err = {""};
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: %s CHILDREN PARENTS [COUNT] [aggregation] [slow]\n",
+			argv[0]);
+		return 2;
+	}
+	bench.whole.fabric = tree_fabric(argv[1], argv[2]);
+	for (int i = 3; i < argc; i++) {
+		bench.slow |= !strcmp(argv[i], "slow");
+		if (strtoul(argv[i], NULL, 10))
+			count = (unsigned)strtoul(argv[i], NULL, 10);
+		if (strcmp(argv[i], "aggregation"))
+			continue;
+		check(hd_fabric_add_aggregation(bench.whole.fabric, &bigger, &err), &err);
+		hd_fabric_free(bench.whole.fabric);
+		bench.whole.fabric = bigger;
+	}
+	begin(&bench);
+	for (enum kind kind = 0; kind < KINDS; kind++)
+		run(&bench, kind, count > MOST ? MOST : count);
+	printf("%u changes were not possible with the graph\n", bench.without_graph);
+	hd_ar_graph_free(bench.graph);
+	release(&bench.now);
+	hd_fabric_free(bench.whole.fabric);
+	free(bench.level);
+	return 0;
+}

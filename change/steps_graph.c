@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The order of steps by a graph of adaptive routing. LIDs of one destination switch change together. From each entry
+ * that changes, a search follows the new entries: it comes in a step after all that change there.
+ *
+ * Where others write the forwarding tables, these change in one step. Entries of switches that have adaptive routing
+ * before and after are early, before that step, unless one leads to an entry that changes in it. Then an entry in that
+ * step may lead to one that is late; the proof decides whether that closes a loop.
+ */
+#include "ar_graph.h"
+#include "steps_order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_HOPS 16u /* to a switch that are followed */
+
+/* When an entry changes: the phase, and the step in it. */
+enum { EARLY = 0x000, TABLES = 0x100, LATE = 0x200, PHASE = 0x300 };
+
+struct ordering {
+	const struct hd_ar_steps_request *request;
+	const struct hd_ar_plan *held;
+	struct hd_ar_graph *graph;
+	struct steps_order *order;
+	struct hd_arena arena;
+	const uint8_t **rows[2]; /* [switch_count] of the forwarding tables */
+	bool *other; /* [HD_AR_GROUPS_MAX + 1] groups of the switch at hand with other ports */
+	/* ---- of the destination at hand ---- */
+	uint32_t to;
+	uint16_t *when; /* [slots] of what is reached from the switch on */
+	uint32_t *seen; /* [slots] the destination for which that is known, + 1 */
+	uint32_t *path; /* [slots] */
+	uint8_t *port; /* [slots] at which the search goes on */
+	uint16_t latest[3]; /* steps of each phase */
+	uint16_t *value; /* [slots * slots] `when` of the entries that change */
+	/* ---- LIDs of switches ---- */
+	struct own {
+		uint32_t sw, lid;
+	} * own; /* entries that change */
+	size_t own_count, own_room;
+};
+
+/* ---- which entries change ---- */
+
+static uint8_t *step_of(const struct ordering *ordering, uint32_t sw, uint32_t lid)
+{
+	return &ordering->order->step[(size_t)sw * ordering->request->fabric->lid_count + lid];
+}
+
+/* An entry for a switch itself, to which no packets of adapters go. */
+static void add_own(struct ordering *ordering, uint32_t sw, uint32_t lid)
+{
+	if (*step_of(ordering, sw, lid))
+		return;
+	if (ordering->own_count == ordering->own_room) {
+		const size_t room = ordering->own_room * 2 + 256;
+		struct own *own = realloc(ordering->own, room * sizeof(*own));
+		if (!own) {
+			ordering->arena.failed = true;
+			return;
+		}
+		ordering->own = own;
+		ordering->own_room = room;
+	}
+	ordering->own[ordering->own_count++] = (struct own){sw, lid};
+	*step_of(ordering, sw, lid) = 1;
+}
+
+static void mark(struct ordering *ordering, uint32_t sw, uint32_t lid)
+{
+	const uint32_t to = ar_graph_destination(ordering->graph, lid);
+
+	ordering->order->changes[sw] |= 1;
+	if (to != HD_NONE)
+		ar_graph_mark(ordering->graph, sw, to, true);
+	else if (ordering->request->fabric->lid_owner[lid] != HD_NONE)
+		add_own(ordering, sw, lid);
+}
+
+static void compare_ports(struct ordering *ordering, uint32_t sw, const uint8_t *was,
+			  const uint8_t *is)
+{
+	const uint32_t lids = ordering->request->fabric->lid_count, step = 64;
+
+	for (uint32_t lid = 0; lid < lids; lid += step) {
+		const uint32_t count = lids - lid < step ? lids - lid : step;
+		if (!memcmp(was + lid, is + lid, count))
+			continue;
+		for (uint32_t i = lid; i < lid + count; i++)
+			if (was[i] != is[i])
+				mark(ordering, sw, i);
+	}
+}
+
+/* Whether any number stands for other ports than before. */
+static bool compare_groups(struct ordering *ordering, uint32_t sw, const struct hd_ar_switch *was,
+			   const struct hd_ar_switch *is)
+{
+	const uint32_t both =
+	    was->group_count < is->group_count ? was->group_count : is->group_count;
+	bool any = false;
+
+	for (uint32_t number = 0; number < both; number++) {
+		ordering->other[number] =
+		    !hd_ar_group_equal(&was->groups[number], &is->groups[number]);
+		any |= ordering->other[number];
+	}
+	ordering->order->changes[sw] |= any || was->group_count != is->group_count;
+	for (uint32_t number = both; any && number < was->group_count; number++)
+		ordering->other[number] = true;
+	return any;
+}
+
+static void compare_entries(struct ordering *ordering, uint32_t sw, const struct hd_ar_switch *was,
+			    const struct hd_ar_switch *is)
+{
+	const uint16_t *old = was->lid_group[0], *new = is->lid_group[0];
+	const uint32_t lids = ordering->request->fabric->lid_count, step = 64;
+	const bool any = compare_groups(ordering, sw, was, is);
+
+	for (uint32_t lid = 0; lid < lids; lid += step) {
+		const uint32_t count = lids - lid < step ? lids - lid : step;
+		if (!any && !memcmp(old + lid, new + lid, count * sizeof(*old)))
+			continue;
+		for (uint32_t i = lid; i < lid + count; i++)
+			if (old[i] != new[i] ||
+			    (any && old[i] != HD_AR_NO_GROUP && ordering->other[old[i]]))
+				mark(ordering, sw, i);
+	}
+}
+
+static void mark_all(struct ordering *ordering, uint32_t sw)
+{
+	for (uint32_t lid = 1; lid < ordering->request->fabric->lid_count; lid++)
+		mark(ordering, sw, lid);
+}
+
+static void compare_switch(struct ordering *ordering, uint32_t sw)
+{
+	const struct hd_ar_switch *was = &ordering->held->switches[sw];
+	const struct hd_ar_switch *is = &ordering->request->next->switches[sw];
+
+	compare_ports(ordering, sw, ordering->rows[0][sw], ordering->rows[1][sw]);
+	if (!was->used != !is->used) {
+		mark_all(ordering, sw);
+	} else if (was->used && !hd_ar_switch_same(was, is)) {
+		compare_ports(ordering, sw, was->lid_port[0], is->lid_port[0]);
+		compare_entries(ordering, sw, was, is);
+	}
+}
+
+/* ---- the order ---- */
+
+/* Whether the entries of the switch are those of its forwarding table, before or after. */
+static bool is_by_table(const struct ordering *ordering, uint32_t slot)
+{
+	const uint32_t sw = ordering->graph->sw[slot];
+
+	return ordering->request->tables_apart &&
+	       (!ordering->held->switches[sw].used || !ordering->request->next->switches[sw].used);
+}
+
+/* When an entry changes, after all that changes where it leads to. */
+static uint16_t after(struct ordering *ordering, uint32_t slot, uint16_t need)
+{
+	uint16_t when;
+
+	if (is_by_table(ordering, slot)) {
+		when = TABLES + 1;
+	} else {
+		when = (need & PHASE) == TABLES ? LATE + 1 : need + 1;
+	}
+	uint16_t *latest = &ordering->latest[(when & PHASE) / TABLES];
+	if ((when & 0xFFu) > *latest)
+		*latest = when & 0xFFu;
+	return when;
+}
+
+static void enter(struct ordering *ordering, uint32_t slot, uint32_t *depth)
+{
+	ordering->seen[slot] = ordering->to + 1;
+	ordering->when[slot] = EARLY;
+	ordering->port[slot] = 0;
+	ordering->path[(*depth)++] = slot;
+}
+
+/* The switch at the next port of the new entry; HD_NONE: there is no further one. */
+static uint32_t next_of(struct ordering *ordering, uint32_t slot)
+{
+	const struct hd_ar_graph *graph = ordering->graph;
+	const uint64_t *set = graph->columns[ordering->to].sets + (size_t)slot * graph->words;
+
+	while (++ordering->port[slot] < graph->ports)
+		if (set[ordering->port[slot] / 64] >> ordering->port[slot] % 64 & 1)
+			return graph->far_slot[slot * graph->ports + ordering->port[slot]];
+	return HD_NONE;
+}
+
+/* Searches in depth. At switches to which no packet comes, new entries may lead in a circle; the proof decides
+ * whether that matters. */
+static void search(struct ordering *ordering, uint32_t source)
+{
+	uint32_t depth = 0;
+
+	enter(ordering, source, &depth);
+	while (depth) {
+		const uint32_t slot = ordering->path[depth - 1];
+		const uint32_t next = next_of(ordering, slot);
+		if (next != HD_NONE && ordering->seen[next] != ordering->to + 1) {
+			enter(ordering, next, &depth);
+			continue;
+		}
+		if (next != HD_NONE) {
+			if (ordering->when[next] > ordering->when[slot])
+				ordering->when[slot] = ordering->when[next];
+			continue;
+		}
+		if (ar_graph_has_changed(ordering->graph, slot, ordering->to))
+			ordering->when[slot] = after(ordering, slot, ordering->when[slot]);
+		if (--depth && ordering->when[slot] > ordering->when[ordering->path[depth - 1]])
+			ordering->when[ordering->path[depth - 1]] = ordering->when[slot];
+	}
+}
+
+static void search_all(struct ordering *ordering)
+{
+	struct hd_ar_graph *graph = ordering->graph;
+
+	for (ordering->to = 0; ordering->to < graph->slots; ordering->to++) {
+		if (!graph->columns[ordering->to].sets)
+			continue;
+		for (uint32_t slot = 0; slot < graph->slots; slot++) {
+			if (!ar_graph_has_changed(graph, slot, ordering->to))
+				continue;
+			if (ordering->seen[slot] != ordering->to + 1)
+				search(ordering, slot);
+			ordering->value[(size_t)slot * graph->slots + ordering->to] =
+			    ordering->when[slot];
+		}
+	}
+}
+
+/* ---- the steps ---- */
+
+/* The number of a step. Its phase begins after all steps of the earlier ones. */
+static uint32_t number_of(const struct ordering *ordering, uint16_t when)
+{
+	uint32_t number = (uint8_t)when;
+
+	for (unsigned phase = 0; phase < when / TABLES; phase++)
+		number += ordering->latest[phase];
+	return number;
+}
+
+/* Gives a step to all LIDs of a destination. */
+static void note(struct ordering *ordering, const struct ar_pair *pair)
+{
+	const struct hd_ar_graph *graph = ordering->graph;
+
+	ordering->order->changes[graph->sw[pair->slot]] |= UINT64_C(1) << pair->step;
+	for (uint32_t i = graph->first_lid[pair->destination];
+	     i < graph->first_lid[pair->destination + 1]; i++)
+		*step_of(ordering, graph->sw[pair->slot], graph->lids[i]) = (uint8_t)pair->step;
+}
+
+static int number_all(struct ordering *ordering, struct hd_error *err)
+{
+	struct hd_ar_graph *graph = ordering->graph;
+	struct steps_order *order = ordering->order;
+
+	if (ordering->request->tables_apart) {
+		ordering->latest[TABLES / TABLES] = 1;
+		order->tables = ordering->latest[0] + 1u;
+	}
+	order->count = 0;
+	for (unsigned phase = 0; phase < 3; phase++)
+		order->count += ordering->latest[phase];
+	if (!order->count)
+		order->count = 1;
+	if (order->count + MOST_HOPS >= HD_AR_STEPS_MOST)
+		return hd_error_set(err, -E2BIG, "more than %u steps are needed",
+				    HD_AR_STEPS_MOST - MOST_HOPS);
+	for (size_t i = 0; i < graph->mark_count; i++) {
+		struct ar_pair *pair = &graph->marked[i];
+		pair->step = 0;
+		if (graph->sw[pair->slot] == HD_NONE ||
+		    !ar_graph_has_changed(graph, pair->slot, pair->destination))
+			continue;
+		pair->step = number_of(
+		    ordering,
+		    ordering->value[(size_t)pair->slot * graph->slots + pair->destination]);
+		note(ordering, pair);
+	}
+	return 0;
+}
+
+/* ---- switches themselves ---- */
+
+/* The step of an entry for a LID of a switch comes after those to which it leads. Returns the latest on the path. */
+static uint8_t follow(struct ordering *ordering, uint32_t sw, uint32_t lid, unsigned hops)
+{
+	const struct hd_fabric *fabric = ordering->request->fabric;
+	uint8_t *step = step_of(ordering, sw, lid);
+	const uint32_t link = hd_fabric_find_isl(fabric, sw, ordering->rows[1][sw][lid]);
+	const uint8_t next =
+	    link == HD_NONE || !hops ? 0 : follow(ordering, fabric->isl_to[link], lid, hops - 1);
+
+	if (*step && next >= *step)
+		*step = next + 1;
+	if (*step > ordering->order->count)
+		ordering->order->count = *step;
+	return *step > next ? *step : next;
+}
+
+/* Without proof, since packets of adapters do not go there: the order alone keeps them out of circles. */
+static void order_own(struct ordering *ordering)
+{
+	for (size_t i = 0; i < ordering->own_count; i++) {
+		const struct own *own = &ordering->own[i];
+		if (ordering->request->tables_apart)
+			*step_of(ordering, own->sw, own->lid) = (uint8_t)ordering->order->count;
+		else
+			follow(ordering, own->sw, own->lid, MOST_HOPS);
+		ordering->order->changes[own->sw] |= UINT64_C(1)
+						     << *step_of(ordering, own->sw, own->lid);
+	}
+}
+
+/* ---- the beginning ---- */
+
+static int allocate(struct ordering *ordering)
+{
+	const uint32_t switches = ordering->request->fabric->switch_count;
+	const size_t slots = ordering->graph->slots;
+	struct hd_arena *arena = &ordering->arena;
+
+	for (unsigned i = 0; i < 2; i++)
+		ordering->rows[i] = hd_arena_alloc(arena, switches, sizeof(*ordering->rows[i]));
+	ordering->other = hd_arena_alloc(arena, HD_AR_GROUPS_MAX + 1u, sizeof(*ordering->other));
+	ordering->when = hd_arena_alloc(arena, slots, sizeof(*ordering->when));
+	ordering->seen = hd_arena_alloc(arena, slots, sizeof(*ordering->seen));
+	ordering->path = hd_arena_alloc(arena, slots, sizeof(*ordering->path));
+	ordering->port = hd_arena_alloc(arena, slots, sizeof(*ordering->port));
+	ordering->value = hd_arena_alloc(arena, slots * slots, sizeof(*ordering->value));
+	ordering->order->changes =
+	    hd_arena_alloc(&ordering->order->arena, switches, sizeof(*ordering->order->changes));
+	if (hd_arena_check(arena) || hd_arena_check(&ordering->order->arena))
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		ordering->rows[0][sw] = hd_routes_row(ordering->request->before, sw);
+		ordering->rows[1][sw] = hd_routes_row(ordering->request->after, sw);
+	}
+	return 0;
+}
+
+static void load_states(const struct ordering *ordering, struct ar_state states[2])
+{
+	states[0] = (struct ar_state){ordering->rows[0], ordering->held};
+	states[1] = (struct ar_state){ordering->rows[1], ordering->request->next};
+}
+
+static int begin(struct ordering *ordering, const struct hd_ar_steps_request *request,
+		 const struct hd_ar_plan *held, struct steps_order *order)
+{
+	*ordering = (struct ordering){
+	    .request = request, .held = held, .graph = *request->graph, .order = order};
+	return allocate(ordering);
+}
+
+static void end(struct ordering *ordering)
+{
+	hd_arena_release(&ordering->arena);
+	free(ordering->own);
+}
+
+static int explain(const struct ordering *ordering, int rc, struct hd_error *err)
+{
+	if (rc == -ELOOP)
+		return ar_graph_name_loop(ordering->graph, ordering->request->fabric, err);
+	if (rc == -ESTALE)
+		return hd_error_set(err, rc, "a switch has come since the graph was made");
+	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
+}
+
+/* Marks what changes, and puts the graph at the beginning of the change. */
+static int mark_changes(struct ordering *ordering)
+{
+	const struct hd_fabric *fabric = ordering->request->fabric;
+	struct ar_state states[2];
+	int rc = ar_graph_take_fabric(ordering->graph, fabric);
+
+	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++)
+		compare_switch(ordering, sw);
+	if (rc || hd_arena_check(&ordering->arena))
+		return rc ? rc : -ENOMEM;
+	load_states(ordering, states);
+	rc = ar_graph_try(ordering->graph, states, 0);
+	if (!rc)
+		ar_graph_keep(ordering->graph);
+	return rc;
+}
+
+/* The new entries, as the graph has them at the end, say what comes first. */
+static int find_order(struct ordering *ordering)
+{
+	struct ar_state states[2];
+
+	load_states(ordering, states);
+	int rc = ar_graph_try(ordering->graph, states, AR_GRAPH_LAST);
+	if (!rc)
+		search_all(ordering);
+	ar_graph_undo(ordering->graph);
+	return rc;
+}
+
+int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
+		      struct steps_order *order, struct hd_error *err)
+{
+	struct ordering ordering;
+	int rc = begin(&ordering, request, held, order);
+
+	if (!rc)
+		rc = mark_changes(&ordering);
+	if (!rc)
+		rc = find_order(&ordering);
+	rc = explain(&ordering, rc, err);
+	if (!rc)
+		rc = number_all(&ordering, err);
+	if (!rc)
+		order_own(&ordering);
+	end(&ordering);
+	return rc;
+}
+
+int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
+		      const struct steps_order *order, struct hd_error *err)
+{
+	const uint32_t last = order->tables ? order->tables : order->count;
+	struct ordering ordering;
+	struct steps_order unused = {.count = 0};
+	struct ar_state states[2];
+	int rc = begin(&ordering, request, held, &unused);
+
+	if (!rc)
+		load_states(&ordering, states);
+	for (uint32_t step = 1; !rc && step <= last; step++)
+		rc = ar_graph_try(ordering.graph, states, step);
+	if (!rc)
+		ar_graph_keep(ordering.graph);
+	rc = explain(&ordering, rc, err);
+	end(&ordering);
+	hd_arena_release(&unused.arena);
+	return rc;
+}

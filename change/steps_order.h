@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* In which step of a change each entry changes: with a graph of adaptive routing (steps_graph.c), or without. */
+#ifndef CHANGE_STEPS_ORDER_H
+#define CHANGE_STEPS_ORDER_H
+
+#include <heddle/ar_manager/plan.h>
+#include <heddle/base/arena.h>
+#include <heddle/change/steps.h>
+
+#define STEPS_LATE 0x80u
+
+struct steps_order {
+	uint32_t count; /* steps, 1 or more */
+	uint32_t tables; /* the one in which others change forwarding tables; 0: none */
+	/* [switch_count * lid_count] 0: the entry does not change. With STEPS_LATE: it is static from
+	 * then on, and gets its group in the last step. */
+	uint8_t *step;
+	bool late; /* any is */
+	/* [switch_count] bit k: entries of the switch change in step k; bit 0: its groups do. NULL: not known. */
+	uint64_t *changes;
+	struct hd_port_set *live; /* [switch_count] ports with a cable */
+	struct hd_arena arena;
+};
+
+/* Without a graph. `held` is that of the request, in the shape of the fabric; `step` and `live` are there. Errors and
+ * cost: as hd_ar_steps_new(). */
+int steps_order_find(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
+		     struct steps_order *order, struct hd_error *err);
+
+/*
+ * Orders the entries by the graph of the request, which stands for the beginning then. `held` is that of the request in
+ * the shape of the fabric; `step` and `live` are there. Errors: -ELOOP no such order, -ESTALE the graph
+ * does not fit, both with the reason, -E2BIG, -ENOMEM. Cost: O(switches * LIDs) bytes are compared; that of a search
+ * in the part of the fabric to which entries that change lead.
+ */
+int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
+		      struct steps_order *order, struct hd_error *err);
+
+/* Proves the steps one by one, but none after that of the forwarding tables. The graph stands for the last one then.
+ * Errors: -ELOOP, -ENOMEM. */
+int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
+		      const struct steps_order *order, struct hd_error *err);
+
+#endif

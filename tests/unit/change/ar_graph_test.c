@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A graph of adaptive routing that follows losses and returns is the one that would be made from scratch. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "change_testing.h"
+#include "oracle_ar.h"
+
+#include <heddle/ar_manager/plan_copy.h>
+#include <heddle/change/ar_graph.h>
+#include <heddle/change/steps.h>
+#include <heddle/fabric/changes.h>
+
+#define MOST_LOSSES 6u
+
+/* What switches hold, and the fabric whose links are lost and come back. */
+struct site {
+	const struct hd_fabric *whole;
+	const char *engine;
+	struct hd_fabric_change losses[MOST_LOSSES];
+	uint32_t lost;
+	uint64_t random;
+	struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	struct hd_ar_plan *plan;
+	struct hd_ar_graph *graph;
+	unsigned quick, loops, strange; /* changes */
+};
+
+static bool loops(const struct hd_fabric *fabric, const struct hd_routes *after,
+		  const struct hd_routes *before, const struct hd_ar_plan *plan,
+		  const struct hd_ar_plan *next)
+{
+	struct oracle_dependencies graph;
+	bool found = oracle_ar_cycle(fabric, after, before, plan, next, 0, &graph);
+
+	oracle_dependencies_free(&graph);
+	return found;
+}
+
+/* A cable or, with `switches`, sometimes a switch. */
+static struct hd_fabric_change draw(struct site *site, bool switches)
+{
+	const struct hd_fabric *fabric = site->whole;
+	const uint32_t link = (uint32_t)hd_random_below(&site->random, fabric->isl_count);
+	const bool cable = !switches || below(&site->random, 3);
+
+	return (struct hd_fabric_change){
+	    .lost = true,
+	    .cable = cable,
+	    .index = cable
+			 ? hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link])
+			 : hd_isl_from(fabric, link)};
+}
+
+static void come_back(struct site *site, uint32_t which)
+{
+	site->lost--;
+	site->losses[which] = site->losses[site->lost];
+}
+
+/* Something is lost, or comes back. */
+static struct hd_fabric *change_fabric(struct site *site, bool switches)
+{
+	struct hd_fabric *fabric = NULL;
+
+	if (site->lost && (site->lost == MOST_LOSSES || below(&site->random, 2)))
+		come_back(site, below(&site->random, site->lost));
+	else
+		site->losses[site->lost++] = draw(site, switches);
+	CHECK(hd_fabric_without(site->whole, site->losses, site->lost, HD_NONE, &fabric, &err));
+	return fabric;
+}
+
+/* The static ports of a plan where it has AR, else those of tables. */
+static struct hd_routes *ports_of(const struct hd_fabric *fabric, const struct hd_routes *tables,
+				  const struct hd_ar_plan *plan)
+{
+	struct hd_routes *routes = hd_routes_copy(tables);
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (plan->switches[sw].used)
+			memcpy(hd_routes_row(routes, sw), plan->switches[sw].lid_port[0],
+			       plan->lid_count);
+	return routes;
+}
+
+/* What switches have: forwarding tables and a plan. */
+struct held {
+	struct hd_routes *routes;
+	struct hd_ar_plan *plan;
+};
+
+static void release(struct held *held)
+{
+	hd_routes_free(held->routes);
+	hd_ar_plan_free(held->plan);
+}
+
+/* While some switches have the one and some the other, nothing loops. A switch with adaptive routing sends by its plan
+ * only. */
+static void assert_mixture(const struct hd_fabric *fabric, const struct held *was,
+			   const struct held *is)
+{
+	struct hd_routes *before = ports_of(fabric, was->routes, was->plan);
+	struct hd_routes *after = ports_of(fabric, is->routes, is->plan);
+
+	assert_false(loops(fabric, after, before, was->plan, is->plan));
+	hd_routes_free(before);
+	hd_routes_free(after);
+}
+
+/* Whether packets to a LID can come back to a switch on the path, by the ports of both tables. */
+static bool circles(const struct hd_fabric *fabric, const struct hd_routes *tables[2], uint32_t lid,
+		    uint32_t sw, uint8_t *on_path)
+{
+	bool found = on_path[sw];
+
+	on_path[sw] = 1;
+	for (unsigned i = 0; i < 2 && !found; i++) {
+		const uint32_t link =
+		    hd_fabric_find_isl(fabric, sw, hd_routes_port(tables[i], sw, lid));
+		found =
+		    link != HD_NONE && circles(fabric, tables, lid, fabric->isl_to[link], on_path);
+	}
+	on_path[sw] = 0;
+	return found;
+}
+
+/* LIDs of switches, which adapters do not send to, have no circles either. */
+static void assert_no_circles(const struct hd_fabric *fabric, const struct held *was,
+			      const struct held *is)
+{
+	const struct hd_routes *tables[2] = {was->routes, is->routes};
+	uint8_t *on_path = calloc(fabric->switch_count, 1);
+
+	for (uint32_t to = 0; to < fabric->switch_count; to++)
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			assert_false(circles(fabric, tables,
+					     fabric->lid[hd_port_index(fabric, to, 0)], sw,
+					     on_path));
+	free(on_path);
+}
+
+static struct held held_at(struct hd_ar_steps *steps, uint32_t step)
+{
+	struct held held = {NULL, NULL};
+
+	assert_int_equal(hd_ar_steps_plan(steps, step, &held.plan), 0);
+	assert_int_equal(hd_ar_steps_routes(steps, step, &held.routes), 0);
+	return held;
+}
+
+/* Goes from step to step, with own tables or without: up to the last step, or to those of others. */
+static struct hd_ar_plan *walk(const struct hd_ar_steps_request *request, struct hd_ar_steps *steps)
+{
+	const uint32_t tables = hd_ar_steps_tables(steps);
+	const uint32_t last = tables ? tables - 1 : hd_ar_steps_count(steps);
+	struct held was = held_at(steps, 0);
+
+	for (uint32_t step = 1; step <= last; step++) {
+		struct held is = held_at(steps, step);
+		if (request->tables_apart) {
+			hd_routes_free(is.routes);
+			is.routes = hd_routes_copy(request->before);
+		}
+		assert_mixture(request->fabric, &was, &is);
+		if (!request->tables_apart)
+			assert_no_circles(request->fabric, &was, &is);
+		release(&was);
+		was = is;
+	}
+	if (tables) {
+		struct held is = {(struct hd_routes *)request->after, was.plan};
+		assert_mixture(request->fabric, &was, &is);
+	}
+	hd_routes_free(was.routes);
+	return was.plan;
+}
+
+static void make_graph(struct site *site)
+{
+	struct hd_error reason = {""};
+	int rc =
+	    hd_ar_graph_new(site->fabric, site->routes, site->plan, NULL, &site->graph, &reason);
+
+	assert_true(!rc || rc == -ELOOP);
+	if (rc)
+		site->graph = NULL;
+}
+
+/* The graph is that of the plan and the tables in force. */
+static void assert_up_to_date(const struct site *site)
+{
+	struct hd_ar_graph *fresh = NULL;
+
+	CHECK(hd_ar_graph_new(site->fabric, site->routes, site->plan, NULL, &fresh, &err));
+	assert_true(hd_ar_graph_equal(site->graph, fresh));
+	hd_ar_graph_free(fresh);
+}
+
+/* One part of a change by the graph. NULL: that is not possible, and there is no graph now. */
+static struct hd_ar_plan *move(struct site *site, const struct hd_ar_steps_request *request)
+{
+	struct hd_ar_steps *steps = NULL;
+	struct hd_error reason = {""};
+	int rc = hd_ar_steps_new(request, &steps, &reason);
+
+	if (!rc)
+		rc = hd_ar_steps_prove(steps, &reason);
+	assert_true(!rc == (site->graph != NULL));
+	assert_true(!rc || rc == -ELOOP || rc == -ESTALE);
+	site->loops += rc == -ELOOP;
+	site->strange += rc == -ESTALE;
+	struct hd_ar_plan *plan = rc ? NULL : walk(request, steps);
+	hd_ar_steps_free(steps);
+	return plan;
+}
+
+/* As a sweep does it: some entries, the tables, and the others. Or all in steps, as a repair does it. */
+static void settle(struct site *site, struct hd_ar_steps_request *request)
+{
+	request->tables_apart = below(&site->random, 2);
+	struct hd_ar_plan *plan = move(site, request);
+
+	if (plan && request->tables_apart) {
+		struct hd_ar_plan *narrowed = plan;
+		request->tables_apart = false;
+		request->before = request->after;
+		request->held = narrowed;
+		plan = move(site, request);
+		hd_ar_plan_free(narrowed);
+	}
+	hd_ar_plan_free(plan);
+	if (!site->graph)
+		return;
+	site->quick++;
+	CHECK(
+	    hd_ar_graph_settle(site->graph, request->fabric, request->after, request->next, &err));
+}
+
+/* Tables of the engine, or of updown where the fabric is no tree for it; NULL: of neither. */
+static struct hd_routes *any_routes(const struct site *site, const struct hd_fabric *fabric)
+{
+	const struct hd_route_request request = {.fabric = fabric};
+	struct hd_routes *routes = NULL;
+
+	if (hd_engine_route(hd_engine_find(site->engine), &request, &routes, NULL) &&
+	    hd_engine_route(hd_engine_find("updown"), &request, &routes, NULL))
+		return NULL;
+	return routes;
+}
+
+/* Another state of the fabric that can be routed. */
+static struct hd_fabric *next_fabric(struct site *site, bool switches, struct hd_routes **routes)
+{
+	const struct site before = *site;
+
+	for (;;) {
+		struct hd_fabric *fabric = change_fabric(site, switches);
+		*routes = any_routes(site, fabric);
+		if (*routes)
+			return fabric;
+		hd_fabric_free(fabric);
+		memcpy(site->losses, before.losses, sizeof(site->losses));
+		site->lost = before.lost;
+	}
+}
+
+static struct hd_ar_plan *any_plan(const struct hd_fabric *fabric, const struct hd_routes *routes,
+				   const struct hd_ar_plan *previous)
+{
+	struct hd_ar_plan *plan = NULL;
+	const struct hd_ar_request request = {
+	    .fabric = fabric, .routes = routes, .previous = previous, .mode = HD_AR_FREE};
+
+	CHECK(hd_ar_plan_new(&request, &plan, NULL, &err));
+	return plan;
+}
+
+/* One loss or return. */
+static void step(struct site *site, bool switches)
+{
+	struct hd_routes *after = NULL, *before = NULL;
+	struct hd_fabric *fabric = next_fabric(site, switches, &after);
+	struct hd_ar_plan *next = any_plan(fabric, after, site->plan);
+
+	CHECK(hd_routes_rebase(site->fabric, site->routes, fabric, &before, &err));
+	struct hd_ar_steps_request change = {.fabric = fabric,
+					     .before = before,
+					     .after = after,
+					     .held = site->plan,
+					     .next = next,
+					     .graph = &site->graph};
+	if (site->graph)
+		settle(site, &change);
+	hd_routes_free(before);
+	hd_fabric_free(site->fabric);
+	hd_routes_free(site->routes);
+	hd_ar_plan_free(site->plan);
+	site->fabric = fabric;
+	site->routes = after;
+	site->plan = next;
+	if (site->graph)
+		assert_up_to_date(site);
+	else
+		make_graph(site);
+}
+
+static void run(struct site *site, const char *shape, const char *engine, uint64_t seed,
+		bool switches)
+{
+	struct hd_fabric *whole = generate("xgft", shape);
+
+	site->whole = whole;
+	site->engine = engine;
+	site->random = seed;
+	site->lost = 0;
+	CHECK(hd_fabric_without(whole, NULL, 0, HD_NONE, &site->fabric, &err));
+	site->routes = route(engine, site->fabric);
+	site->plan = any_plan(site->fabric, site->routes, NULL);
+	make_graph(site);
+	for (unsigned i = 0; i < 12; i++)
+		step(site, switches);
+	hd_ar_graph_free(site->graph);
+	hd_ar_plan_free(site->plan);
+	hd_routes_free(site->routes);
+	hd_fabric_free(site->fabric);
+	hd_fabric_free(whole);
+}
+
+/* Property: see the top. While anything is programmed, nothing loops, by the oracle. Most changes go the quick
+ * way. */
+static void follows_changes(void **state)
+{
+	static const char *const shapes[] = {
+	    "children=2,3,2 parents=1,3,2", "children=2,2,3 parents=1,2,2",
+	    "children=3,4 parents=1,3", "children=2,3,3 parents=1,3,3"};
+	static const char *const engines[] = {"dmodk", "updown", "dmodk"};
+	struct site site = {.quick = 0};
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 24; seed++)
+		run(&site, shapes[seed % 4], engines[seed % 3], seed, seed % 2);
+	print_message(
+	    "%u changes by the graph; not possible: %u with loops, %u with new switches\n",
+	    site.quick, site.loops, site.strange);
+	assert_true(site.quick > 200);
+	assert_true(site.quick > 5 * site.loops);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(follows_changes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
