@@ -10,8 +10,9 @@ void hd_ar_plan_free(struct hd_ar_plan *plan)
 {
 	struct plan_holder *holder = (struct plan_holder *)plan;
 
-	if (!holder)
+	if (!holder || atomic_fetch_sub(&holder->others, 1))
 		return;
+	hd_ar_plan_free(holder->unpinned);
 	for (uint32_t sw = 0; sw < plan->switch_count; sw++)
 		plan_row_release(plan->switches[sw].row);
 	plan_memory_free(holder->memory);

@@ -5,6 +5,7 @@
 
 #include <heddle/ar_manager/plan.h>
 #include <heddle/base/arena.h>
+#include <stdatomic.h>
 
 struct plan_memory;
 
@@ -13,6 +14,8 @@ struct plan_holder {
 	struct hd_arena arena; /* the switches, and what has no row */
 	/* What the plan was made from, for the next one; NULL: not known. */
 	struct plan_memory *memory;
+	atomic_uint others; /* holders beside the first one */
+	struct hd_ar_plan *unpinned; /* held: pins.h; NULL: it has no pins */
 };
 
 #endif

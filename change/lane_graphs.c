@@ -2,6 +2,7 @@
 #include "lane_graphs.h"
 
 #include <errno.h>
+#include <heddle/ar_manager/collect.h>
 #include <heddle/base/parallel.h>
 #include <string.h>
 
@@ -184,6 +185,22 @@ static int order_lane(struct lane_graphs *graphs, unsigned lane, const char *nam
 	return rc ? hd_error_no_memory(err) : 0;
 }
 
+/* Of graphs that were collected. */
+static int order(struct lane_graphs *graphs, const char *name, const struct hd_go_on *go_on,
+		 struct hd_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t left = graphs->used; !rc && left; left &= left - 1) {
+		rc = hd_go_on_check(go_on, err);
+		if (!rc)
+			rc = order_lane(graphs, (unsigned)__builtin_ctz(left), name, err);
+	}
+	graphs->ordered = true;
+	graphs->columns.routes = NULL;
+	return rc;
+}
+
 int lane_graphs_init(struct lane_graphs *graphs, const struct hd_fabric *fabric,
 		     const struct hd_routes *tables, const char *name, unsigned threads,
 		     const struct hd_go_on *go_on, struct hd_error *err)
@@ -193,14 +210,21 @@ int lane_graphs_init(struct lane_graphs *graphs, const struct hd_fabric *fabric,
 
 	if (!rc)
 		rc = collect(graphs, threads, go_on, err);
-	for (uint32_t left = graphs->used; !rc && left; left &= left - 1) {
-		rc = hd_go_on_check(go_on, err);
-		if (!rc)
-			rc = order_lane(graphs, (unsigned)__builtin_ctz(left), name, err);
-	}
-	graphs->ordered = true;
-	graphs->columns.routes = NULL;
-	return rc;
+	return rc ? rc : order(graphs, name, go_on, err);
+}
+
+int lane_graphs_init_adaptive(struct lane_graphs *graphs, const struct hd_fabric *fabric,
+			      const struct hd_routes *tables, const struct hd_ar_plan *plan,
+			      const char *name, unsigned threads, struct hd_error *err)
+{
+	const struct hd_ar_proof_request request = {
+	    .fabric = fabric, .routes = tables, .plan = plan, .threads = threads};
+
+	*graphs = (struct lane_graphs){.fabric = fabric, .used = hd_routes_lanes(fabric, tables)};
+	int rc = allocate(graphs, tables) ? hd_error_no_memory(err) : 0;
+	if (!rc)
+		rc = hd_ar_collect(&request, graphs->lanes, err);
+	return rc ? rc : order(graphs, name, NULL, err);
 }
 
 void lane_graphs_release(struct lane_graphs *graphs)

@@ -14,6 +14,8 @@
 #include <heddle/fabric/dependencies.h>
 #include <heddle/fabric/walk.h>
 
+struct hd_ar_plan;
+
 #define LANE_GRAPHS_LANES 16u
 
 struct lane_graphs {
@@ -38,6 +40,14 @@ struct lane_graphs {
 int lane_graphs_init(struct lane_graphs *graphs, const struct hd_fabric *fabric,
 		     const struct hd_routes *tables, const char *name, unsigned threads,
 		     const struct hd_go_on *go_on, struct hd_error *err);
+
+/*
+ * The same with the dependencies of all ports of the groups of a plan, which stands on these tables. Errors: also those
+ * of hd_ar_collect().
+ */
+int lane_graphs_init_adaptive(struct lane_graphs *graphs, const struct hd_fabric *fabric,
+			      const struct hd_routes *tables, const struct hd_ar_plan *plan,
+			      const char *name, unsigned threads, struct hd_error *err);
 
 void lane_graphs_release(struct lane_graphs *graphs);
 

@@ -65,6 +65,17 @@ bool ar_settings_may_enable(const struct hd_config *values, bool named)
 	return enabled;
 }
 
+bool ar_settings_may_be_private(const struct hd_config *values, bool named)
+{
+	struct hd_ar_site site;
+
+	if (hd_ar_site_from(values, named, NULL, &site, NULL))
+		return false;
+	const bool private = site.config.enable && site.config.algorithm == HD_AR_DFP;
+	hd_ar_site_release(&site);
+	return private;
+}
+
 int ar_settings_copy(const struct ar_settings *settings, struct ar_settings *out)
 {
 	struct ar_settings copy = *settings;

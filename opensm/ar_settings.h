@@ -28,6 +28,9 @@ void ar_settings_read(struct ar_settings *settings, const struct hd_config *valu
  * before, which may enable it, then stay. `named` as above. */
 bool ar_settings_may_enable(const struct hd_config *values, bool named);
 
+/* Whether adaptive routing is on with private tables, by these values: DFP. `named` as above. */
+bool ar_settings_may_be_private(const struct hd_config *values, bool named);
+
 /* An independent copy, to be released. Errors: -ENOMEM. */
 int ar_settings_copy(const struct ar_settings *settings, struct ar_settings *out);
 void ar_settings_release(struct ar_settings *settings);

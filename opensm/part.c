@@ -232,6 +232,23 @@ void part_repair_ends(struct part_context *context, struct repair_change *change
 	instance->part->repair_ends(instance->state, change);
 }
 
+/* ---- routing keys ---- */
+
+int part_key_programs(struct part_context *context, struct key_change *change, struct hd_error *err)
+{
+	int rc = 0;
+
+	FOREACH_WITH(key_programs, instance, context)
+	rc = rc ? rc : instance->part->key_programs(instance->state, change, err);
+	return rc;
+}
+
+void part_key_ends(struct part_context *context, struct key_change *change)
+{
+	FOREACH_WITH(key_ends, instance, context)
+	instance->part->key_ends(instance->state, change);
+}
+
 bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box)
 {
 	FOREACH_WITH(multicast_tree, instance, context)

@@ -29,6 +29,7 @@
  *	forbids_repairs sweeper                      not held
  *	repair_lands    the writer's                 held exclusively
  *	repair_*        the writer's                 not held
+ *	key_*           the writer's                 not held
  *	status          the status part's own        not held; must not take it
  *	destroy         main, after OpenSM's own     not held
  *	                threads have ended
@@ -52,7 +53,9 @@
 #include <heddle/config.h>
 #include <stdbool.h>
 
+struct adaptive;
 struct hd_engine_list;
+struct key_change;
 struct osm_mgrp_box;
 struct osm_opensm;
 struct part;
@@ -91,6 +94,8 @@ struct part_context {
 	const struct hd_engine_list *engines;
 	/* The one that changes tables between sweeps: writer.h says who may call it. NULL: nobody does, in tests. */
 	struct writer *writer;
+	/* Which adaptive routing is in force: adaptive_state.h. For any thread. NULL: none is, in tests. */
+	struct adaptive *adaptive;
 	/* Held: published when the present sweep began; NULL: none was, or there is no sweep. For the hooks of the
 	 * sweeper thread. */
 	struct routing *begun;
@@ -172,6 +177,11 @@ struct part {
 	void (*repair_lands)(void *state, struct repair_change *change);
 	void (*repair_ends)(void *state, struct repair_change *change);
 
+	/* A routing key is programmed between sweeps: key_change.h. Errors: with a reason; then the key does not come
+	 * in force, and the hook has taken back what it has sent. */
+	int (*key_programs)(void *state, struct key_change *change, struct hd_error *err);
+	void (*key_ends)(void *state, struct key_change *change);
+
 	/* A trap came in, or OpenSM reports a change to its subscribers, in or between sweeps. */
 	void (*trap)(void *state, const struct _ib_mad_notice_attr *notice);
 
@@ -225,6 +235,11 @@ void part_repair_ends(struct part_context *context, struct repair_change *change
 /* Calls the hooks until one has programmed the change. *done: one has. */
 int part_repair_programs(struct part_context *context, struct repair_change *change, bool *done,
 			 struct hd_error *err);
+
+/* Of several errors, the first counts. */
+int part_key_programs(struct part_context *context, struct key_change *change,
+		      struct hd_error *err);
+void part_key_ends(struct part_context *context, struct key_change *change);
 
 /* Calls the hook of the part that makes trees. Returns false if no part does. */
 bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box);

@@ -4,6 +4,7 @@
  * calls create() before it reads `routing_engine`, and report() at the stages of a sweep. The parts
  * do the work.
  */
+#include "adaptive_state.h"
 #include "configuration.h"
 #include "engine_modules.h"
 #include "opensm_headers.h"
@@ -28,6 +29,7 @@ struct plugin {
 	struct configuration configuration;
 	struct engine_modules modules;
 	struct writer writer;
+	struct adaptive adaptive;
 	struct part_context context;
 };
 
@@ -98,6 +100,7 @@ static int start_configuration(struct plugin *plugin, struct hd_error *err)
 static void release(struct plugin *plugin)
 {
 	writer_release(&plugin->writer);
+	adaptive_release(&plugin->adaptive);
 	configuration_end(&plugin->configuration);
 	engine_modules_release(&plugin->modules);
 	free(plugin);
@@ -114,7 +117,9 @@ static void *create(struct osm_opensm *osm)
 	plugin->context.osm = osm;
 	plugin->context.log = (struct opensm_log){.log = &osm->log, .threshold = HD_LOG_WARNING};
 	plugin->context.writer = &plugin->writer;
+	plugin->context.adaptive = &plugin->adaptive;
 	writer_init(&plugin->writer, osm);
+	adaptive_init(&plugin->adaptive);
 	rc = start_configuration(plugin, &err);
 	if (!rc)
 		rc = part_create_all(&plugin->context, parts, PART_COUNT, &err);

@@ -13,6 +13,7 @@
 #ifndef OPENSM_REPAIR_CHANGE_H
 #define OPENSM_REPAIR_CHANGE_H
 
+#include <heddle/ar_manager/pins.h>
 #include <heddle/base/error.h>
 #include <heddle/base/go_on.h>
 #include <stdbool.h>
@@ -39,6 +40,7 @@ struct repair_change {
 	struct hd_routes *repaired; /* of the engine, in that shape */
 	/* The same with routing keys, by the hook; then the part repair owns it. NULL: there are none. */
 	struct hd_routes *keyed;
+	struct hd_ar_pins pins; /* the entries of these keys; the same */
 	/* A key is out of force: for the log. */
 	void (*note_broken)(struct repair_change *change, uint64_t key, const char *reason);
 

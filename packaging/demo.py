@@ -227,6 +227,52 @@ def routing_keys(netlist, folder):
             keyd.stop()
 
 
+def sending(simulation, emulated):
+    """What packets follow: the AR tables of switches that have AR on, else forwarding tables. 0xFE: the switch chooses.
+    And the share of the entries of switches with AR at which it does."""
+    rows, entries, chosen = fabric_sim.tables(simulation.read_tables()), 0, 0
+    for switch, held in emulated.tables().items():
+        for (_, lid), (state, port, _, _) in held["lft"].items() if held["enabled"] else ():
+            rows[switch][lid] = port if state == "static" else 0xFE
+            entries += port != fabric_sim.NO_PORT
+            chosen += state != "static"
+    return rows, chosen / entries
+
+
+def keys_and_groups(netlist, folder):
+    """The same job while adaptive routing is on. Prints the contention of its first phase by the tables of adaptive
+    routing, and how many entries are adaptive without the key, with it, and afterwards."""
+    emulated = emulator.Emulator()
+    with fabric_sim.Simulation(netlist, emulator=emulated) as simulation, \
+            simulation.opensm("ar_nrk", options={"lmc": 1},
+                              heddle_conf=keyd_process.settings(simulation.folder)) as opensm:
+        opensm.wait_for_match(r"adaptive routing: \w+, \w+; .* Sets\)")
+        fabric = simulation.discover()
+        topology = fabric_sim.Topology(fabric)
+        hosts = place(topology, folder)
+        flows = phases_of(fabric, hosts)[0]
+        shares = [sending(simulation, emulated)[1]]
+        keyd = keyd_process.Keyd(folder, keyd_process.socket_of(simulation.folder))
+        try:
+            keyd.start()
+            fabric_sim.heddle("key", "place", "--socket", keyd.socket, "--job", KEY_JOB, "--hosts", hosts, "--pattern",
+                              KEY_PATTERN)
+            answer = keyd.request(KEY_JOB, phase=0).json
+            held, share = sending(simulation, emulated)
+            loads = walk(topology, held, flows, answer["offset"])
+            status = simulation.run(fabric_sim.HEDDLE, "ar", "status", fabric, simulation.read_tables()).splitlines()
+            fabric_sim.heddle("key", "release", "--socket", keyd.socket, "--job", KEY_JOB)
+            shares += [share, sending(simulation, emulated)[1]]
+        finally:
+            keyd.stop()
+    print(f"   key      {len(flows)} flows of phase 0, offset {answer['offset']}: contention {max(loads.values())} by "
+          "the tables of adaptive routing")
+    print("   adaptive " + ", ".join(f"{share:.2%} {when}" for share, when in
+                                     zip(shares, ("of the entries before", "with the key", "after it"))))
+    for line in status[-2:]:
+        print(f"   status   {line}")
+
+
 def main():
     missing = fabric_sim.missing_tools() + emulator.missing()
     missing += [str(path) for path in (keyd_process.KEYD,) if not path.exists()]
@@ -259,6 +305,11 @@ def main():
         step(f"routing keys in the first tree: a 3-D stencil on {KEY_HOSTS} random hosts; "
              "`routing_engine nrk`, heddle-keyd, heddle key place")
         routing_keys(whole, pathlib.Path(folder))
+        print()
+        step("the same job with adaptive routing: `routing_engine ar_nrk`, switches by tests/emulator")
+        both = pathlib.Path(folder) / "both"
+        both.mkdir()
+        keys_and_groups(whole, both)
     print(f"\nDone in {time.monotonic() - started:.0f} s. Routes over a link: for all-to-all traffic; "
           "in the first tree a maximum of 210 is\noptimal (6 hosts send to 210 others over 6 links "
           "up). Bisection bandwidth: the mean share of its\nlink that a host gets, over "

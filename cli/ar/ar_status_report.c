@@ -109,6 +109,17 @@ static bool is_same(const struct ar_effect *planned, const struct ar_effect *hel
 	return (old && adaptive) || planned->port == held->port;
 }
 
+/* A LID above a base LID, whose entry is static by the port of the forwarding table: as the part of a routing key. */
+static bool is_keyed(const struct hd_fabric *fabric, const struct ar_difference *difference)
+{
+	const struct ar_effect *held = &difference->held;
+	const uint32_t owner = fabric->lid_owner[difference->lid];
+
+	return !difference->table && held->known && held->state == HD_AR_STATIC &&
+	       held->port == difference->planned.port && owner != HD_NONE &&
+	       fabric->lid[owner] != difference->lid;
+}
+
 /* Blocks of private tables; AR is on. */
 static uint32_t private_differences(const struct hd_ar_plan *plan, uint32_t sw,
 				    const struct hd_ar_switch_report *report)
@@ -125,18 +136,22 @@ static uint32_t private_differences(const struct hd_ar_plan *plan, uint32_t sw,
 /*
  * Calls found(), which may be NULL, for each LID with a route that the switch treats otherwise than
  * planned, and returns how many there are. If either has no AR and the other has, all LIDs that are
- * adaptive in the one differ. Bounded and free entries do not differ. With private tables their
+ * adaptive in the one differ. Bounded and free entries do not differ, and entries of routing keys, of which *keyed
+ * becomes the number, neither. With private tables the
  * number includes blocks that say which packets use which table, for which found() is not called.
  * Cost: O(tables * LIDs).
  */
-static uint32_t ar_differences_find(
-    const struct hd_ar_plan *plan, uint32_t sw, const struct hd_ar_switch_report *report,
-    void (*found)(void *context, const struct ar_difference *difference), void *context)
+static uint32_t
+ar_differences_find(const struct ar_job *job, uint32_t sw, const struct hd_ar_switch_report *report,
+		    void (*found)(void *context, const struct ar_difference *difference),
+		    void *context, uint32_t *keyed)
 {
+	const struct hd_ar_plan *plan = job->plan;
 	const bool wanted = plan->switches[sw].used > 0, on = is_on(report);
 	const bool old = plan->switches[sw].form == HD_AR_FORM_OLD;
 	uint32_t count = 0;
 
+	*keyed = 0;
 	if (!wanted && !on)
 		return 0;
 	if (on)
@@ -152,6 +167,10 @@ static uint32_t ar_differences_find(
 			continue; /* the forwarding table decides */
 		if (is_same(&difference.planned, &difference.held, old))
 			continue;
+		if (plan->table_count == 1 && is_keyed(job->fabric, &difference)) {
+			++*keyed;
+			continue;
+		}
 		count++;
 		if (found)
 			found(context, &difference);
@@ -169,8 +188,24 @@ static uint32_t switch_count(const struct ar_live *live)
 static uint32_t differences_of(const struct ar_live *live, uint32_t sw)
 {
 	const struct hd_ar_switch_report report = ar_live_report(live, sw);
+	uint32_t keyed;
 
-	return live->job.plan ? ar_differences_find(live->job.plan, sw, &report, NULL, NULL) : 0;
+	return live->job.plan ? ar_differences_find(&live->job, sw, &report, NULL, NULL, &keyed)
+			      : 0;
+}
+
+/* Entries of routing keys. */
+static uint64_t keyed_entries(const struct ar_live *live)
+{
+	uint64_t count = 0;
+
+	for (uint32_t sw = 0; live->job.plan && sw < switch_count(live); sw++) {
+		const struct hd_ar_switch_report report = ar_live_report(live, sw);
+		uint32_t keyed;
+		ar_differences_find(&live->job, sw, &report, NULL, NULL, &keyed);
+		count += keyed;
+	}
+	return count;
 }
 
 uint64_t ar_status_report_differences(const struct ar_live *live)
@@ -285,7 +320,12 @@ static void print_verdict(const struct ar_live *live)
 {
 	uint64_t differences = ar_status_report_differences(live);
 	uint32_t unread = ar_status_report_unread(live);
+	uint64_t keyed = keyed_entries(live);
 
+	if (keyed)
+		printf("%" PRIu64
+		       " entries of LIDs above base LIDs are static, as routing keys need them\n",
+		       keyed);
 	if (unread)
 		printf("%u switches could not be read; ", unread);
 	if (!live->job.plan)
@@ -357,8 +397,9 @@ json_t *ar_status_report_json(const struct ar_live *live)
 
 	for (uint32_t sw = 0; sw < switch_count(live); sw++)
 		switches = json_value_append(switches, switch_json(live, sw));
-	return json_pack("{s:b, s:I, s:I, s:o}", "planned", live->job.plan != NULL, "differences",
-			 (json_int_t)ar_status_report_differences(live), "unread",
+	return json_pack("{s:b, s:I, s:I, s:I, s:o}", "planned", live->job.plan != NULL,
+			 "differences", (json_int_t)ar_status_report_differences(live), "keyed",
+			 (json_int_t)keyed_entries(live), "unread",
 			 (json_int_t)ar_status_report_unread(live), "switches", switches);
 }
 
@@ -428,8 +469,9 @@ static void list_all(struct listing *listing)
 
 	for (uint32_t sw = 0; live->job.plan && sw < switch_count(live); sw++) {
 		const struct hd_ar_switch_report report = ar_live_report(live, sw);
+		uint32_t keyed;
 		listing->guid = report.guid;
-		ar_differences_find(live->job.plan, sw, &report, list_one, listing);
+		ar_differences_find(&live->job, sw, &report, list_one, listing, &keyed);
 	}
 }
 

@@ -6,8 +6,10 @@
 #include <heddle/ar_manager/ar_config.h>
 #include <heddle/ar_manager/circling.h>
 #include <heddle/ar_manager/codec.h>
+#include <heddle/ar_manager/collect.h>
 #include <heddle/ar_manager/diff.h>
 #include <heddle/ar_manager/fairness.h>
+#include <heddle/ar_manager/pins.h>
 #include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/plan_copy.h>
 #include <heddle/ar_manager/plan_files.h>

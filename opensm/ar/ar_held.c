@@ -2,7 +2,7 @@
 #include "ar_held.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/plan.h>
+#include <heddle/ar_manager/pins.h>
 #include <stdlib.h>
 
 static bool has_groups(const struct hd_ar_plan *plan, uint64_t guid)
@@ -71,6 +71,13 @@ int ar_held_update(struct ar_held *held, const struct hd_ar_plan *plan,
 	}
 	take(held, now, stuck, count);
 	return 0;
+}
+
+void ar_held_take(struct ar_held *held, struct hd_ar_plan *plan)
+{
+	hd_ar_plan_hold(plan);
+	hd_ar_plan_free(held->plan);
+	held->plan = plan;
 }
 
 void ar_held_stuck(const struct ar_held *held, const struct hd_fabric *fabric, bool *stuck)

@@ -23,6 +23,9 @@ struct ar_held {
 int ar_held_update(struct ar_held *held, const struct hd_ar_plan *plan,
 		   const struct hd_ar_program *program, const struct hd_fabric *fabric);
 
+/* All switches hold the plan, which is held from then on; none is stuck. */
+void ar_held_take(struct ar_held *held, struct hd_ar_plan *plan);
+
 /* The same for the switches of another fabric: stuck[switch_count]. */
 void ar_held_stuck(const struct ar_held *held, const struct hd_fabric *fabric, bool *stuck);
 

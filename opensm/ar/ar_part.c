@@ -13,6 +13,7 @@
  *	               waits for it, with OpenSM's lock, for AR_PREPARE_MS at most
  *	routed         the switches have the tables: AR_PROGRAM plans, programs the groups, then tells hosts. Nobody
  *	               waits. If a switch has not got its table, the next sweep does it
+ *	key_*          a routing key changes entries between sweeps: AR tables follow (ar_key.h)
  *	repair_*       a repair changes tables before the sweep: AR leads its steps (ar_repair.h)
  *
  * STATES. `active`: AR may be on, so it must be narrowed or switched off before tables change. `completed`: all
@@ -131,6 +132,7 @@ static bool start(struct ar *ar)
 		log_error(&ar->context->log, LOG_ERROR_AR, "adaptive routing: %s", err.text);
 		return false;
 	}
+	ar->worker.adaptive = ar->context->adaptive;
 	ar->started = true;
 	return true;
 }
@@ -217,6 +219,16 @@ static void note_name(struct ar *ar, const struct routing *routing)
 	ar_settings_read(&ar->settings, ar->context->config, ar->named, &ar->context->log);
 }
 
+/* Whether keys have come or gone with the sweep, although the engine's tables are the same. */
+static bool keys_changed(const struct ar *ar, const struct routing *routing)
+{
+	const struct routing *before = ar->in_switches;
+
+	if (!routing->base && !(before && before->base))
+		return false;
+	return !before || !hd_routes_equal(before->routes, routing->routes);
+}
+
 static void published(void *state)
 {
 	struct ar *ar = state;
@@ -233,7 +245,7 @@ static void published(void *state)
 	ar->completed = false;
 	if (!ar->active && !ar->settings.config.enable)
 		return;
-	if (!routing->changes && !fresh && ar->settings.config.enable)
+	if (!routing->changes && !fresh && ar->settings.config.enable && !keys_changed(ar, routing))
 		return;
 	job = job_of_routing(ar, AR_PREPARE);
 	if (job) {
@@ -357,6 +369,36 @@ static int repair_programs(void *state, struct repair_change *change, bool *done
 	return rc || !job ? rc : ar_worker_lead(&ar->worker, job, change, done, err);
 }
 
+static void repair_ends(void *state, struct repair_change *change)
+{
+	struct ar *ar = state;
+
+	(void)change;
+	if (ar->started)
+		ar_worker_end_repair(&ar->worker);
+}
+
+/* ---- routing keys ---- */
+
+static int key_programs(void *state, struct key_change *change, struct hd_error *err)
+{
+	struct ar *ar = state;
+	struct ar_job *job;
+
+	if (!ar->started || !ar_worker_wants_key(&ar->worker))
+		return 0;
+	int rc = copy_job(ar, &job, err);
+	return rc || !job ? rc : ar_worker_program_key(&ar->worker, job, change, err);
+}
+
+static void key_ends(void *state, struct key_change *change)
+{
+	struct ar *ar = state;
+
+	if (ar->started)
+		ar_worker_end_key(&ar->worker, change);
+}
+
 static void status(void *state, struct status_report *report)
 {
 	struct ar *ar = state;
@@ -391,6 +433,9 @@ const struct part ar_part = {
     .forbids_repairs = forbids_repairs,
     .repair_begins = repair_begins,
     .repair_programs = repair_programs,
+    .repair_ends = repair_ends,
+    .key_programs = key_programs,
+    .key_ends = key_ends,
     .status = status,
     .destroy = destroy,
 };

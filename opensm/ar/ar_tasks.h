@@ -16,6 +16,8 @@
 #ifndef OPENSM_AR_TASKS_H
 #define OPENSM_AR_TASKS_H
 
+#include "adaptive_state.h"
+
 struct ar_figures;
 struct ar_job;
 struct ar_tasks;
@@ -31,5 +33,8 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job);
 /* How things are after a job. */
 void ar_tasks_figures(const struct ar_tasks *tasks, const struct ar_job *job,
 		      struct ar_figures *out);
+
+/* What is in force after a job; *plan lives as long as the tasks have it. */
+enum adaptive_state ar_tasks_adaptive(const struct ar_tasks *tasks, struct hd_ar_plan **plan);
 
 #endif

@@ -1,9 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_tasks_state.h"
 #include "ar_jobs.h"
+#include "ar_tasks.h"
 #include "routing.h"
 
+#include <errno.h>
+#include <heddle/ar_manager/pins.h>
 #include <stdlib.h>
+
+bool ar_tasks_are_settled(const struct ar_tasks *tasks)
+{
+	const struct ar_held *held = &tasks->held;
+
+	return !tasks->unsure && !tasks->behind && !held->stuck_count && held->plan &&
+	       tasks->plan &&
+	       (held->plan == tasks->plan || hd_ar_plan_equal(held->plan, tasks->plan));
+}
+
+enum adaptive_state ar_tasks_adaptive(const struct ar_tasks *tasks, struct hd_ar_plan **plan)
+{
+	*plan = NULL;
+	if (!tasks->held.plan)
+		return tasks->unsure ? ADAPTIVE_UNKNOWN : ADAPTIVE_OFF;
+	if (!ar_tasks_are_settled(tasks))
+		return ADAPTIVE_UNKNOWN;
+	*plan = hd_ar_plan_unpinned(tasks->plan);
+	return ADAPTIVE_ON;
+}
+
+/* Static entries for routing keys. */
+static int pin(const struct ar_job *job, struct hd_ar_plan *plan, bool unproved,
+	       const struct hd_go_on *go_on, struct hd_ar_plan **out, struct hd_error *err)
+{
+	const struct routing *routing = job->routing;
+	struct hd_ar_plan *pinned = NULL;
+	int rc =
+	    hd_ar_plan_pinned(plan, routing->fabric, routing->routes, &routing->pins, &pinned, err);
+
+	if (!rc && !unproved && job->task == AR_PROGRAM && routing->pins.count) {
+		const struct hd_ar_proof_request request = {
+		    .fabric = routing->fabric,
+		    .routes = routing->routes,
+		    .plan = pinned,
+		    .threads = job->threads,
+		    .go_on = go_on ? *go_on : (struct hd_go_on){NULL, NULL}};
+		rc = hd_ar_prove(&request, &pinned->proof, NULL, err);
+		if (rc == -ELOOP)
+			hd_error_prefix(err, rc, "with the routing keys in force");
+	}
+	if (rc)
+		hd_ar_plan_free(pinned);
+	else
+		*out = pinned;
+	return rc;
+}
 
 int ar_tasks_make_plan(struct ar_tasks *tasks, const struct ar_job *job, bool unproved,
 		       const struct hd_go_on *go_on, struct hd_ar_plan **plan, struct hd_error *err)
@@ -12,21 +62,27 @@ int ar_tasks_make_plan(struct ar_tasks *tasks, const struct ar_job *job, bool un
 	struct hd_ar_capability *capabilities = hd_ar_program_capabilities(
 	    ar_port_program(&tasks->port), job->routing->fabric->lid_count);
 	struct hd_ar_request request = {.fabric = job->routing->fabric,
-					.routes = job->routing->routes,
+					.routes = routing_base(job->routing),
 					.capabilities = capabilities,
-					.previous = tasks->plan,
 					.algorithm = config->algorithm,
 					.mode = config->mode,
 					.group_cap = config->group_cap,
 					.unproved = unproved,
 					.threads = job->threads,
 					.notes = &tasks->notes};
+	struct hd_ar_plan *base = NULL;
 
+	if (tasks->plan)
+		request.previous = hd_ar_plan_unpinned(tasks->plan);
 	if (go_on)
 		request.go_on = *go_on;
-	int rc = capabilities ? hd_ar_plan_new(&request, plan, NULL, err) : hd_error_no_memory(err);
+	int rc =
+	    capabilities ? hd_ar_plan_new(&request, &base, NULL, err) : hd_error_no_memory(err);
 
 	free(capabilities);
+	if (!rc)
+		rc = pin(job, base, unproved, go_on, plan, err);
+	hd_ar_plan_free(base);
 	return rc;
 }
 

@@ -16,7 +16,7 @@ struct routing;
 struct ar_tasks {
 	struct ar_caller *caller;
 	struct ar_port port;
-	/* The last plan that was programmed, NULL: none yet. Later plans take its numbers. */
+	/* The last plan that was programmed, with routing keys, NULL: none yet. Later plans take its numbers. */
 	struct hd_ar_plan *plan;
 	/* Whose ports are in the AR tables, since the first Set of a programming; held; NULL: none
 	 * has begun. */
@@ -36,7 +36,11 @@ struct ar_tasks {
 	struct ar_hosts hosts;
 };
 
-/* Makes a plan for the routing of a job, with what its switches can do, and notes why it is not better. `unproved`: the
+/* Whether it is known that the switches hold tasks->plan and no other, on the tables of tasks->routing. */
+bool ar_tasks_are_settled(const struct ar_tasks *tasks);
+
+/* Makes a plan for the routing of a job, with what its switches can do, and with static entries for its routing keys:
+ * hd_ar_plan_pinned(). Notes why it is not better. Of AR_PROGRAM these are proved too; what others do with a plan proves it. `unproved`: the
  * steps to it are proved. `go_on` NULL: never stop. Errors: as hd_ar_plan_new(). */
 int ar_tasks_make_plan(struct ar_tasks *tasks, const struct ar_job *job, bool unproved,
 		       const struct hd_go_on *go_on, struct hd_ar_plan **plan,

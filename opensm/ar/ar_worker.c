@@ -2,6 +2,7 @@
 #include "ar_worker.h"
 #include "ar_repair.h"
 #include "ar_tasks.h"
+#include "key_change.h"
 #include "master.h"
 #include "monotonic.h"
 #include "repair_change.h"
@@ -28,6 +29,28 @@ bool ar_worker_go_on(void *context)
 	return false;
 }
 
+/* Whether a job waits that changes what the switches hold. */
+static bool has_more(struct ar_worker *worker)
+{
+	writer_lock(worker->caller.writer);
+	const bool more = worker->next && worker->next->task != AR_TELL;
+	writer_unlock(worker->caller.writer);
+	return more;
+}
+
+/* Says what is in force, unless it will be something else next. */
+static void tell_adaptive(struct ar_worker *worker)
+{
+	struct hd_ar_plan *plan;
+
+	if (!worker->adaptive || has_more(worker))
+		return;
+	const enum adaptive_state state = ar_tasks_adaptive(worker->tasks, &plan);
+	adaptive_note(worker->adaptive, state, plan);
+	if (has_more(worker)) /* it was posted since */
+		adaptive_note(worker->adaptive, ADAPTIVE_CHANGING, NULL);
+}
+
 void ar_worker_note_told(void *context)
 {
 	struct ar_worker *worker = context;
@@ -35,6 +58,7 @@ void ar_worker_note_told(void *context)
 	writer_lock(worker->caller.writer);
 	worker->told = true;
 	writer_unlock(worker->caller.writer);
+	tell_adaptive(worker); /* keys need not wait for hosts */
 }
 
 /* ---- jobs ---- */
@@ -63,19 +87,25 @@ static bool begin_repair(struct ar_worker *worker)
 	return begun;
 }
 
+/* The routing whose tables the switches have now. */
+static void note_tables(struct ar_worker *worker, struct routing *routing)
+{
+	routing_hold(routing);
+	writer_lock(worker->caller.writer);
+	struct routing *former = worker->repaired;
+	worker->repaired = routing;
+	writer_unlock(worker->caller.writer);
+	routing_release(former);
+}
+
 /* `repaired`: the routing whose tables the switches have now; NULL: as before. */
 static void end_repair(struct ar_worker *worker, struct routing *repaired)
 {
-	struct routing *former = NULL;
-
 	writer_lock(worker->caller.writer);
 	worker->repairing = false;
-	if (repaired) {
-		former = worker->repaired;
-		worker->repaired = routing_hold(repaired);
-	}
 	writer_unlock(worker->caller.writer);
-	routing_release(former);
+	if (repaired)
+		note_tables(worker, repaired);
 }
 
 void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job)
@@ -87,6 +117,7 @@ void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job)
 		    hd_error_set(&repair->err, -EBUSY, "adaptive routing is being programmed");
 		return;
 	}
+	adaptive_note(worker->adaptive, ADAPTIVE_CHANGING, NULL);
 	ar_tasks_do(worker->tasks, job);
 	note_done(worker, job, 0);
 	end_repair(worker, repair->rc || repair->off ? NULL : job->routing);
@@ -112,6 +143,33 @@ int ar_worker_lead(struct ar_worker *worker, struct ar_job *job, struct repair_c
 	ar_job_free(job);
 	hd_routes_free(before);
 	return rc;
+}
+
+void ar_worker_end_repair(struct ar_worker *worker)
+{
+	tell_adaptive(worker);
+}
+
+bool ar_worker_wants_key(const struct ar_worker *worker)
+{
+	return ar_key_concerns(worker->tasks);
+}
+
+int ar_worker_program_key(struct ar_worker *worker, struct ar_job *job, struct key_change *change,
+			  struct hd_error *err)
+{
+	int rc = ar_key_program(worker->tasks, job, change, &worker->key, err);
+
+	ar_job_free(job);
+	return rc;
+}
+
+void ar_worker_end_key(struct ar_worker *worker, struct key_change *change)
+{
+	ar_key_end(worker->tasks, change, &worker->key);
+	if (change->published)
+		note_tables(worker, change->after);
+	tell_adaptive(worker);
 }
 
 /* What is left of a job that has made room for another client. Takes the job over, unless there is a newer one. */
@@ -156,6 +214,8 @@ static void run(void *context, uint64_t turn)
 		return;
 	ar_tasks_do(worker->tasks, job);
 	note_done(worker, job, number);
+	if (job->task != AR_PREPARE)
+		tell_adaptive(worker);
 	if (!take_rest(worker, job))
 		ar_job_free(job);
 }
@@ -200,6 +260,7 @@ uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job)
 		inherit(job, worker->next);
 	ar_job_free(worker->next);
 	worker->next = job;
+	adaptive_note(worker->adaptive, ADAPTIVE_CHANGING, NULL);
 	number = ++worker->posted_number;
 	writer_post(worker->caller.writer);
 	writer_unlock(worker->caller.writer);

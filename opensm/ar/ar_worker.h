@@ -9,10 +9,13 @@
 #ifndef OPENSM_AR_WORKER_H
 #define OPENSM_AR_WORKER_H
 
+#include "adaptive_state.h"
 #include "ar_figures.h"
 #include "ar_jobs.h"
+#include "ar_key.h"
 
 struct ar_tasks;
+struct key_change;
 struct repair_change;
 
 struct ar_worker {
@@ -20,6 +23,9 @@ struct ar_worker {
 	struct osm_opensm *osm;
 	struct writer_client client;
 	struct ar_tasks *tasks;
+	struct ar_key key; /* that is being put in force */
+	/* Gets what is in force after each job. Set before the first one; NULL: nobody wants to know. */
+	struct adaptive *adaptive;
 	/* ---- with the writer's lock ---- */
 	struct ar_job *next; /* NULL: none is waiting */
 	uint64_t posted_number, done_number;
@@ -49,6 +55,21 @@ void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job);
  */
 int ar_worker_lead(struct ar_worker *worker, struct ar_job *job, struct repair_change *change,
 		   bool *done, struct hd_error *err);
+
+/* A repair has ended, and its tables are in force or not: says which adaptive routing is in force. For the writer's
+ * thread. */
+void ar_worker_end_repair(struct ar_worker *worker);
+
+/* Whether a routing key concerns adaptive routing. For the writer's thread. */
+bool ar_worker_wants_key(const struct ar_worker *worker);
+
+/* Follows a routing key with a job AR_REPAIR that has only settings, and takes it over. For the writer's thread. Errors:
+ * those of ar_key_program(). */
+int ar_worker_program_key(struct ar_worker *worker, struct ar_job *job, struct key_change *change,
+			  struct hd_error *err);
+
+/* The key is in force or not. For the writer's thread. */
+void ar_worker_end_key(struct ar_worker *worker, struct key_change *change);
 
 /* Moves out which tables the switches have since the last repair; NULL: there was none. To be
  * released. */

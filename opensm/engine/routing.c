@@ -405,6 +405,13 @@ void routing_take_keys(struct routing *routing, struct hd_routes *routes)
 	routing->routes = routes;
 }
 
+void routing_take_pins(struct routing *routing, struct hd_ar_pins *pins)
+{
+	hd_ar_pins_release(&routing->pins);
+	routing->pins = *pins;
+	*pins = (struct hd_ar_pins){0};
+}
+
 /* Member by member: other threads change the number of holders of `routing` meanwhile. */
 struct routing *routing_with_keys(struct routing *routing, struct hd_routes *routes)
 {
@@ -455,6 +462,7 @@ void routing_release(struct routing *routing)
 	if (!routing || atomic_fetch_sub(&routing->holders, 1) > 1)
 		return;
 	hd_routes_free(routing->routes);
+	hd_ar_pins_release(&routing->pins);
 	if (routing->origin)
 		routing_release(routing->origin);
 	else

@@ -9,6 +9,7 @@
 #include "lane_tables.h"
 #include "virtual_lanes.h"
 
+#include <heddle/ar_manager/pins.h>
 #include <heddle/engines.h>
 #include <heddle/fabric/stored_tables.h>
 #include <stdatomic.h>
@@ -23,6 +24,7 @@ struct routing {
 	/* The tables of the engine, if routing keys have replaced entries of `routes`; NULL: `routes`
 	 * are the engine's. routing_base() */
 	struct hd_routes *base;
+	struct hd_ar_pins pins; /* the entries of routing keys */
 	/* Held: all but `routes` belongs to that routing. NULL: all belongs to this one. */
 	struct routing *origin;
 	/*
@@ -127,7 +129,11 @@ static inline struct hd_routes *routing_base(const struct routing *routing)
 /* Gives a routing that is not published yet other tables, which it then owns: those with keys. */
 void routing_take_keys(struct routing *routing, struct hd_routes *routes);
 
-/* The routing with other tables, which the result then owns: other keys. All else is shared. To be
+/* Gives a routing that is not published yet the entries of its keys, which it then owns; *pins becomes empty. */
+void routing_take_pins(struct routing *routing, struct hd_ar_pins *pins);
+
+/* The routing with other tables, which the result then owns: other keys, whose entries it
+ * does not know yet. All else is shared. To be
  * released. NULL: no memory. For any thread that holds `routing`. */
 struct routing *routing_with_keys(struct routing *routing, struct hd_routes *routes);
 

@@ -190,6 +190,44 @@ int keys_apply_again(const struct hd_fabric *fabric, const struct hd_routes *bas
 	return rc;
 }
 
+/* Appends to a list that has room for the entries. */
+static int add_pins(const struct hd_fabric *fabric, const struct keys_key *key,
+		    struct hd_ar_pins *pins, struct hd_error *err)
+{
+	struct keys_entries entries;
+	int rc = keys_entries_find(fabric, key->entries, key->count, &entries, err);
+
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < entries.count; i++)
+		pins->list[pins->count++] =
+		    (struct hd_ar_pin){.sw = entries.list[i].sw, .lid = entries.list[i].lid};
+	keys_entries_release(&entries);
+	return 0;
+}
+
+int keys_apply_pins(const struct hd_fabric *fabric, const struct keys_set *set,
+		    struct hd_ar_pins *out, struct hd_error *err)
+{
+	struct hd_ar_pins pins = {0};
+	size_t room = 1;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < set->count; i++)
+		room += set->keys[i]->count;
+	pins.list = malloc(room * sizeof(*pins.list));
+	if (!pins.list)
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; !rc && i < set->count; i++)
+		rc = add_pins(fabric, set->keys[i], &pins, err);
+	hd_ar_pins_sort(&pins);
+	if (rc)
+		hd_ar_pins_release(&pins);
+	else
+		*out = pins;
+	return rc;
+}
+
 static bool same_lids(const struct hd_fabric *a, const struct hd_fabric *b)
 {
 	return a->port_count == b->port_count && a->lid_count == b->lid_count &&

@@ -5,6 +5,7 @@
 
 #include "keys_set.h"
 
+#include <heddle/ar_manager/pins.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 #include <heddle/keyd/channel.h>
@@ -54,6 +55,11 @@ int keys_apply_drop_moved(const struct hd_fabric *fabric, const struct hd_fabric
  * proven. Errors: -ENOMEM. */
 int keys_apply_again(const struct hd_fabric *fabric, const struct hd_routes *base,
 		     const struct keys_set *set, struct hd_routes **out, struct hd_error *err);
+
+/* The entries of all keys of a set, which are sound in the fabric. *out is released with hd_ar_pins_release(). Errors:
+ * -ENOMEM. O(entries log entries). */
+int keys_apply_pins(const struct hd_fabric *fabric, const struct keys_set *set,
+		    struct hd_ar_pins *out, struct hd_error *err);
 
 /* Whether two fabrics have the same switches, cables, LIDs and LMCs, and the same tables. Also false
  * without memory. O(ports + switches * LIDs). */

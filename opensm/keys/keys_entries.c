@@ -117,3 +117,17 @@ void keys_entries_revert(const struct keys_entries *entries, const struct hd_rou
 		    hd_routes_row(base, entry->sw)[entry->lid];
 	}
 }
+
+int keys_entries_pins(const struct keys_entries *entries, struct hd_ar_pins *out)
+{
+	struct hd_ar_pins pins = {.list =
+				      malloc(((size_t)entries->count + 1) * sizeof(*pins.list))};
+
+	if (!pins.list)
+		return -ENOMEM;
+	for (; pins.count < entries->count; pins.count++)
+		pins.list[pins.count] = (struct hd_ar_pin){.sw = entries->list[pins.count].sw,
+							   .lid = entries->list[pins.count].lid};
+	*out = pins;
+	return 0;
+}

@@ -3,6 +3,7 @@
 #ifndef OPENSM_KEYS_ENTRIES_H
 #define OPENSM_KEYS_ENTRIES_H
 
+#include <heddle/ar_manager/pins.h>
 #include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
@@ -37,6 +38,9 @@ void keys_entries_write(const struct keys_entries *entries, struct hd_routes *ro
 /* Writes the ports of the tables `base` in their place. */
 void keys_entries_revert(const struct keys_entries *entries, const struct hd_routes *base,
 			 struct hd_routes *routes);
+
+/* Their places. *out is released with hd_ar_pins_release(). Errors: -ENOMEM. O(entries). */
+int keys_entries_pins(const struct keys_entries *entries, struct hd_ar_pins *out);
 
 /* "'leaf1' 0x0002c9..." of a switch, for messages; size HD_LABEL_SIZE is enough. */
 const char *keys_entries_switch_name(const struct hd_fabric *fabric, uint32_t sw, char *buffer,

@@ -18,6 +18,7 @@
  * WHAT IS NOT KNOWN. If it is not known what switches hold of a key, no repair begins before the next sweep; of a
  * repair, no key is set before it. Both ask for that sweep.
  */
+#include "adaptive_state.h"
 #include "ar_settings.h"
 #include "keys_repair.h"
 #include "keys_server.h"
@@ -201,6 +202,8 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 		free(state);
 		return rc;
 	}
+	/* a SET may wait for adaptive routing, and the proof needs its groups */
+	adaptive_watch(context->adaptive, state->shared.wake);
 	*out = state;
 	return 0;
 }
@@ -209,6 +212,7 @@ static void destroy(void *data)
 {
 	struct keys_state *state = data;
 
+	adaptive_watch(state->context->adaptive, -1);
 	keys_server_end(state->server);
 	routing_release(state->given);
 	hd_keys_proof_free(state->proof);
@@ -273,10 +277,10 @@ static void discovered(void *data)
 		osm_ucast_cache_invalidate(&osm->sm.ucast_mgr);
 }
 
-/* Adaptive routing takes other paths than a key says. */
-static bool is_adaptive(const struct keys_state *state, const struct routing *routing)
+/* With private tables a switch has several entries for a LID, and packets change their lanes. */
+static bool is_private(const struct keys_state *state, const struct routing *routing)
 {
-	return ar_settings_may_enable(state->context->config, routing->adaptive);
+	return ar_settings_may_be_private(state->context->config, routing->adaptive);
 }
 
 static void refuse_keys(const struct keys_state *state, const struct routing *routing, char *text,
@@ -290,9 +294,10 @@ static void refuse_keys(const struct keys_state *state, const struct routing *ro
 			 used && used->name ? used->name : "in force");
 	else if (!routing->engine->takes_keys)
 		snprintf(text, size, "the routing engine %s takes no keys", routing->engine->name);
-	else if (is_adaptive(state, routing))
+	else if (is_private(state, routing))
 		snprintf(text, size,
-			 "adaptive routing is on, so packets would leave the routes of keys");
+			 "adaptive routing has private tables (ar.algorithm is dfp), which do not "
+			 "go with keys");
 }
 
 /* Without memory for the list the keys are out all the same; HELD shows it. */
@@ -313,6 +318,22 @@ static void drop_all(struct keys_state *state, const char *reason)
 	keys_broken_release(&broken);
 }
 
+/* Gives the routing the tables with the keys of the set, and their entries. */
+static int take_keys(struct routing *routing, struct hd_routes *routes, const struct keys_set *set,
+		     struct hd_error *err)
+{
+	struct hd_ar_pins pins = {0};
+	int rc = keys_apply_pins(routing->fabric, set, &pins, err);
+
+	if (rc) {
+		hd_routes_free(routes);
+		return rc;
+	}
+	routing_take_keys(routing, routes);
+	routing_take_pins(routing, &pins);
+	return 0;
+}
+
 /* The same keys over the same tables. */
 static int apply_again(struct keys_state *state, struct routing *routing, struct hd_error *err)
 {
@@ -320,9 +341,9 @@ static int apply_again(struct keys_state *state, struct routing *routing, struct
 	struct hd_routes *routes;
 	int rc = keys_apply_again(routing->fabric, routing->routes, set, &routes, err);
 
-	keys_set_release(set);
 	if (!rc)
-		routing_take_keys(routing, routes);
+		rc = take_keys(routing, routes, set, err);
+	keys_set_release(set);
 	return rc;
 }
 
@@ -349,7 +370,13 @@ static int apply_afresh(struct keys_state *state, struct routing *routing, struc
 		 "keys: %" PRIu32 " keys are sound over the new tables; proofs took %.1f ms",
 		 applied.set->count, monotonic_ms() - begun);
 	if (applied.routes)
-		routing_take_keys(routing, applied.routes);
+		rc = take_keys(routing, applied.routes, applied.set, err);
+	if (rc) {
+		keys_set_release(applied.set);
+		hd_keys_proof_free(applied.proof);
+		keys_broken_release(&broken);
+		return rc;
+	}
 	keys_set_release(keys_shared_replace_set(&state->shared, applied.set, &broken));
 	keys_broken_release(&broken);
 	state->proof = applied.proof;
@@ -421,7 +448,7 @@ static void print_engine(const struct keys_state *state, const struct routing *r
 	const struct osm_routing_engine *used = state->context->osm->routing_engine_used;
 
 	if (routing)
-		snprintf(name, KEYS_ENGINE_SIZE, "%s%s", is_adaptive(state, routing) ? "ar_" : "",
+		snprintf(name, KEYS_ENGINE_SIZE, "%s%s", is_private(state, routing) ? "ar_" : "",
 			 routing->engine->name);
 	else
 		snprintf(name, KEYS_ENGINE_SIZE, "%s", used && used->name ? used->name : "none");

@@ -28,6 +28,12 @@ int keys_repair_apply(struct keys_repair *repair, struct keys_shared *shared,
 	if (rc)
 		return rc;
 	repair->any = true;
+	rc = keys_apply_pins(change->damaged, repair->applied.set, &change->pins, err);
+	if (rc) {
+		hd_routes_free(repair->applied.routes);
+		repair->applied.routes = NULL;
+		return rc;
+	}
 	change->strict = "routing keys are in force";
 	change->keyed = repair->applied.routes;
 	repair->applied.routes = NULL;

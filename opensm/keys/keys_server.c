@@ -179,7 +179,7 @@ static void try_set(struct keys_server *server)
 	else if (!keys_worker_set(&server->worker, set, &result)) {
 		if (monotonic_ms() < server->until)
 			return;
-		result = busy(set, "OpenSM sweeps the subnet");
+		result = busy(set, keys_worker_waits_for(&server->worker));
 	}
 	answer(server, &result);
 }

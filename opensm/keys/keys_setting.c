@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* One SET. The thread of the part proves it. Then the writer's thread sends it, and hands the result to OpenSM, or
  * takes back what was sent. */
+#include "key_change.h"
 #include "keys_blocks.h"
 #include "keys_entries.h"
 #include "keys_worker.h"
@@ -31,6 +32,7 @@ struct setting {
 	struct routing *routing;
 	struct keys_set *keys; /* with the key */
 	struct keys_blocks blocks;
+	struct key_change change; /* what other parts see of it */
 	bool proven; /* the proof has the dependencies of `fresh` */
 	bool without_before; /* the proof has no dependencies of `before` */
 	double repair_since; /* monotonic_ms() since a repair has been waiting; 0: none has */
@@ -140,6 +142,14 @@ static void keep_spare(struct setting *setting, struct hd_routes *routes, bool n
 	setting->worker->spare = routes;
 }
 
+static int prove_entries(struct setting *setting)
+{
+	const struct keys_worker *worker = setting->worker;
+
+	return hd_keys_proof_change(worker->proof, worker->routing->routes, setting->routes,
+				    setting->fresh.lids, setting->fresh.lid_count, &setting->err);
+}
+
 /* The dependencies of keys that have gone may be in the way: then without them. */
 static int prove(struct setting *setting)
 {
@@ -148,17 +158,35 @@ static int prove(struct setting *setting)
 	int rc = worker->proof ? 0 : keys_worker_make_proof(worker, 0, err);
 
 	if (!rc)
-		rc = hd_keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
-				       setting->fresh.lid_count, err);
+		rc = prove_entries(setting);
 	if (rc == -ELOOP && worker->proof &&
 	    (setting->before || hd_keys_proof_is_stale(worker->proof))) {
 		rc = keys_worker_make_proof(worker, setting->set->key, err);
 		if (!rc)
-			rc = hd_keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
-					       setting->fresh.lid_count, err);
+			rc = prove_entries(setting);
 		setting->without_before = true;
 	}
 	setting->proven = !rc;
+	return rc;
+}
+
+/* The entries that are static with the key, and those that may change. */
+static int make_pins(struct setting *setting)
+{
+	static const struct hd_ar_pins none = {0};
+	struct hd_ar_pins gone = {0}, come = {0}, after = {0};
+	int rc = keys_entries_pins(&setting->old, &gone);
+
+	if (!rc)
+		rc = keys_entries_pins(&setting->fresh, &come);
+	if (!rc)
+		rc = hd_ar_pins_change(&gone, &none, &come, &setting->change.places);
+	if (!rc)
+		rc = hd_ar_pins_change(&setting->worker->routing->pins, &gone, &come, &after);
+	if (!rc)
+		routing_take_pins(setting->routing, &after);
+	hd_ar_pins_release(&gone);
+	hd_ar_pins_release(&come);
 	return rc;
 }
 
@@ -177,7 +205,9 @@ static int make_set(struct setting *setting)
 	setting->routing = routing_with_keys(setting->worker->routing, setting->routes);
 	if (setting->routing)
 		setting->routes = NULL;
-	return setting->keys && setting->routing ? 0 : hd_error_no_memory(&setting->err);
+	return setting->keys && setting->routing && !make_pins(setting)
+		   ? 0
+		   : hd_error_no_memory(&setting->err);
 }
 
 /* ---- sending: the writer's thread ---- */
@@ -315,15 +345,21 @@ static void take_back(struct setting *setting, const struct writer_lft *sent)
 		be_unsure(setting);
 }
 
+static struct writer_lft sending_of(struct setting *setting)
+{
+	const struct keys_worker *worker = setting->worker;
+
+	return (struct writer_lft){.writer = writer_of(setting),
+				   .turn = setting->turn,
+				   .fabric = worker->routing->fabric,
+				   .queue = worker->queue,
+				   .before = worker->routing->routes,
+				   .wanted = {go_on, setting}};
+}
+
 static int send_blocks(struct setting *setting)
 {
-	struct keys_worker *worker = setting->worker;
-	struct writer_lft send = {.writer = writer_of(setting),
-				  .turn = setting->turn,
-				  .fabric = worker->routing->fabric,
-				  .queue = worker->queue,
-				  .before = worker->routing->routes,
-				  .wanted = {go_on, setting}};
+	struct writer_lft send = sending_of(setting);
 	int rc = run(setting, &send, false, &setting->err);
 
 	if (rc && rc != -ECANCELED && rc != -ENOMEM)
@@ -335,22 +371,40 @@ static int send_blocks(struct setting *setting)
 	return rc;
 }
 
+/* The tables of adaptive routing. If they do not get the entries, the forwarding tables must not have them either. */
+static int change_adaptive(struct setting *setting)
+{
+	struct key_change *change = &setting->change;
+	struct writer_lft send = sending_of(setting);
+
+	change->after = setting->routing;
+	int rc = part_key_programs(setting->worker->shared->context, change, &setting->err);
+	if (rc && setting->blocks.count)
+		take_back(setting, &send);
+	return rc;
+}
+
 static void send_and_land(void *context)
 {
 	struct setting *setting = context;
 	int rc;
 
 	/* since the proof a repair may have changed tables, or half of them */
-	if (keys_shared_turn(setting->worker->shared) != setting->turn) {
+	if (keys_shared_turn(setting->worker->shared) != setting->turn ||
+	    !adaptive_is(setting->worker->shared->context->adaptive, &setting->worker->adaptive)) {
 		setting->rc = -ECANCELED;
 		return;
 	}
 	rc = setting->blocks.count ? open_queue(setting) : 0;
 	if (!rc && setting->blocks.count)
 		rc = send_blocks(setting);
+	if (!rc)
+		rc = change_adaptive(setting);
 	if (rc && rc != -ECANCELED)
 		rc = -EIO; /* the key itself is sound */
 	setting->rc = rc ? rc : land(setting);
+	setting->change.published = !setting->rc;
+	part_key_ends(setting->worker->shared->context, &setting->change);
 }
 
 /* ---- the SET ---- */
@@ -365,6 +419,7 @@ static void release(struct setting *setting)
 	keys_entries_release(&setting->fresh);
 	keys_set_release(setting->keys);
 	keys_blocks_release(&setting->blocks);
+	hd_ar_pins_release(&setting->change.places);
 }
 
 static enum hd_channel_status status_of(int rc)
@@ -457,6 +512,9 @@ static bool answer_at_once(const struct keys_worker *worker, const struct hd_cha
 		fill(result, HD_CHANNEL_STALE, "the fabric has changed since the key was made");
 	else if (before && keys_key_equal(before, &set->overlay))
 		fill(result, HD_CHANNEL_DONE, "");
+	else if (worker->adaptive.state == ADAPTIVE_UNKNOWN)
+		fill(result, HD_CHANNEL_FAILED,
+		     "it is not known what the switches hold of adaptive routing");
 	else
 		return false;
 	return true;

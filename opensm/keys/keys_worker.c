@@ -5,6 +5,7 @@
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
+#include <heddle/ar_manager/pins.h>
 #include <heddle/change/keys_proof.h>
 
 #include <errno.h>
@@ -26,6 +27,8 @@ void keys_worker_forget_proof(struct keys_worker *worker)
 {
 	hd_keys_proof_free(worker->proof);
 	routing_release(worker->proved);
+	hd_ar_plan_free(worker->proved_plan);
+	worker->proved_plan = NULL;
 	worker->proof = NULL;
 	worker->proved = NULL;
 }
@@ -34,6 +37,7 @@ void keys_worker_release(struct keys_worker *worker)
 {
 	hd_smp_queue_free(worker->queue);
 	keys_worker_forget_proof(worker);
+	adaptive_view_release(&worker->adaptive);
 	routing_release(worker->routing);
 	hd_routes_free(worker->spare);
 	keys_news_release(&worker->news);
@@ -49,17 +53,54 @@ bool keys_worker_is_master(const struct keys_worker *worker)
 	return master_is_ours(worker->shared->context->osm);
 }
 
+/* A proof without the groups in force, or with others, is void. */
+static void check_proof(struct keys_worker *worker)
+{
+	if (worker->proof && worker->proved_plan != worker->adaptive.plan)
+		keys_worker_forget_proof(worker);
+}
+
+/* Looks at adaptive routing. False: it is being programmed. */
+static bool take_adaptive(struct keys_worker *worker)
+{
+	struct adaptive *adaptive = worker->shared->context->adaptive;
+	struct adaptive_view now;
+
+	check_proof(worker);
+	if (adaptive_is(adaptive, &worker->adaptive))
+		return true;
+	adaptive_look(adaptive, &now);
+	if (now.state == ADAPTIVE_CHANGING)
+		return false;
+	adaptive_view_release(&worker->adaptive);
+	worker->adaptive = now;
+	worker->unprovable = false;
+	check_proof(worker);
+	return true;
+}
+
 uint64_t keys_worker_begin(struct keys_worker *worker)
 {
 	uint64_t turn = keys_shared_turn(worker->shared);
 
-	if (turn == worker->canceled_turn)
+	if (turn == worker->canceled_turn || (turn && !take_adaptive(worker)))
 		return 0;
 	if (turn) {
 		keys_set_release(worker->set);
 		worker->set = keys_shared_set(worker->shared);
 	}
 	return turn;
+}
+
+const char *keys_worker_waits_for(const struct keys_worker *worker)
+{
+	struct adaptive_view view;
+
+	adaptive_look(worker->shared->context->adaptive, &view);
+	const bool changing =
+	    view.state == ADAPTIVE_CHANGING && writer_turn(worker->shared->context->writer);
+	adaptive_view_release(&view);
+	return changing ? "adaptive routing is being programmed" : "OpenSM sweeps the subnet";
 }
 
 /* ---- what keyd gets of the fabric ---- */
@@ -136,6 +177,7 @@ static void take_proof(struct keys_worker *worker, struct keys_news *news)
 		keys_worker_forget_proof(worker);
 		worker->proof = news->proof;
 		worker->proved = routing_hold(news->routing);
+		worker->proved_plan = NULL;
 		news->proof = NULL;
 	} else if (!news->same) {
 		keys_worker_forget_proof(worker);
@@ -161,6 +203,9 @@ static int add_keys(struct keys_worker *worker, struct hd_keys_proof *proof, uin
 			break;
 		rc = hd_keys_proof_add(proof, worker->routing->routes, entries.lids,
 				       entries.lid_count, err);
+		/* the groups were proved with the keys in force, but not with each entry before and after */
+		if (rc == -ELOOP && worker->adaptive.plan)
+			rc = 0;
 		keys_entries_release(&entries);
 	}
 	return rc;
@@ -170,8 +215,9 @@ int keys_worker_make_proof(struct keys_worker *worker, uint64_t but, struct hd_e
 {
 	struct routing *routing = worker->routing;
 	struct hd_keys_proof *proof;
-	int rc = hd_keys_proof_new(routing->fabric, routing_base(routing), worker->news.threads,
-				   &proof, err);
+	struct hd_ar_plan *plan = worker->adaptive.plan;
+	int rc = hd_keys_proof_new_adaptive(routing->fabric, routing_base(routing), plan,
+					    worker->news.threads, &proof, err);
 
 	if (rc)
 		return rc;
@@ -183,17 +229,22 @@ int keys_worker_make_proof(struct keys_worker *worker, uint64_t but, struct hd_e
 	keys_worker_forget_proof(worker);
 	worker->proof = proof;
 	worker->proved = routing_hold(routing);
+	worker->proved_plan = plan ? hd_ar_plan_hold(plan) : NULL;
 	return 0;
 }
 
-/* Before the first SET needs it. */
+/* Before the first SET needs it, but only when it is known what it has to prove. */
 static void prepare_proof(struct keys_worker *worker)
 {
 	struct hd_error err;
 
-	if (!worker->proof && worker->routing && keys_worker_make_proof(worker, 0, &err))
-		log_error(&worker->shared->context->log, LOG_ERROR_KEYS,
-			  "keys: no key can be in force: %s", err.text);
+	if (worker->proof || worker->unprovable || !worker->routing ||
+	    !keys_shared_turn(worker->shared) || !take_adaptive(worker) ||
+	    worker->adaptive.state == ADAPTIVE_UNKNOWN || !keys_worker_make_proof(worker, 0, &err))
+		return;
+	worker->unprovable = true;
+	log_error(&worker->shared->context->log, LOG_ERROR_KEYS, "keys: no key can be in force: %s",
+		  err.text);
 }
 
 bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *changes)
@@ -202,8 +253,11 @@ bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *chan
 
 	*changes = (struct keys_changes){0};
 	keys_shared_take_news(worker->shared, &news);
-	if (!news.any)
+	if (!news.any) {
+		prepare_proof(worker);
 		return false;
+	}
+	worker->unprovable = false;
 	changes->broken = news.broken;
 	news.broken = (struct keys_broken_list){0};
 	take_proof(worker, &news);

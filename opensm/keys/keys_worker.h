@@ -3,6 +3,7 @@
 #ifndef OPENSM_KEYS_WORKER_H
 #define OPENSM_KEYS_WORKER_H
 
+#include "adaptive_state.h"
 #include "keys_shared.h"
 
 #include <heddle/keyd/channel.h>
@@ -13,6 +14,9 @@ struct keys_worker {
 	struct routing *routing; /* published now; held; NULL: none that takes keys */
 	struct hd_keys_proof *proof; /* NULL: to be made */
 	struct routing *proved; /* whose fabric and tables the proof has; held */
+	struct hd_ar_plan *proved_plan; /* whose groups it has; held; NULL: it has none */
+	struct adaptive_view adaptive; /* in force, as the next SET takes it */
+	bool unprovable; /* no proof can be made for what is in force, and the log says so */
 	/* The same tables as in `routing`, for the next SET to write into: a copy of all tables takes
 	 * longer than most SETs. NULL: none. */
 	struct hd_routes *spare;
@@ -52,9 +56,12 @@ bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *chan
 bool keys_worker_set(struct keys_worker *worker, const struct hd_channel_set *set,
 		     struct hd_channel_result *result);
 
-/* The number of the turn if the sweeper thread does not have it, else 0; looks at the keys in force
- * again. */
+/* The number of the turn if the sweeper thread does not have it, and adaptive routing is not being programmed; else 0.
+ * Looks again at the keys and at the adaptive routing in force. */
 uint64_t keys_worker_begin(struct keys_worker *worker);
+
+/* Why a SET has to wait. */
+const char *keys_worker_waits_for(const struct keys_worker *worker);
 
 /* The next SET makes the proof again. */
 void keys_worker_forget_proof(struct keys_worker *worker);

@@ -342,6 +342,7 @@ static int make_routing(struct repair *repair, struct hd_error *err)
 	repair->repaired = NULL;
 	if (repair->change.keyed)
 		routing_take_keys(repair->routing, repair->change.keyed);
+	routing_take_pins(repair->routing, &repair->change.pins);
 	repair->change.keyed = NULL;
 	repair->change.routing = repair->routing;
 	return 0;
@@ -486,6 +487,7 @@ static void release(struct repair *repair)
 	routing_release(repair->routing);
 	routing_release(repair->before);
 	hd_routes_free(repair->change.keyed);
+	hd_ar_pins_release(&repair->change.pins);
 	hd_routes_free(repair->repaired);
 	hd_fabric_free(repair->damaged);
 }

@@ -4,7 +4,7 @@
 import json
 
 from emulator import AR_INFO, AR_LFT, AR_LFT_OLD, GROUP_TABLE
-from fabric_sim import Topology, heddle
+from fabric_sim import Topology, heddle, tables
 
 LINE = (r"heddle: adaptive routing: (\w+), (\w+); (\d+) of (\d+) switches, (\d+) groups, "
         r"(\d+) LIDs adaptive; SL mask (0x\w+), transports ([\w ]+); (\d+) MADs \((\d+) "
@@ -148,3 +148,63 @@ def private_faults(fabric, plan, tables):
                   for lane in (0, 1) if held["sl_to_plft"][port][lane]
                   != private_table_of(above, port, lane)]
     return wrong
+
+
+class Walker:
+    """Follows packets through what the switches hold, by every port that they may choose."""
+
+    def __init__(self, simulation, emulated):
+        self.topology = Topology(simulation.discover())
+        self.plain = tables(simulation.read_tables())
+        self.adaptive = emulated.tables()
+
+    def ports(self, switch, lid):
+        """A switch with AR has the entries of its AR table; packets without AR take its static port."""
+        held = self.adaptive.get(switch)
+        if not held or not held["enabled"]:
+            return {self.plain[switch][lid]}
+        state, port, _, group = held["lft"][0, lid]
+        return {port} | (set() if state == "static" else held["groups"][0, 0, group, 0])
+
+    def arrives(self, switch, lid, host, known):
+        if switch == host:
+            return True
+        if switch not in self.topology.switches:
+            return False
+        if switch not in known:
+            known[switch] = False  # for those that come here again: a circle
+            ends = [self.topology.peer.get((switch, port)) for port in self.ports(switch, lid)]
+            known[switch] = bool(ends) and all(end and self.arrives(end[0], lid, host, known) for end in ends)
+        return known[switch]
+
+    def lost(self):
+        """[(leaf, host)]: packets may be lost between them."""
+        leaves = {self.topology.leaf(host) for host in self.topology.hosts}
+        found = []
+        for host in self.topology.hosts:
+            known = {}
+            found += [(leaf, host) for leaf in leaves
+                      if not self.arrives(leaf, self.topology.lids[host][0], host, known)]
+        return found
+
+
+# ---- routing keys beside groups ----
+
+NO_PATH = 0xFE  # a port that no switch has: the switch chooses
+
+
+def sending(held, plain):
+    """{switch: ports by LID} of what packets with adaptive routing follow: the AR table of a switch that has it on, else
+    its forwarding table. NO_PATH where the switch chooses among several ports."""
+    rows = {switch: bytearray(row) for switch, row in plain.items()}
+    for switch, found in held.items():
+        for (_, lid), (state, port, _, _) in found["lft"].items() if found["enabled"] else ():
+            rows[switch][lid] = port if state == "static" else NO_PATH
+    return rows
+
+
+def adaptive_entries(held):
+    """{(switch, LID): ports among which the switch chooses}"""
+    return {(switch, lid): frozenset(found["groups"][0, 0, group, 0])
+            for switch, found in held.items() if found["enabled"]
+            for (_, lid), (state, _, _, group) in found["lft"].items() if state != "static"}

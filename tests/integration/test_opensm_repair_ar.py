@@ -9,53 +9,15 @@ import pytest
 
 import emulator
 import fabric_sim
-from ar_sim import differing, plan_of, programmed, sweep, table_sets
+from ar_sim import Walker, differing, plan_of, programmed, sweep, table_sets
 from emulator import AR_INFO, Emulator
-from fabric_sim import SURE, Simulation, Topology, generate, tables, wait_until
+from fabric_sim import SURE, Simulation, Topology, generate, wait_until
 from repair_sim import REPAIR, all_cables, cable, faults, restore, wait_until_ready
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
 TREE = ("xgft", "--children=4,4,4", "--parents=1,4,4")
 REPAIRED = r"heddle: repaired lost .*?: (\d+) entries on (\d+) switches in (\d+) ms"
-
-
-class Walker:
-    """Follows packets through what the switches hold, by every port that they may choose."""
-
-    def __init__(self, simulation, emulated):
-        self.topology = Topology(simulation.discover())
-        self.plain = tables(simulation.read_tables())
-        self.adaptive = emulated.tables()
-
-    def ports(self, switch, lid):
-        """A switch with AR has the entries of its AR table; packets without AR take its static port."""
-        held = self.adaptive.get(switch)
-        if not held or not held["enabled"]:
-            return {self.plain[switch][lid]}
-        state, port, _, group = held["lft"][0, lid]
-        return {port} | (set() if state == "static" else held["groups"][0, 0, group, 0])
-
-    def arrives(self, switch, lid, host, known):
-        if switch == host:
-            return True
-        if switch not in self.topology.switches:
-            return False
-        if switch not in known:
-            known[switch] = False  # for those that come here again: a circle
-            ends = [self.topology.peer.get((switch, port)) for port in self.ports(switch, lid)]
-            known[switch] = bool(ends) and all(end and self.arrives(end[0], lid, host, known) for end in ends)
-        return known[switch]
-
-    def lost(self):
-        """[(leaf, host)]: packets may be lost between them."""
-        leaves = {self.topology.leaf(host) for host in self.topology.hosts}
-        found = []
-        for host in self.topology.hosts:
-            known = {}
-            found += [(leaf, host) for leaf in leaves
-                      if not self.arrives(leaf, self.topology.lids[host][0], host, known)]
-        return found
 
 
 def lose(simulation, opensm, cables):

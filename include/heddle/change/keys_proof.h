@@ -5,6 +5,11 @@
  * each virtual lane stays free of cycles. The graph of the tables without keys is made once; a key
  * adds only the dependencies of its own LIDs. Dependencies of the routes without keys stay in the
  * graph, so it also covers packets that are under way while a key comes or goes.
+ *
+ * With adaptive routing the graph has all ports of all groups, too, and the entries of a key are static. A switch may then
+ * have the entry without the key, with its group, or that with the key, and nobody knows which, since the tables of
+ * adaptive routing change switch by switch. So a key adds what packets to its LIDs depend on by all of these entries
+ * together. No mixture of them has a loop or a credit loop.
  */
 #ifndef HEDDLE_CHANGE_KEYS_PROOF_H
 #define HEDDLE_CHANGE_KEYS_PROOF_H
@@ -17,6 +22,7 @@
 extern "C" {
 #endif
 
+struct hd_ar_plan;
 struct hd_keys_proof;
 
 /*
@@ -27,6 +33,14 @@ struct hd_keys_proof;
  */
 int hd_keys_proof_new(const struct hd_fabric *fabric, const struct hd_routes *base,
 		      unsigned threads, struct hd_keys_proof **out, struct hd_error *err);
+
+/*
+ * The same with adaptive routing: `plan` stands on `base`, without keys, and must outlive the proof. Errors: also -ENOTSUP
+ * private tables, -EINVAL shapes that differ. Cost: that of a proof of the plan.
+ */
+int hd_keys_proof_new_adaptive(const struct hd_fabric *fabric, const struct hd_routes *base,
+			       const struct hd_ar_plan *plan, unsigned threads,
+			       struct hd_keys_proof **out, struct hd_error *err);
 
 /* NULL is allowed. */
 void hd_keys_proof_free(struct hd_keys_proof *proof);
@@ -39,6 +53,14 @@ void hd_keys_proof_free(struct hd_keys_proof *proof);
  */
 int hd_keys_proof_add(struct hd_keys_proof *proof, const struct hd_routes *routes,
 		      const uint16_t *lids, uint32_t count, struct hd_error *err);
+
+/*
+ * The same for LIDs that have entries of keys already, in the tables `before`: with adaptive routing also for mixtures
+ * with these. Cost with adaptive routing: O(links + ports of groups) for each LID.
+ */
+int hd_keys_proof_change(struct hd_keys_proof *proof, const struct hd_routes *before,
+			 const struct hd_routes *routes, const uint16_t *lids, uint32_t count,
+			 struct hd_error *err);
 
 /* Says that a key is gone whose dependencies stay in the graph. */
 void hd_keys_proof_note_removed(struct hd_keys_proof *proof);

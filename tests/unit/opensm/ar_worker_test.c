@@ -38,6 +38,7 @@ static struct {
 	uint32_t last_threads; /* job->threads of the last job that was done */
 	enum ar_task last_task;
 	unsigned repairs, wanted; /* of these, that were to go on */
+	enum adaptive_state adaptive; /* to be told */
 } done;
 
 static uint16_t answer(void *context, uint32_t node, const struct hd_smp *smp, uint8_t *data)
@@ -88,6 +89,38 @@ void ar_tasks_figures(const struct ar_tasks *tasks, const struct ar_job *job,
 	(void)tasks;
 	(void)job;
 	*out = (struct ar_figures){.on = false};
+}
+
+enum adaptive_state ar_tasks_adaptive(const struct ar_tasks *tasks, struct hd_ar_plan **plan)
+{
+	(void)tasks;
+	*plan = NULL;
+	return done.adaptive;
+}
+
+/* ---- keys ---- */
+
+bool ar_key_concerns(const struct ar_tasks *tasks)
+{
+	(void)tasks;
+	return false;
+}
+
+int ar_key_program(struct ar_tasks *tasks, const struct ar_job *job, struct key_change *change,
+		   struct ar_key *key, struct hd_error *err)
+{
+	(void)tasks;
+	(void)job;
+	(void)change;
+	(void)key;
+	return hd_error_set(err, -ENOSYS, "no keys");
+}
+
+void ar_key_end(struct ar_tasks *tasks, const struct key_change *change, struct ar_key *key)
+{
+	(void)tasks;
+	(void)change;
+	(void)key;
 }
 
 /* AR_PROGRAM asks all switches; AR_PREPARE goes on until it is stopped. */
@@ -340,10 +373,48 @@ static void a_repair_waits_for_no_job(void **state)
 	writer_release(&writer);
 }
 
+/* Property: others hear what is in force after a job that leaves the
+ * switches alone for now, and that it changes while one waits or tables change. The number stays as long as
+ * the same is in force. */
+static void tells_what_is_in_force(void **state)
+{
+	const struct adaptive_view off = {.state = ADAPTIVE_OFF};
+	struct adaptive adaptive;
+	struct adaptive_view view;
+	struct ar_worker worker;
+
+	(void)state;
+	adaptive_init(&adaptive);
+	start(&worker, IB_SMINFO_STATE_MASTER);
+	worker.adaptive = &adaptive;
+	assert_true(adaptive_is(&adaptive, &off));
+	const uint64_t prepared = post(&worker, AR_PREPARE, 1);
+	adaptive_look(&adaptive, &view);
+	assert_int_equal(view.state, ADAPTIVE_CHANGING);
+	assert_false(ar_worker_wait(&worker, prepared, 30));
+	done.adaptive = ADAPTIVE_UNKNOWN;
+	ar_worker_wait(&worker, post(&worker, AR_PROGRAM, 2), 10000);
+	ar_worker_end_repair(&worker);
+	adaptive_look(&adaptive, &view);
+	assert_int_equal(view.state, ADAPTIVE_UNKNOWN);
+	done.adaptive = ADAPTIVE_OFF;
+	ar_worker_wait(&worker, post(&worker, AR_PROGRAM, 3), 10000);
+	ar_worker_end_repair(&worker);
+	adaptive_look(&adaptive, &view);
+	assert_int_equal(view.state, ADAPTIVE_OFF);
+	assert_true(view.number > 0 && adaptive_is(&adaptive, &view));
+	ar_worker_wait(&worker, post(&worker, AR_PROGRAM, 4), 10000);
+	ar_worker_end_repair(&worker);
+	assert_true(adaptive_is(&adaptive, &view));
+	end(&worker, 10000);
+	adaptive_release(&adaptive);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(jobs_are_done),
+	    cmocka_unit_test(tells_what_is_in_force),
 	    cmocka_unit_test(others_wait_until_hosts_are_told),
 	    cmocka_unit_test(a_repair_waits_for_no_job),
 	    cmocka_unit_test(newer_jobs_win),

@@ -185,6 +185,7 @@ static struct routing *made_by(struct applying *applying)
 	assert_int_equal(hd_fabric_without(applying->damaged, NULL, 0, HD_NONE, &damaged, &err), 0);
 	struct routing *made = routing_of(damaged, hd_routes_copy(applying->repaired));
 	routing_take_keys(made, applying->change.keyed);
+	routing_take_pins(made, &applying->change.pins);
 	return made;
 }
 
@@ -295,6 +296,7 @@ static void what_is_not_known(void **state)
 	begin_applying(&applying);
 	assert_int_equal(apply(&applying, &err), 0);
 	hd_routes_free(applying.change.keyed);
+	hd_ar_pins_release(&applying.change.pins);
 	applying.change.sent = true;
 	keys_repair_end(&applying.keys, &applying.shared, &applying.change);
 	assert_int_equal(signals, 1);

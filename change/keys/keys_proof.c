@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "lane_graphs.h"
+#include "lane_choices.h"
 
 #include <errno.h>
 #include <heddle/change/keys_proof.h>
@@ -15,19 +15,29 @@ struct hd_keys_proof {
 	const struct hd_routes *base;
 	bool stale;
 	uint8_t *arrival[2]; /* [switch_count] enum arrival: without keys, with keys */
+	bool adaptive;
+	struct lane_choices choices; /* with adaptive routing */
 };
 
-int hd_keys_proof_new(const struct hd_fabric *fabric, const struct hd_routes *base,
-		      unsigned threads, struct hd_keys_proof **out, struct hd_error *err)
+int hd_keys_proof_new_adaptive(const struct hd_fabric *fabric, const struct hd_routes *base,
+			       const struct hd_ar_plan *plan, unsigned threads,
+			       struct hd_keys_proof **out, struct hd_error *err)
 {
+	static const char name[] = "the routes without keys";
 	struct hd_keys_proof *proof = calloc(1, sizeof(*proof));
 	int rc;
 
 	if (!proof)
 		return hd_error_no_memory(err);
 	proof->base = base;
-	rc = lane_graphs_init(&proof->graphs, fabric, base, "the routes without keys", threads,
-			      NULL, err);
+	proof->adaptive = plan != NULL;
+	if (plan)
+		rc = lane_graphs_init_adaptive(&proof->graphs, fabric, base, plan, name, threads,
+					       err);
+	else
+		rc = lane_graphs_init(&proof->graphs, fabric, base, name, threads, NULL, err);
+	if (!rc && plan && lane_choices_init(&proof->choices, &proof->graphs, plan))
+		rc = hd_error_no_memory(err);
 	for (unsigned i = 0; !rc && i < 2; i++) {
 		proof->arrival[i] = hd_arena_alloc(&proof->graphs.arena, fabric->switch_count, 1);
 		rc = proof->arrival[i] ? 0 : hd_error_no_memory(err);
@@ -37,6 +47,12 @@ int hd_keys_proof_new(const struct hd_fabric *fabric, const struct hd_routes *ba
 	else
 		*out = proof;
 	return rc;
+}
+
+int hd_keys_proof_new(const struct hd_fabric *fabric, const struct hd_routes *base,
+		      unsigned threads, struct hd_keys_proof **out, struct hd_error *err)
+{
+	return hd_keys_proof_new_adaptive(fabric, base, NULL, threads, out, err);
 }
 
 void hd_keys_proof_free(struct hd_keys_proof *proof)
@@ -120,19 +136,37 @@ static int check_walks(struct hd_keys_proof *proof, const struct hd_routes *rout
 
 /* ---- proving ---- */
 
-int hd_keys_proof_add(struct hd_keys_proof *proof, const struct hd_routes *routes,
-		      const uint16_t *lids, uint32_t count, struct hd_error *err)
+/* Adds what packets to a LID depend on, by its entries in `routes`, which were looked at last. */
+static bool add_lid(struct hd_keys_proof *proof, const struct hd_routes *before,
+		    const struct hd_routes *routes, uint32_t lid)
+{
+	const struct hd_routes *tables[] = {proof->base, routes, before};
+
+	if (!proof->adaptive)
+		return lane_graphs_add_lid(&proof->graphs, routes, lid);
+	return lane_choices_add(&proof->choices, tables, before ? 3 : 2, lid);
+}
+
+int hd_keys_proof_change(struct hd_keys_proof *proof, const struct hd_routes *before,
+			 const struct hd_routes *routes, const uint16_t *lids, uint32_t count,
+			 struct hd_error *err)
 {
 	int rc = 0;
 
 	lane_graphs_begin(&proof->graphs);
 	for (uint32_t i = 0; !rc && i < count; i++) {
 		rc = check_walks(proof, routes, lids[i], err);
-		if (!rc && !lane_graphs_add_lid(&proof->graphs, routes, lids[i]))
+		if (!rc && !add_lid(proof, before, routes, lids[i]))
 			rc = hd_error_set(err, -ELOOP,
-					  "the routes for LID %u would close a credit loop",
-					  lids[i]);
+					  "the routes for LID %u would close a credit loop%s",
+					  lids[i], proof->adaptive ? " with adaptive routing" : "");
 	}
 	lane_graphs_end(&proof->graphs, !rc);
 	return rc;
+}
+
+int hd_keys_proof_add(struct hd_keys_proof *proof, const struct hd_routes *routes,
+		      const uint16_t *lids, uint32_t count, struct hd_error *err)
+{
+	return hd_keys_proof_change(proof, NULL, routes, lids, count, err);
 }
