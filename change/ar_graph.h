@@ -187,6 +187,9 @@ void ar_graph_spread(struct hd_ar_graph *graph);
 /* Only where packets come that did not; nothing is noted for ar_graph_undo(). */
 void ar_graph_follow(struct hd_ar_graph *graph);
 
+/* The slot of a switch; HD_NONE: none. O(log slots). */
+uint32_t ar_graph_find_slot(const struct hd_ar_graph *graph, uint64_t guid);
+
 /* Memory for a destination, unless it has it. Errors: -ENOMEM. */
 int ar_graph_open(struct hd_ar_graph *graph, uint32_t destination);
 
