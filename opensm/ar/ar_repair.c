@@ -79,6 +79,22 @@ static int program(struct repairing *repairing, struct hd_error *err)
 	return rc == -ECANCELED ? say_unwanted(err) : rc;
 }
 
+/* A mixture of private tables is not proved: they are left before anything changes, and packets go by the forwarding
+ * tables, until the sweep after the repair. */
+static int leave_private(struct repairing *repairing, struct hd_error *err)
+{
+	struct ar_tasks *tasks = repairing->stepping.tasks;
+
+	hd_ar_program_disable(ar_port_program(&tasks->port), false);
+	int rc = ar_port_run(&tasks->port, is_wanted, repairing, err);
+	tasks->unsure |= rc != 0;
+	rc = ar_tasks_note_held(tasks, NULL, rc, err);
+	if (!rc && tasks->held.plan)
+		rc = hd_error_set(err, -EIO, "a switch keeps its private forwarding tables");
+	repairing->repair->off = !rc;
+	return rc == -ECANCELED ? say_unwanted(err) : rc;
+}
+
 static int run(struct repairing *repairing, struct hd_error *err)
 {
 	struct ar_tasks *tasks = repairing->stepping.tasks;
@@ -90,6 +106,8 @@ static int run(struct repairing *repairing, struct hd_error *err)
 	repair->off = !tasks->held.plan || !hd_ar_plan_has_groups(tasks->held.plan);
 	if (repair->off)
 		return 0;
+	if (tasks->held.plan->table_count > 1)
+		return leave_private(repairing, err);
 	rc = make_steps(repairing, err);
 	repair->change->proved_ms = monotonic_ms();
 	if (!rc)

@@ -9,7 +9,8 @@ import emulator
 import fabric_sim
 from ar_sim import CAN_PRIVATE, mode_of, plan_of, private_faults, programmed, sweep
 from emulator import AR_LFT, PLFT_INFO, SL_TO_PLFT, Emulator
-from fabric_sim import Simulation, generate
+from fabric_sim import Simulation, Topology, generate
+from repair_sim import REPAIR, wait_until_ready
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
@@ -117,3 +118,27 @@ def test_switches_without_room_are_refused(netlist, setup):
         with simulation.opensm("ar_dfp") as opensm:
             assert programmed(opensm)["algorithm"] != "dfp"
             assert (PLFT_INFO, "get") not in emulated.totals()
+
+
+def a_cable(simulation):
+    """ibsim's name of a cable between two switches."""
+    fabric = Topology(simulation.discover())
+    node, port = min((node, port) for (node, port), far in fabric.peer.items()
+                     if node in fabric.switches and far[0] in fabric.switches)
+    return f'"S-{node:016x}"[{port}]'
+
+
+def test_a_repair_leaves_the_private_tables(netlist):
+    """A cable is lost: before the forwarding tables change, no switch uses private tables. After the sweep all hold
+    the plan again."""
+    emulated = Emulator(setup=[CAN_PRIVATE])
+    with Simulation(netlist, emulator=emulated) as simulation:
+        with simulation.opensm("ar_dfp", heddle_conf=DFP + REPAIR) as opensm:
+            programmed(opensm)
+            wait_until_ready(opensm, adaptive=True)
+            since = len(opensm.log())
+            simulation.command("Unlink " + a_cable(simulation))
+            opensm.wait_for("repaired lost cable", since)
+            programmed(opensm, since)
+            assert faults(simulation, emulated) == []
+            assert "ERR HD11" not in opensm.log()
