@@ -177,14 +177,14 @@ def test_status_and_plan_follow_the_configuration(netlist):
 def test_links_fail_and_return(netlist):
     """24 random sweeps of links that fail and return. After each the switches hold the plan, status
     agrees, and no block was set but those that differ, those with entries that were static
-    meanwhile, and each twice at most. Nine tenths of the adaptive entries stay adaptive all the time."""
+    meanwhile, twice as many at most, all in all. Nine tenths of the adaptive entries stay adaptive all the time."""
     random = Random(5)
     emulated = Emulator()
     with Simulation(netlist("xgft"), emulator=emulated) as simulation:
         with simulation.opensm("ar_dmodk") as opensm:
             programmed(opensm)
             cables = inter_switch_cables(simulation)
-            down, surplus, sent, shares = [], 0, 0, []
+            down, surplus, sent, static, shares = [], 0, 0, 0, []
             after = emulated.tables()
             for turn in range(24):
                 since = len(opensm.log())
@@ -206,10 +206,7 @@ def test_links_fail_and_return(netlist):
                 assert differing(plan_of(simulation), after) == [], turn
                 surplus, sent = surplus + tables - needed, sent + tables
                 narrowed = narrowed_entries(opensm.log()[since:])
-                # entries become static, and adaptive again; a block can have entries of several steps. More
-                # sweeps than ours may have come between, with tables that were never compared.
-                if len(re.findall(fabric_sim.CHANGED, opensm.log()[since:])) <= 2:
-                    assert tables <= 3 * (needed + sum(entries for entries, _ in narrowed)), turn
+                static += sum(entries for entries, _ in narrowed)
                 shares += [1] * opensm.log()[since:].count("all entries stay adaptive while the tables change")
                 shares += [1 - entries / of for entries, of in narrowed]
                 # how many sweeps the losses come in is up to the machine, and some pairs of tables have no step between
@@ -221,6 +218,9 @@ def test_links_fail_and_return(netlist):
         print(f"{sent} blocks set, {surplus} more than differ; at least {min(shares):.1%} and on the "
               f"mean {sum(shares) / len(shares):.1%} of the entries stayed adaptive")
         assert sum(shares) >= 0.9 * len(shares) and len(shares) > 12
+        # entries become static, and adaptive again; a block can have entries of several steps, and sweeps of which the
+        # test knows nothing may come between
+        assert sent <= 2 * (sent - surplus + static)
 
 
 def narrowed_entries(log):
