@@ -12,6 +12,7 @@
 
 #include <heddle/ar_manager.h>
 #include <heddle/ar_manager/plan.h>
+#include <heddle/change/ar_graph.h>
 #include <heddle/change/repair.h>
 #include <heddle/change/steps.h>
 #include <heddle/engines.h>
@@ -122,6 +123,7 @@ static void repair_adaptive(const struct change *change)
 					.algorithm = HD_AR_TREE,
 					.mode = HD_AR_FREE};
 	struct hd_ar_plan *held, *next, *state;
+	struct hd_ar_graph *graph = NULL;
 	struct hd_ar_steps *steps;
 	struct hd_error err = {""};
 	uint64_t wrong;
@@ -131,6 +133,7 @@ static void repair_adaptive(const struct change *change)
 	request.fabric = change->is;
 	request.routes = change->after;
 	request.previous = held;
+	request.unproved = true;
 	request.go_on = go_on;
 	begin();
 	int rc = hd_ar_plan_new(&request, &next, NULL, &err);
@@ -138,11 +141,15 @@ static void repair_adaptive(const struct change *change)
 	begin();
 	rc = hd_ar_plan_check(next, change->is, change->after, &go_on, &wrong, &err);
 	end("AR: check of the plan", rc, &err);
+	begin();
+	rc = hd_ar_graph_new(change->was, change->in_place, held, &go_on, &graph, &err);
+	end("AR: graph in force", rc, &err);
 	const struct hd_ar_steps_request wanted = {.fabric = change->is,
 						   .before = change->before,
 						   .after = change->after,
 						   .held = held,
 						   .next = next,
+						   .graph = &graph,
 						   .go_on = go_on};
 	begin();
 	rc = hd_ar_steps_new(&wanted, &steps, &err);
@@ -155,6 +162,7 @@ static void repair_adaptive(const struct change *change)
 	end("AR: plan of a step", rc, &err);
 	hd_ar_plan_free(state);
 	hd_ar_steps_free(steps);
+	hd_ar_graph_free(graph);
 	hd_ar_plan_free(next);
 	hd_ar_plan_free(held);
 }

@@ -225,13 +225,15 @@ static void search(struct ordering *ordering, uint32_t source)
 	}
 }
 
-static void search_all(struct ordering *ordering)
+static int search_all(struct ordering *ordering)
 {
 	struct hd_ar_graph *graph = ordering->graph;
 
 	for (ordering->to = 0; ordering->to < graph->destinations; ordering->to++) {
 		if (!graph->columns[ordering->to].sets)
 			continue;
+		if (!hd_go_on_ask(&ordering->request->go_on))
+			return -ECANCELED;
 		for (uint32_t slot = 0; slot < graph->slots; slot++) {
 			if (!ar_graph_has_changed(graph, slot, ordering->to))
 				continue;
@@ -241,6 +243,7 @@ static void search_all(struct ordering *ordering)
 			    ordering->when[slot];
 		}
 	}
+	return 0;
 }
 
 /* ---- the steps ---- */
@@ -384,7 +387,7 @@ static int explain(const struct ordering *ordering, int rc, struct hd_error *err
 	if (rc == -ESTALE)
 		return hd_error_set(err, rc,
 				    "the graph does not know the fabric, or what is in force");
-	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
+	return hd_go_on_explain(rc, err);
 }
 
 /* Marks what changes, and puts the graph at the beginning of the change. */
@@ -394,8 +397,11 @@ static int mark_changes(struct ordering *ordering)
 	struct ar_state states[2];
 	int rc = ar_graph_take_fabric(ordering->graph, fabric);
 
-	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++)
+	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++) {
+		if (!hd_go_on_ask(&ordering->request->go_on))
+			return -ECANCELED;
 		compare_switch(ordering, sw);
+	}
 	if (rc || hd_arena_check(&ordering->arena))
 		return rc ? rc : -ENOMEM;
 	load_states(ordering, states);
@@ -414,7 +420,7 @@ static int find_order(struct ordering *ordering, uint32_t *list, uint32_t *count
 	load_states(ordering, states);
 	int rc = ar_graph_try(ordering->graph, states, AR_GRAPH_LAST);
 	if (!rc)
-		search_all(ordering);
+		rc = search_all(ordering);
 	*count = rc == -ELOOP ? ar_graph_find_split(ordering->graph, states, 1, list) : 0;
 	ar_graph_undo(ordering->graph);
 	return rc;
@@ -470,7 +476,8 @@ int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd
 	if (!rc)
 		load_states(&ordering, states);
 	for (uint32_t step = 1; !rc && step <= last; step++)
-		rc = ar_graph_try(ordering.graph, states, step);
+		rc = hd_go_on_ask(&request->go_on) ? ar_graph_try(ordering.graph, states, step)
+						   : -ECANCELED;
 	if (!rc)
 		ar_graph_keep(ordering.graph);
 	else
