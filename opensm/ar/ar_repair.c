@@ -124,6 +124,7 @@ static int run(struct repairing *repairing, struct hd_error *err)
 	ar_tasks_take_plan(tasks, repairing->next);
 	repairing->next = NULL;
 	ar_tasks_take_routing(tasks, repairing->stepping.job->routing);
+	tasks->no_graph = false;
 	return 0;
 }
 

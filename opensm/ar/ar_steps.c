@@ -55,9 +55,11 @@ void ar_steps_renew(struct ar_tasks *tasks, const struct ar_job *job)
 {
 	const struct hd_go_on wanted = {caller_goes_on, tasks->caller};
 
-	if (!tasks->graph && tasks->held.plan && !tasks->held.stuck_count &&
-	    ar_steps_possible(&job->settings.config))
-		make_graph(tasks, job->routing->fabric, job->routing->routes, &wanted, NULL);
+	if (tasks->graph || tasks->no_graph || !tasks->held.plan || tasks->held.stuck_count ||
+	    !ar_steps_possible(&job->settings.config))
+		return;
+	int rc = make_graph(tasks, job->routing->fabric, job->routing->routes, &wanted, NULL);
+	tasks->no_graph = rc == -ELOOP || rc == -ENOTSUP;
 }
 
 /* ---- planning ---- */

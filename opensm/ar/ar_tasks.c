@@ -287,6 +287,7 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 {
 	int rc = 0;
 
+	tasks->no_graph = false;
 	tasks->unsure |= tasks->behind;
 	if (tasks->unsure)
 		rc = switch_off(tasks, job, err);

@@ -27,6 +27,7 @@ struct ar_tasks {
 	struct ar_held held; /* what switches may use now */
 	/* That of `held`, on the tables of `routing`, or between two of a change: ar_steps.h. NULL: none was made. */
 	struct hd_ar_graph *graph;
+	bool no_graph; /* none is possible until something changes */
 	bool unsure; /* what the switches hold is not known */
 	uint32_t stuck_before; /* switches that were stuck when the job began */
 	double begun; /* monotonic_ms() when the job began */
