@@ -145,10 +145,13 @@ int ar_graph_split(struct hd_ar_graph *graph, const struct ar_state states[2], c
 		   uint32_t count)
 {
 	const uint32_t first = graph->split;
+	uint32_t needed = graph->split;
 
+	for (uint32_t i = 0; i < count; i++)
+		needed += lids_of(graph, list[i]);
+	if (needed > graph->destinations)
+		return -ELOOP;
 	for (uint32_t i = 0; i < count; i++) {
-		if (graph->split + lids_of(graph, list[i]) > graph->destinations)
-			return -ELOOP;
 		empty(graph, list[i]);
 		for (uint32_t j = graph->first_lid[list[i]]; j < graph->first_lid[list[i] + 1];
 		     j++) {
