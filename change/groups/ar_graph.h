@@ -134,7 +134,10 @@ int ar_graph_try(struct hd_ar_graph *graph, const struct ar_state states[2], uin
 uint32_t ar_graph_find_split(struct hd_ar_graph *graph, const struct ar_state states[2],
 			     unsigned state, uint32_t *out);
 
-/* Gives each of their LIDs a destination of its own; all is as in states[0]. Errors: -ELOOP no room for them, nothing has changed; -ENOMEM. */
+/*
+ * Gives each of their LIDs a destination of its own; all is as in states[0].
+ * Errors: -ELOOP no room for them, nothing has changed; -ENOMEM.
+ */
 int ar_graph_split(struct hd_ar_graph *graph, const struct ar_state states[2], const uint32_t *list,
 		   uint32_t count);
 
