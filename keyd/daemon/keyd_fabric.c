@@ -129,6 +129,15 @@ static void on_read(struct keyd_task *task)
 	free(reading);
 }
 
+static void drop_read(struct keyd_task *task)
+{
+	struct keyd_fabric_task *reading = to_fabric_task(task);
+
+	hd_channel_release(&reading->message);
+	keyd_view_release(reading->view);
+	free(reading);
+}
+
 static bool takes_keys(const char *name)
 {
 	const struct hd_engine *engine = hd_engine_find(name);
@@ -150,7 +159,9 @@ void keyd_fabric_take(void *context, struct hd_channel_message *message)
 		return;
 	}
 	*reading = (struct keyd_fabric_task){
-	    .task = {.run = read_fabric, .finish = on_read}, .keyd = keyd, .message = *message};
+	    .task = {.run = read_fabric, .finish = on_read, .drop = drop_read},
+	    .keyd = keyd,
+	    .message = *message};
 	message->memory = NULL; /* taken over */
 	keyd->reading = reading;
 	keyd_workers_submit(keyd->workers, &reading->task);

@@ -385,6 +385,7 @@ static void stop(struct run *run)
 
 	keyd_workers_free(keyd->workers);
 	keyd_store_close(keyd->store);
+	keyd_mailbox_drop(keyd->mailbox);
 	keyd_managers_free(keyd->managers);
 	keyd_http_free(keyd->http);
 	if (keyd->view)

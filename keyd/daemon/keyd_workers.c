@@ -68,6 +68,24 @@ int keyd_mailbox_new(struct event_base *base, struct keyd_mailbox **out, struct 
 	return 0;
 }
 
+static void drop_all(struct keyd_task_list *list)
+{
+	struct keyd_task *next;
+
+	for (struct keyd_task *task = list->first; task; task = next) {
+		next = task->next;
+		if (task->drop)
+			task->drop(task);
+	}
+	*list = (struct keyd_task_list){0};
+}
+
+void keyd_mailbox_drop(struct keyd_mailbox *mailbox)
+{
+	if (mailbox)
+		drop_all(&mailbox->tasks);
+}
+
 void keyd_mailbox_free(struct keyd_mailbox *mailbox)
 {
 	if (!mailbox)
@@ -181,6 +199,7 @@ void keyd_workers_free(struct keyd_workers *workers)
 	pthread_mutex_unlock(&workers->mutex);
 	for (unsigned i = 0; i < workers->count; i++)
 		pthread_join(workers->threads[i], NULL);
+	drop_all(&workers->tasks);
 	pthread_cond_destroy(&workers->wake);
 	pthread_mutex_destroy(&workers->mutex);
 	free(workers);

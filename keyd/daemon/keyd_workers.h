@@ -14,6 +14,8 @@ struct keyd_task {
 	struct keyd_task *next;
 	void (*run)(struct keyd_task *task); /* in the other thread */
 	void (*finish)(struct keyd_task *task); /* in the event thread, after run() */
+	void (*drop)(
+	    struct keyd_task *task); /* instead of finish() at the end of the daemon, or NULL */
 };
 
 /* A list of tasks, first in first out. Zero-initialise before use. */
@@ -29,6 +31,9 @@ struct keyd_mailbox;
 int keyd_mailbox_new(struct event_base *base, struct keyd_mailbox **out, struct hd_error *err);
 
 /* Drops tasks that are not finished; no other thread may post any more. NULL is allowed. */
+void keyd_mailbox_drop(struct keyd_mailbox *mailbox);
+
+/* Tasks that are not finished are forgotten. NULL is allowed. */
 void keyd_mailbox_free(struct keyd_mailbox *mailbox);
 
 /* Hands over all tasks of a list, from any thread; the event thread calls finish() of each in this

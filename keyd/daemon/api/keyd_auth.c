@@ -85,6 +85,14 @@ static void on_decoded(struct keyd_task *task)
 	free(check);
 }
 
+static void drop_check(struct keyd_task *task)
+{
+	struct check *check = (struct check *)task;
+
+	free(check->call);
+	free(check);
+}
+
 static const char *method_name(const struct evhttp_request *request)
 {
 	switch (evhttp_request_get_command(request)) {
@@ -112,7 +120,7 @@ static void check_munge(struct keyd_call *call, const char *credential,
 		keyd_call_fail(call, 503, "heddle-keyd has no memory for this call");
 		return;
 	}
-	check->task = (struct keyd_task){.run = decode, .finish = on_decoded};
+	check->task = (struct keyd_task){.run = decode, .finish = on_decoded, .drop = drop_check};
 	check->call = call;
 	check->go_on = go_on;
 	check->munge_socket = call->keyd->config->munge_socket;

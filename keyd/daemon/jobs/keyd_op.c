@@ -142,6 +142,18 @@ static void take_keys(struct keyd_task *task)
 	op->run(op);
 }
 
+/* The operation itself goes with its job. */
+static void drop_keys(struct keyd_task *task)
+{
+	struct keyd_op *op = to_op(task);
+
+	free((void *)op->making.rank_host);
+	if (op->keys)
+		keyd_keys_free(op->keys); /* these have the view */
+	else
+		keyd_view_release(op->making.view);
+}
+
 /* The host of each rank in the view, or NULL with the problem. */
 static uint32_t *rank_hosts(const struct keyd_step *step, struct keyd_problem *problem)
 {
@@ -178,7 +190,7 @@ int keyd_op_make_keys(struct keyd_op *op)
 						.rank_host = hosts,
 						.flows_max = keyd->config->max_flows,
 						.threads = keyd->config->threads};
-	op->task = (struct keyd_task){.run = make_keys, .finish = take_keys};
+	op->task = (struct keyd_task){.run = make_keys, .finish = take_keys, .drop = drop_keys};
 	keyd_workers_submit(keyd->workers, &op->task);
 	return 0;
 }

@@ -268,7 +268,7 @@ static void submit(struct keyd *keyd, enum keyd_store_kind kind, const struct ke
 	snprintf(note->job, sizeof(note->job), "%s", step->job->id);
 	snprintf(note->step, sizeof(note->step), "%s", step->name);
 	note->change =
-	    (struct keyd_store_change){.task = {.finish = free_note},
+	    (struct keyd_store_change){.task = {.finish = free_note, .drop = free_note},
 				       .kind = kind,
 				       .row = {.job = note->job, .step = note->step, .active = ""}};
 	keyd_store_submit(keyd->store, &note->change);
