@@ -132,7 +132,7 @@ static int fill(struct taking *taking)
 	uint32_t switches = taking->fabric->switch_count, parallel = 0;
 
 	for (uint32_t sw = 0; sw < switches; sw++)
-		if (taking->number[sw] != HD_NONE && !taking->level[sw]) {
+		if (!taking->level[sw]) {
 			uint32_t cables = each_cable(taking, sw, NULL);
 			parallel = cables > parallel ? cables : parallel;
 		}
