@@ -250,6 +250,30 @@ static void keep_listening(struct socket_server *server)
 
 #define FIXED 2u /* descriptors besides those of clients: wake, listener */
 #define FILES (FIXED + SOCKET_SERVER_CLIENTS)
+#define PAUSE_MS 100 /* after poll() has failed */
+
+/*
+ * poll() of those that are open. It refuses more entries than the process may have descriptors, also
+ * if they are not open.
+ */
+static void poll_open(struct pollfd files[FILES], int timeout_ms)
+{
+	struct pollfd open[FILES];
+	nfds_t count = 0;
+
+	for (unsigned i = 0; i < FILES; i++)
+		if (files[i].fd >= 0)
+			open[count++] = files[i];
+	int rc = poll(open, count, timeout_ms);
+	if (rc < 0 && errno != EINTR)
+		poll(NULL, 0, PAUSE_MS);
+	if (rc <= 0)
+		return;
+	count = 0;
+	for (unsigned i = 0; i < FILES; i++)
+		if (files[i].fd >= 0)
+			files[i].revents = open[count++].revents;
+}
 
 /* Waits until a client needs something, or something is due. */
 static void wait_for_work(struct socket_server *server, struct pollfd files[FILES])
@@ -270,7 +294,7 @@ static void wait_for_work(struct socket_server *server, struct pollfd files[FILE
 			next = client->until;
 	}
 	next -= now;
-	poll(files, FILES, next > INT_MAX ? -1 : next > 0 ? (int)next + 1 : 0);
+	poll_open(files, next > INT_MAX ? -1 : next > 0 ? (int)next + 1 : 0);
 }
 
 static void call_woken(struct socket_server *server, short events, double now)
