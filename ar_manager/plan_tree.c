@@ -6,6 +6,10 @@
  * byte for each destination switch says which of the links lead nearer to it. These bytes come from
  * comparing rows of hop counts, which the compiler turns into vector instructions.
  *
+ * A switch above the leaves which has lost a cable may have shortest paths that descend, and climb again. Only what is
+ * cabled to switches above the leaves sends there, as aggregation nodes do, and the forwarding entry has been proved with
+ * all others. A group would turn at any leaf, and close loops. So it has no ports of such paths; the entry is static.
+ *
  * A cable that does not join neighbouring levels, such as one that was swapped with another, offers
  * short paths that climb again after they have descended. With them the groups may deadlock, or lead
  * to fewer destinations. If few cables are such, another plan leaves them out of groups and hop counts.
@@ -68,6 +72,51 @@ static int begin(struct planner *planner, struct hd_error *err)
 	return hd_arena_check(&planner->arena) ? hd_error_no_memory(err) : 0;
 }
 
+/* Whether anything but hosts is cabled to switches above the leaves. */
+static bool any_sends_above(const struct hd_fabric *fabric, const uint32_t *level)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (level[sw] && hd_has_adapters(fabric, sw))
+			return true;
+	return false;
+}
+
+/* Whether few cables do not join neighbouring levels. */
+static bool is_tree(const struct hd_fabric *fabric, const uint32_t *level)
+{
+	uint32_t strays = 0;
+
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		const uint32_t near = level[hd_isl_from(fabric, link)],
+			       far = level[fabric->isl_to[link]];
+		strays += near + 1 != far && far + 1 != near;
+	}
+	return strays <= fabric->isl_count / STRAY_SHARE;
+}
+
+/* Where levels count for the groups. The plan remembers them. */
+static int find_levels(struct planner *planner, struct hd_error *err)
+{
+	const uint32_t switches = planner->fabric->switch_count;
+	uint32_t *steps = hd_arena_alloc(&planner->arena, switches, sizeof(*steps));
+	uint8_t *level =
+	    hd_arena_alloc(&planner->holder->memory->arena, planner->hop_stride, sizeof(*level));
+
+	if (!steps || !level)
+		return hd_error_no_memory(err);
+	int rc = hd_fabric_levels(planner->fabric, steps, err);
+	if (rc || !any_sends_above(planner->fabric, steps) || !is_tree(planner->fabric, steps))
+		return rc;
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		const bool known = steps[sw] < UINT8_MAX;
+		level[sw] = known ? (uint8_t)steps[sw] : UINT8_MAX;
+		if (known && level[sw] > planner->top)
+			planner->top = level[sw];
+	}
+	planner->level = level;
+	return 0;
+}
+
 /* fabric: what hop counts are of. */
 static int prepare_by(struct planner *planner, const struct hd_fabric *fabric, const bool *stray,
 		      struct hd_error *err)
@@ -75,6 +124,8 @@ static int prepare_by(struct planner *planner, const struct hd_fabric *fabric, c
 	int rc = begin(planner, err);
 
 	planner->stray = stray;
+	if (!rc)
+		rc = find_levels(planner, err);
 	return rc ? rc : find_hops(planner, fabric, err);
 }
 
@@ -165,16 +216,103 @@ static void fill_plane(const struct planner *planner, uint32_t sw, uint32_t link
 			     stride, bit);
 }
 
+/* ---- paths that descend, then climb ---- */
+
+/* Ports of a switch for destinations that shortest paths do not reach by climbing, then descending. */
+struct valleys {
+	const uint8_t *level, *hops; /* by destination */
+	uint8_t own; /* level of the switch */
+	uint8_t most; /* hops by the top from there to level 0 */
+	uint64_t descending[HD_PORT_SET_WORDS]; /* links, in the order of a set */
+};
+
+/* False: the switch has none, since no link descends. */
+static bool begin_valleys(const struct planner *planner, uint32_t sw, struct valleys *valleys)
+{
+	const struct hd_fabric *fabric = planner->fabric;
+	const uint32_t first = fabric->isl_base[sw];
+	bool any = false;
+
+	if (!planner->level || planner->level[sw] > planner->top)
+		return false;
+	*valleys = (struct valleys){.level = planner->level,
+				    .hops = planner->hops + sw * planner->hop_stride,
+				    .own = planner->level[sw],
+				    .most = (uint8_t)(2 * planner->top - planner->level[sw])};
+	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++)
+		if (planner->level[fabric->isl_to[link]] < planner->level[sw]) {
+			link_sets_add(valleys->descending, link - first);
+			any = true;
+		}
+	return any;
+}
+
+/* Whether a shortest path may descend all the way. */
+static bool may_descend(const struct valleys *valleys, size_t to)
+{
+	return valleys->hops[to] <= valleys->own &&
+	       valleys->level[to] <= valleys->own - valleys->hops[to];
+}
+
+/* Whether it is no longer than one by the top, so that it may climb, then descend. */
+static bool may_climb(const struct valleys *valleys, size_t to)
+{
+	return valleys->hops[to] <= valleys->most &&
+	       valleys->level[to] <= valleys->most - valleys->hops[to];
+}
+
+/* In the planes of a switch. */
+static void empty_valleys(const struct planner *planner, const struct valleys *valleys,
+			  uint8_t *planes)
+{
+	const size_t stride = planner->hop_stride;
+
+	for (size_t block = 0; block < stride; block += BLOCK) {
+		uint8_t climbs[BLOCK] = {0};
+		for (uint32_t plane = 0; plane < 8 * planner->words; plane++) {
+			const uint8_t others =
+			    (uint8_t) ~(valleys->descending[plane / 8] >> plane % 8 * 8);
+			for (size_t i = 0; i < BLOCK; i++)
+				climbs[i] |= planes[plane * stride + block + i] & others;
+		}
+		for (size_t i = 0; i < BLOCK; i++)
+			climbs[i] = may_descend(valleys, block + i) ||
+					    (climbs[i] && may_climb(valleys, block + i))
+					? 0xFF
+					: 0;
+		for (uint32_t plane = 0; plane < 8 * planner->words; plane++)
+			for (size_t i = 0; i < BLOCK; i++)
+				planes[plane * stride + block + i] &= climbs[i];
+	}
+}
+
+/* In the set of one destination. */
+static void empty_valley(const struct planner *planner, uint32_t sw, uint32_t to, uint64_t *set)
+{
+	struct valleys valleys;
+	bool climbs = false;
+
+	if (!begin_valleys(planner, sw, &valleys) || may_descend(&valleys, to))
+		return;
+	for (uint32_t word = 0; word < planner->words; word++)
+		climbs |= (set[word] & ~valleys.descending[word]) != 0;
+	if (!climbs || !may_climb(&valleys, to))
+		memset(set, 0, planner->words * sizeof(*set));
+}
+
 static void fill_planes(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
 {
 	const struct hd_fabric *fabric = planner->fabric;
 	const size_t stride = planner->hop_stride;
 	uint32_t first = fabric->isl_base[sw];
+	struct valleys valleys;
 
 	memset(worker->planes, 0, stride * 8 * planner->words);
 	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++)
 		fill_plane(planner, sw, link, worker->planes + (link - first) / 8 * stride,
 			   (uint8_t)(1u << (link - first) % 8));
+	if (begin_valleys(planner, sw, &valleys))
+		empty_valleys(planner, &valleys, worker->planes);
 }
 
 /* True if the set differs from that of the destination before. */
@@ -240,6 +378,7 @@ static void set_of(const struct planner *planner, struct planner_worker *worker,
 		if (!(planner->stray && planner->stray[link]) &&
 		    (uint8_t)(column[fabric->isl_to[link] * planner->hop_stride] + 1) == own)
 			link_sets_add(worker->set, link - first);
+	empty_valley(planner, sw, planner->lids.sw[class], worker->set);
 }
 
 static const struct planner_algorithm without_strays = {.algorithm = HD_AR_TREE,

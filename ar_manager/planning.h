@@ -47,6 +47,9 @@ struct planner {
 	    *stray; /* [isl_count] the link is in no group, and in no hop count; NULL: none */
 	const uint8_t *hops; /* [switch_count * hop_stride] of TREE */
 	size_t hop_stride; /* of a row */
+	const uint8_t *
+	    level; /* [hop_stride] hops to the nearest switch with hosts; NULL: groups may turn at leaves */
+	uint8_t top; /* the highest level */
 	struct plan_changes
 	    *changes; /* what has changed since the previous plan; NULL: all counts as changed */
 	uint32_t words; /* of a set of links */

@@ -80,15 +80,23 @@ static void check(int rc, const struct hd_error *err)
 		tree_fabric_stop(err);
 }
 
+/* As the plugin routes: from the tables in force, with those of the whole fabric as the baseline. */
 static struct hd_routes *route(const struct bench *bench, const struct hd_fabric *fabric,
 			       const struct hd_routes *previous)
 {
-	const struct hd_route_request request = {
-	    .fabric = fabric, .previous = previous, .lanes = 1}; /* qos is FALSE by default */
-	struct hd_routes *routes;
+	struct hd_routes *routes, *baseline = NULL;
 	struct hd_error err = {""};
 
+	if (previous)
+		check(hd_routes_rebase(bench->whole.fabric, bench->whole.routes, fabric, &baseline,
+				       &err),
+		      &err);
+	const struct hd_route_request request = {.fabric = fabric,
+						 .previous = previous,
+						 .baseline = baseline,
+						 .lanes = 1}; /* qos is FALSE by default */
 	check(hd_engine_route(bench->engine, &request, &routes, &err), &err);
+	hd_routes_free(baseline);
 	return routes;
 }
 
@@ -401,6 +409,7 @@ static void begin(struct bench *bench)
 	if (!bench->level)
 		exit(1);
 	check(hd_fabric_levels(bench->whole.fabric, bench->level, &err), &err);
+	bench->whole.routes = route(bench, bench->whole.fabric, NULL);
 	bench->now.routes = route(bench, bench->now.fabric, NULL);
 	printf("%u hosts, %u switches, %u aggregation nodes; tables %.0f ms",
 	       bench->now.fabric->host_count, bench->now.fabric->switch_count,
@@ -446,6 +455,7 @@ int main(int argc, char **argv)
 	       bench.still, bench.without_graph);
 	hd_ar_graph_free(bench.graph);
 	release(&bench.now);
+	hd_routes_free(bench.whole.routes);
 	hd_fabric_free(bench.whole.fabric);
 	free(bench.level);
 	return 0;

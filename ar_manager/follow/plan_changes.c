@@ -127,6 +127,19 @@ static void compare_lids(const struct planner *planner, struct plan_changes *cha
 		}
 }
 
+/* Levels say which ports lead down, and count for all that leads to a switch. */
+static bool same_levels(const struct planner *planner, const struct plan_changes *changes)
+{
+	const uint8_t *now = planner->level, *was = changes->known->level;
+
+	if (!now || !was)
+		return !now == !was;
+	for (uint32_t sw = 0; sw < planner->fabric->switch_count; sw++)
+		if (changes->before[sw] != HD_NONE && now[sw] != was[changes->before[sw]])
+			return false;
+	return true;
+}
+
 static void sort_lids(const struct planner *planner, struct plan_changes *changes)
 {
 	const struct host_lids *lids = &planner->lids;
@@ -181,7 +194,7 @@ int plan_changes_find(struct planner *planner)
 	compare_switches(planner, changes);
 	compare_lids(planner, changes);
 	sort_lids(planner, changes);
-	if (changes->changed_count <= switches / MANY_CHANGED + 8)
+	if (changes->changed_count <= switches / MANY_CHANGED + 8 && same_levels(planner, changes))
 		planner->changes = changes;
 	return 0;
 }

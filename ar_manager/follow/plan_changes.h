@@ -27,7 +27,7 @@ struct plan_changes {
 
 /*
  * Finds planner->changes, which stays NULL if the previous plan is of another kind, or if too much has changed. To be
- * called when planner->stray is known. Errors: -ENOMEM. Cost: O(links + LIDs).
+ * called when planner->stray and planner->level are known. Errors: -ENOMEM. Cost: O(links + LIDs).
  */
 int plan_changes_find(struct planner *planner);
 

@@ -75,6 +75,7 @@ int plan_memory_fill(struct planner *planner)
 	}
 	memory->hops = planner->hops;
 	memory->hop_stride = planner->hop_stride;
+	memory->level = planner->level;
 	memory->algorithm = planner->algorithm;
 	return 0;
 }

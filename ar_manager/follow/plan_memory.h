@@ -25,6 +25,7 @@ struct plan_memory {
 	bool *may_adapt; /* [lid_count] */
 	const uint8_t *hops; /* [switch_count * hop_stride], in the arena; NULL: none */
 	size_t hop_stride;
+	const uint8_t *level; /* [hop_stride], in the arena; NULL: none */
 };
 
 /* An empty memory; NULL: no memory. */

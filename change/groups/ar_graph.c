@@ -412,9 +412,10 @@ int ar_graph_try(struct hd_ar_graph *graph, const struct ar_state states[2], uin
 			continue;
 		if (at.slot != loaded)
 			ar_graph_load(graph, states, loaded = at.slot, &entries);
-		if (at.step >= step && step != AR_GRAPH_LAST)
+		const uint8_t only = at.step == step ? graph->only[at.destination] : 0;
+		if (at.step >= step && step != AR_GRAPH_LAST && only != AR_GRAPH_AFTER)
 			ar_graph_unite(graph, &entries, 0, at.destination, set);
-		if ((at.step <= step && step) || step == AR_GRAPH_LAST)
+		if (((at.step <= step && step) || step == AR_GRAPH_LAST) && only != AR_GRAPH_BEFORE)
 			ar_graph_unite(graph, &entries, 1, at.destination, set);
 		ar_graph_change(graph, at.destination, at.slot, set);
 	}

@@ -71,6 +71,7 @@ struct hd_ar_graph {
 	struct ar_pair *pairs; /* where it may have changed whether packets come */
 	size_t paired, pair_room;
 	bool failed; /* memory was short */
+	uint8_t *only; /* [destinations] 0, or which entries of a step count (ar_graph_excuse()) */
 	/* ---- memory of searches ---- */
 	uint64_t *group[2]; /* [(HD_AR_GROUPS_MAX + 1) * words] */
 	uint64_t *left; /* [channels * words] */
@@ -140,6 +141,17 @@ uint32_t ar_graph_find_split(struct hd_ar_graph *graph, const struct ar_state st
  */
 int ar_graph_split(struct hd_ar_graph *graph, const struct ar_state states[2], const uint32_t *list,
 		   uint32_t count);
+
+/*
+ * After -ELOOP in a step in which forwarding tables change: if the tables have the loop without groups, and a few
+ * destinations without groups close it, only their entries before or after count from now on, and the step is to be
+ * tried again. False: not so. `room` is for [destinations]. Cost: O(loop * (LIDs + destinations)).
+ */
+enum { AR_GRAPH_BEFORE = 1, AR_GRAPH_AFTER };
+bool ar_graph_excuse(struct hd_ar_graph *graph, const struct ar_state states[2], uint32_t *room);
+
+/* All entries count again. */
+void ar_graph_excuse_none(struct hd_ar_graph *graph);
 
 /* All that was tried since the last one of both is kept, or was never tried. */
 void ar_graph_keep(struct hd_ar_graph *graph);

@@ -34,6 +34,7 @@ static int allocate(struct hd_ar_graph *graph)
 	    {&graph->first_lid, graph->destinations + 1u, sizeof(*graph->first_lid)},
 	    {&graph->home, SPLIT_ROOM, sizeof(*graph->home)},
 	    {&graph->unstable, graph->destinations, sizeof(*graph->unstable)},
+	    {&graph->only, graph->destinations, sizeof(*graph->only)},
 	    {&graph->group[0], (HD_AR_GROUPS_MAX + 1u) * (size_t)graph->words, sizeof(uint64_t)},
 	    {&graph->group[1], (HD_AR_GROUPS_MAX + 1u) * (size_t)graph->words, sizeof(uint64_t)},
 	    {&graph->left, all * graph->words, sizeof(*graph->left)},

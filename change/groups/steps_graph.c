@@ -16,6 +16,7 @@
 
 #define MOST_HOPS 16u /* to a switch that are followed */
 #define SPLIT_ROUNDS 8u
+#define EXCUSE_ROUNDS 16u
 
 /* When an entry changes: the phase, and the step in it. */
 enum { EARLY = 0x000, TABLES = 0x100, LATE = 0x200, PHASE = 0x300 };
@@ -464,6 +465,31 @@ int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd
 	return rc;
 }
 
+/* A step that may have a loop without adaptive routing, which is excused. */
+static int try_tables(struct ordering *ordering, const struct ar_state states[2], uint32_t step)
+{
+	uint32_t *room =
+	    hd_arena_alloc(&ordering->arena, ordering->graph->destinations, sizeof(*room));
+	int rc = room ? ar_graph_try(ordering->graph, states, step) : -ENOMEM;
+
+	for (unsigned round = 0; rc == -ELOOP && round < EXCUSE_ROUNDS; round++) {
+		if (!ar_graph_excuse(ordering->graph, states, room))
+			break;
+		rc = ar_graph_try(ordering->graph, states, step);
+	}
+	ar_graph_excuse_none(ordering->graph);
+	return rc;
+}
+
+static int try_step(struct ordering *ordering, const struct ar_state states[2], uint32_t step,
+		    uint32_t tables)
+{
+	if (!hd_go_on_ask(&ordering->request->go_on))
+		return -ECANCELED;
+	return step == tables ? try_tables(ordering, states, step)
+			      : ar_graph_try(ordering->graph, states, step);
+}
+
 int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
 		      const struct steps_order *order, struct hd_error *err)
 {
@@ -476,8 +502,7 @@ int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd
 	if (!rc)
 		load_states(&ordering, states);
 	for (uint32_t step = 1; !rc && step <= last; step++)
-		rc = hd_go_on_ask(&request->go_on) ? ar_graph_try(ordering.graph, states, step)
-						   : -ECANCELED;
+		rc = try_step(&ordering, states, step, order->tables);
 	if (!rc)
 		ar_graph_keep(ordering.graph);
 	else

@@ -93,8 +93,7 @@ static void plans(void **state)
 /* Property: where groups lose links, so that other senders than hosts close no loop. */
 static void plans_with_cuts(void **state)
 {
-	struct hd_fabric *bare =
-	    damaged(generate("xgft", "children=2,4 parents=1,3 parallel=1,2"), 25, 6);
+	struct hd_fabric *bare = damaged(generate("xgft", "children=2,3,3 parents=1,2,3"), 15, 1);
 	struct hd_fabric *fabric = NULL;
 
 	(void)state;
