@@ -18,6 +18,7 @@
  *
  * `slow` adds hd_ar_narrow() and hd_ar_find_interim(), which search without a graph.
  */
+#include "program_row.h"
 #include "stopwatch.h"
 #include "tree_fabric.h"
 
@@ -125,16 +126,30 @@ static void release(struct state *state)
 
 /* ---- blocks ---- */
 
-static struct hd_ar_image *image(const struct hd_ar_plan *held, uint32_t sw)
+/* Blocks that a switch gets, as hd_ar_program_apply() makes them. */
+static uint64_t count_switch(const struct hd_ar_plan *was, uint32_t old,
+			     const struct hd_ar_plan *is, uint32_t sw)
 {
-	const struct hd_ar_info info = {.group_cap = HD_AR_GROUPS_MAX};
-	struct hd_ar_image *made;
-	struct hd_error err = {"out of memory"};
+	const struct hd_ar_settings *settings = &hd_ar_settings_default;
+	const struct hd_ar_quirks *quirks = &hd_ar_quirks_default;
+	const struct hd_ar_info info = {.group_cap = HD_AR_GROUPS_MAX, .enabled = 1};
+	struct hd_ar_changes *changes = NULL;
+	struct program_row_images images;
+	struct program_row row = {.lid_count = 0};
+	struct hd_error err = {"a plan without rows, or no memory"};
 
-	check(hd_ar_image_of_plan(held, sw, &hd_ar_settings_default, &hd_ar_quirks_default, &info,
-				  &made),
-	      &err);
-	return made;
+	if (!program_row_take(&row, was, old, settings, &info) ||
+	    !program_row_compares(&row, is, sw) ||
+	    program_row_images_new(&row, is, sw, settings, quirks, &info, &images) ||
+	    hd_ar_diff(images.want, images.held, HD_AR_GROUPS_FIRST, &changes))
+		tree_fabric_stop(&err);
+	const uint64_t count = changes->count;
+	hd_ar_changes_free(changes);
+	hd_ar_image_free(images.want);
+	hd_ar_image_free(images.held);
+	free(images.filled);
+	program_row_forget(&row);
+	return count;
 }
 
 /* Counts the blocks that change from one plan to another. Switches without groups have none. */
@@ -144,18 +159,9 @@ static uint64_t count_blocks(const struct hd_ar_plan *was, const struct hd_ar_pl
 
 	for (uint32_t sw = 0; sw < is->switch_count; sw++) {
 		const uint32_t old = hd_ar_plan_find(was, is->switches[sw].guid);
-		struct hd_ar_changes *changes = NULL;
-		if (old == HD_NONE || !is->switches[sw].used || !was->switches[old].used ||
-		    hd_ar_switch_same(&was->switches[old], &is->switches[sw]))
-			continue;
-		struct hd_ar_image *want = image(is, sw), *known = image(was, old), *held = NULL;
-		if (!hd_ar_image_like(want, known, &held) &&
-		    !hd_ar_diff(want, held, HD_AR_GROUPS_FIRST, &changes))
-			count += changes->count;
-		hd_ar_changes_free(changes);
-		hd_ar_image_free(held);
-		hd_ar_image_free(known);
-		hd_ar_image_free(want);
+		if (old != HD_NONE && is->switches[sw].used && was->switches[old].used &&
+		    !hd_ar_switch_same(&was->switches[old], &is->switches[sw]))
+			count += count_switch(was, old, is, sw);
 	}
 	return count;
 }

@@ -57,8 +57,9 @@ static int init_order(struct hd_ar_steps *steps)
 	struct steps_order *order = &steps->order;
 
 	order->count = 1;
-	order->step = hd_arena_alloc(
-	    &order->arena, (size_t)fabric->switch_count * fabric->lid_count, sizeof(*order->step));
+	order->lid_count = fabric->lid_count;
+	order->step = hd_arena_alloc(&order->arena, fabric->switch_count, sizeof(*order->step));
+	order->nowhere = hd_arena_alloc(&order->arena, fabric->lid_count, 1);
 	order->live = hd_arena_alloc(&order->arena, fabric->switch_count, sizeof(*order->live));
 	if (hd_arena_check(&order->arena))
 		return -ENOMEM;
@@ -75,8 +76,10 @@ static int find_order(struct hd_ar_steps *steps, struct hd_error *err)
 
 	if (init_order(steps))
 		return hd_error_no_memory(err);
-	return has_graph(request) ? steps_graph_order(request, steps->held.plan, &steps->order, err)
-				  : steps_order_find(request, steps->held.plan, &steps->order, err);
+	int rc = has_graph(request)
+		     ? steps_graph_order(request, steps->held.plan, &steps->order, err)
+		     : steps_order_find(request, steps->held.plan, &steps->order, err);
+	return !rc && hd_arena_check(&steps->order.arena) ? hd_error_no_memory(err) : rc;
 }
 
 int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_steps **out,
@@ -128,7 +131,7 @@ uint32_t hd_ar_steps_tables(const struct hd_ar_steps *steps)
 
 static uint32_t noted(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid)
 {
-	return steps->order.step[(size_t)sw * steps->request.fabric->lid_count + lid];
+	return steps->order.step[sw] ? steps->order.step[sw][lid] : 0;
 }
 
 static bool is_new(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid, uint32_t step)

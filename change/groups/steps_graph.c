@@ -36,7 +36,9 @@ struct ordering {
 	uint32_t *path; /* [slots] */
 	uint8_t *port; /* [slots] at which the search goes on */
 	uint16_t latest[3]; /* steps of each phase */
-	uint16_t *value; /* [slots * destinations] `when` of the entries that change */
+	/* ---- what is marked in the graph, in its order ---- */
+	uint32_t *first, *list; /* [destinations + 1], [marked]: by destination */
+	uint16_t *value; /* [marked] `when` of the entries that change */
 	/* ---- LIDs of switches ---- */
 	struct own {
 		uint32_t sw, lid;
@@ -48,7 +50,7 @@ struct ordering {
 
 static uint8_t *step_of(const struct ordering *ordering, uint32_t sw, uint32_t lid)
 {
-	return &ordering->order->step[(size_t)sw * ordering->request->fabric->lid_count + lid];
+	return steps_order_row(ordering->order, sw) + lid;
 }
 
 /* An entry for a switch itself, to which no packets of adapters go. */
@@ -86,6 +88,8 @@ static void compare_ports(struct ordering *ordering, uint32_t sw, const uint8_t 
 {
 	const uint32_t lids = ordering->request->fabric->lid_count, step = 64;
 
+	if (was == is)
+		return;
 	for (uint32_t lid = 0; lid < lids; lid += step) {
 		const uint32_t count = lids - lid < step ? lids - lid : step;
 		if (!memcmp(was + lid, is + lid, count))
@@ -194,9 +198,17 @@ static uint32_t next_of(struct ordering *ordering, uint32_t slot)
 	const struct hd_ar_graph *graph = ordering->graph;
 	const uint64_t *set = graph->columns[ordering->to].sets + (size_t)slot * graph->words;
 
-	while (++ordering->port[slot] < graph->ports)
-		if (set[ordering->port[slot] / 64] >> ordering->port[slot] % 64 & 1)
-			return graph->far_slot[slot * graph->ports + ordering->port[slot]];
+	uint32_t port = ordering->port[slot] + 1u;
+
+	while (port < graph->ports) {
+		const uint64_t left = set[port / 64] >> port % 64;
+		port += left ? (uint32_t)__builtin_ctzll(left) : 64 - port % 64;
+		if (!left)
+			continue;
+		ordering->port[slot] = (uint8_t)port;
+		return graph->far_slot[slot * graph->ports + port];
+	}
+	ordering->port[slot] = UINT8_MAX;
 	return HD_NONE;
 }
 
@@ -226,25 +238,56 @@ static void search(struct ordering *ordering, uint32_t source)
 	}
 }
 
+/* Lists what is marked by destination. */
+static int list_marked(struct ordering *ordering)
+{
+	const struct hd_ar_graph *graph = ordering->graph;
+	struct hd_arena *arena = &ordering->arena;
+	const size_t count = graph->mark_count;
+
+	ordering->first = hd_arena_alloc(arena, graph->destinations + 1u, sizeof(*ordering->first));
+	ordering->list = hd_arena_alloc(arena, count, sizeof(*ordering->list));
+	ordering->value = hd_arena_alloc(arena, count, sizeof(*ordering->value));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		ordering->first[graph->marked[i].destination]++;
+	for (uint32_t to = 0; to < graph->destinations; to++)
+		ordering->first[to + 1] += ordering->first[to];
+	for (size_t i = count; i-- > 0;)
+		ordering->list[--ordering->first[graph->marked[i].destination]] = (uint32_t)i;
+	return 0;
+}
+
+/* All entries for the destination at hand. */
+static void search_destination(struct ordering *ordering)
+{
+	const struct hd_ar_graph *graph = ordering->graph;
+
+	for (uint32_t i = ordering->first[ordering->to]; i < ordering->first[ordering->to + 1];
+	     i++) {
+		const uint32_t slot = graph->marked[ordering->list[i]].slot;
+		if (!ar_graph_has_changed(graph, slot, ordering->to))
+			continue;
+		if (ordering->seen[slot] != ordering->to + 1)
+			search(ordering, slot);
+		ordering->value[ordering->list[i]] = ordering->when[slot];
+	}
+}
+
 static int search_all(struct ordering *ordering)
 {
-	struct hd_ar_graph *graph = ordering->graph;
+	const struct hd_ar_graph *graph = ordering->graph;
+	int rc = list_marked(ordering);
 
-	for (ordering->to = 0; ordering->to < graph->destinations; ordering->to++) {
-		if (!graph->columns[ordering->to].sets)
+	for (ordering->to = 0; !rc && ordering->to < graph->destinations; ordering->to++) {
+		if (ordering->first[ordering->to] == ordering->first[ordering->to + 1])
 			continue;
 		if (!hd_go_on_ask(&ordering->request->go_on))
 			return -ECANCELED;
-		for (uint32_t slot = 0; slot < graph->slots; slot++) {
-			if (!ar_graph_has_changed(graph, slot, ordering->to))
-				continue;
-			if (ordering->seen[slot] != ordering->to + 1)
-				search(ordering, slot);
-			ordering->value[(size_t)slot * graph->destinations + ordering->to] =
-			    ordering->when[slot];
-		}
+		search_destination(ordering);
 	}
-	return 0;
+	return rc;
 }
 
 /* ---- the steps ---- */
@@ -293,9 +336,7 @@ static int number_all(struct ordering *ordering, struct hd_error *err)
 		if (graph->sw[pair->slot] == HD_NONE ||
 		    !ar_graph_has_changed(graph, pair->slot, pair->destination))
 			continue;
-		pair->step = number_of(
-		    ordering,
-		    ordering->value[(size_t)pair->slot * graph->destinations + pair->destination]);
+		pair->step = number_of(ordering, ordering->value[i]);
 		note(ordering, pair);
 	}
 	return 0;
@@ -307,7 +348,7 @@ static int number_all(struct ordering *ordering, struct hd_error *err)
 static uint8_t follow(struct ordering *ordering, uint32_t sw, uint32_t lid, unsigned hops)
 {
 	const struct hd_fabric *fabric = ordering->request->fabric;
-	uint8_t *step = step_of(ordering, sw, lid);
+	uint8_t *row = ordering->order->step[sw], none = 0, *step = row ? row + lid : &none;
 	const uint32_t link = hd_fabric_find_isl(fabric, sw, ordering->rows[1][sw][lid]);
 	const uint8_t next =
 	    link == HD_NONE || !hops ? 0 : follow(ordering, fabric->isl_to[link], lid, hops - 1);
@@ -348,8 +389,6 @@ static int allocate(struct ordering *ordering)
 	ordering->seen = hd_arena_alloc(arena, slots, sizeof(*ordering->seen));
 	ordering->path = hd_arena_alloc(arena, slots, sizeof(*ordering->path));
 	ordering->port = hd_arena_alloc(arena, slots, sizeof(*ordering->port));
-	ordering->value =
-	    hd_arena_alloc(arena, slots * ordering->graph->destinations, sizeof(*ordering->value));
 	ordering->order->changes =
 	    hd_arena_alloc(&ordering->order->arena, switches, sizeof(*ordering->order->changes));
 	if (hd_arena_check(arena) || hd_arena_check(&ordering->order->arena))

@@ -119,7 +119,7 @@ static uint32_t reach(struct ordering *ordering, uint32_t sw, uint32_t lid, uint
 	uint32_t step = ordering->steps[sw] + ordering->changes[sw];
 
 	if (ordering->changes[sw])
-		order->step[(size_t)sw * fabric->lid_count + lid] =
+		steps_order_row(order, sw)[lid] =
 		    (uint8_t)(ordering->late[sw] ? step | STEPS_LATE : step);
 	if (step > order->count)
 		order->count = step;

@@ -12,15 +12,26 @@
 struct steps_order {
 	uint32_t count; /* steps, 1 or more */
 	uint32_t tables; /* the one in which others change forwarding tables; 0: none */
-	/* [switch_count * lid_count] 0: the entry does not change. With STEPS_LATE: it is static from
-	 * then on, and gets its group in the last step. */
-	uint8_t *step;
+	/* [switch_count], each [lid_count]; NULL: no entry of the switch changes. 0: the entry does not change. With
+	 * STEPS_LATE: it is static from then on, and gets its group in the last step. */
+	uint8_t **step;
+	uint8_t *
+	    nowhere; /* [lid_count] taken for a row where memory is short; the arena has failed then */
+	uint32_t lid_count;
 	bool late; /* any is */
 	/* [switch_count] bit k: entries of the switch change in step k; bit 0: its groups do. NULL: not known. */
 	uint64_t *changes;
 	struct hd_port_set *live; /* [switch_count] ports with a cable */
 	struct hd_arena arena;
 };
+
+/* The row of a switch, which is made if there is none. Never NULL. */
+static inline uint8_t *steps_order_row(struct steps_order *order, uint32_t sw)
+{
+	if (!order->step[sw])
+		order->step[sw] = hd_arena_alloc(&order->arena, order->lid_count, 1);
+	return order->step[sw] ? order->step[sw] : order->nowhere;
+}
 
 /* Without a graph. `held` is that of the request, in the shape of the fabric; `step` and `live` are there. Errors and
  * cost: as hd_ar_steps_new(). */
