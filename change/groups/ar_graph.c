@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has(const uint64_t *set, uint32_t port)
-{
-	return set[port / 64] >> port % 64 & 1;
-}
-
 /* ---- dependencies ---- */
 
 /* One destination more, or one less, has the dependencies of a channel on a word of ports. */
@@ -53,7 +48,8 @@ static void count_out(struct hd_ar_graph *graph, const struct ar_column *column,
 static bool carries(const struct hd_ar_graph *graph, const struct ar_column *column, uint32_t slot,
 		    uint32_t port)
 {
-	return column->reached[slot] && has(column->sets + (size_t)slot * graph->words, port);
+	return column->reached[slot] &&
+	       ar_graph_has(column->sets + (size_t)slot * graph->words, port);
 }
 
 /* Channels that arrive at the switch wait for other ports. */
@@ -399,6 +395,21 @@ void ar_graph_sort(struct hd_ar_graph *graph)
 	graph->sorted = graph->mark_count;
 }
 
+/* Whether the switch may have the entries of a state. */
+static bool has_state(const struct hd_ar_graph *graph, const struct ar_pair *at, uint32_t step,
+		      unsigned state)
+{
+	const uint8_t only = at->step == step ? graph->only[at->destination] : 0;
+
+	if (step == AR_GRAPH_LAST)
+		return state == 1;
+	if (graph->excused[at->destination])
+		return false;
+	if (state == 0)
+		return at->step >= step && only != AR_GRAPH_AFTER;
+	return step && at->step <= step && only != AR_GRAPH_BEFORE;
+}
+
 int ar_graph_try(struct hd_ar_graph *graph, const struct ar_state states[2], uint32_t step)
 {
 	struct ar_entries entries = {.far_slot = NULL};
@@ -412,10 +423,9 @@ int ar_graph_try(struct hd_ar_graph *graph, const struct ar_state states[2], uin
 			continue;
 		if (at.slot != loaded)
 			ar_graph_load(graph, states, loaded = at.slot, &entries);
-		const uint8_t only = at.step == step ? graph->only[at.destination] : 0;
-		if (at.step >= step && step != AR_GRAPH_LAST && only != AR_GRAPH_AFTER)
+		if (has_state(graph, &at, step, 0))
 			ar_graph_unite(graph, &entries, 0, at.destination, set);
-		if (((at.step <= step && step) || step == AR_GRAPH_LAST) && only != AR_GRAPH_BEFORE)
+		if (has_state(graph, &at, step, 1))
 			ar_graph_unite(graph, &entries, 1, at.destination, set);
 		ar_graph_change(graph, at.destination, at.slot, set);
 	}

@@ -39,6 +39,9 @@ struct ar_undo {
 	uint64_t set[HD_PORT_SET_WORDS];
 };
 
+/* Of the entries of a step, which may have changed or not, only these count. */
+enum { AR_GRAPH_BEFORE = 1, AR_GRAPH_AFTER };
+
 /* A channel is a directed link: slot * ports + the port that it leaves. */
 struct hd_ar_graph {
 	struct hd_arena arena;
@@ -71,7 +74,10 @@ struct hd_ar_graph {
 	struct ar_pair *pairs; /* where it may have changed whether packets come */
 	size_t paired, pair_room;
 	bool failed; /* memory was short */
-	uint8_t *only; /* [destinations] 0, or which entries of a step count (ar_graph_excuse()) */
+	uint8_t *only; /* [destinations] 0, or which entries of a step count (steps_excuse.h) */
+	bool *
+	    excused; /* [destinations] since forwarding tables changed: what they are at the end counts,
+			  until the change is settled */
 	/* ---- memory of searches ---- */
 	uint64_t *group[2]; /* [(HD_AR_GROUPS_MAX + 1) * words] */
 	uint64_t *left; /* [channels * words] */
@@ -118,6 +124,14 @@ static inline uint32_t ar_graph_destination(const struct hd_ar_graph *graph, uin
 	return lid < graph->lid_count ? graph->destination[lid] : HD_NONE;
 }
 
+/* Whether it is one of adapters that are set aside. They have no groups. */
+static inline bool ar_graph_is_aside(const struct hd_ar_graph *graph, uint32_t destination)
+{
+	const uint32_t own = 2 * graph->slots;
+
+	return (destination < own ? destination : graph->home[destination - own]) & 1;
+}
+
 /* Sorts what is marked by slot and destination. */
 void ar_graph_sort(struct hd_ar_graph *graph);
 
@@ -141,17 +155,6 @@ uint32_t ar_graph_find_split(struct hd_ar_graph *graph, const struct ar_state st
  */
 int ar_graph_split(struct hd_ar_graph *graph, const struct ar_state states[2], const uint32_t *list,
 		   uint32_t count);
-
-/*
- * After -ELOOP in a step in which forwarding tables change: if the tables have the loop without groups, and a few
- * destinations without groups close it, only their entries before or after count from now on, and the step is to be
- * tried again. False: not so. `room` is for [destinations]. Cost: O(loop * (LIDs + destinations)).
- */
-enum { AR_GRAPH_BEFORE = 1, AR_GRAPH_AFTER };
-bool ar_graph_excuse(struct hd_ar_graph *graph, const struct ar_state states[2], uint32_t *room);
-
-/* All entries count again. */
-void ar_graph_excuse_none(struct hd_ar_graph *graph);
 
 /* All that was tried since the last one of both is kept, or was never tried. */
 void ar_graph_keep(struct hd_ar_graph *graph);
@@ -183,6 +186,23 @@ void ar_graph_unite(const struct hd_ar_graph *graph, const struct ar_entries *en
 		    unsigned state, uint32_t destination, uint64_t *set);
 
 /* ---- for the files of the graph ---- */
+
+static inline bool ar_graph_has(const uint64_t *set, uint32_t port)
+{
+	return set[port / 64] >> port % 64 & 1;
+}
+
+/* Whether packets to the destination have a dependency of a channel on the next one. */
+static inline bool ar_graph_depends(const struct hd_ar_graph *graph, uint32_t destination,
+				    uint32_t channel, uint32_t next)
+{
+	const struct ar_column *column = &graph->columns[destination];
+	const size_t from = channel / graph->ports, to = next / graph->ports;
+
+	return column->sets && column->reached[from] &&
+	       ar_graph_has(column->sets + from * graph->words, channel % graph->ports) &&
+	       ar_graph_has(column->sets + to * graph->words, next % graph->ports);
+}
 
 static inline size_t ar_graph_channels(const struct hd_ar_graph *graph)
 {

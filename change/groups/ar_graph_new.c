@@ -35,6 +35,7 @@ static int allocate(struct hd_ar_graph *graph)
 	    {&graph->home, SPLIT_ROOM, sizeof(*graph->home)},
 	    {&graph->unstable, graph->destinations, sizeof(*graph->unstable)},
 	    {&graph->only, graph->destinations, sizeof(*graph->only)},
+	    {&graph->excused, graph->destinations, sizeof(*graph->excused)},
 	    {&graph->group[0], (HD_AR_GROUPS_MAX + 1u) * (size_t)graph->words, sizeof(uint64_t)},
 	    {&graph->group[1], (HD_AR_GROUPS_MAX + 1u) * (size_t)graph->words, sizeof(uint64_t)},
 	    {&graph->left, all * graph->words, sizeof(*graph->left)},

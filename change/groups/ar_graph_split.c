@@ -8,26 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-static bool has(const uint64_t *set, uint32_t port)
-{
-	return set[port / 64] >> port % 64 & 1;
-}
-
 static uint32_t lids_of(const struct hd_ar_graph *graph, uint32_t destination)
 {
 	return graph->first_lid[destination + 1] - graph->first_lid[destination];
-}
-
-/* Whether packets to the destination have a dependency. */
-static bool depends(const struct hd_ar_graph *graph, uint32_t destination, uint32_t channel,
-		    uint32_t next)
-{
-	const struct ar_column *column = &graph->columns[destination];
-	const size_t from = channel / graph->ports, to = next / graph->ports;
-
-	return column->sets && column->reached[from] &&
-	       has(column->sets + from * graph->words, channel % graph->ports) &&
-	       has(column->sets + to * graph->words, next % graph->ports);
 }
 
 /* The ends of a dependency in the state at hand. */
@@ -45,7 +28,7 @@ static bool has_port(const struct ends *ends, uint32_t channel, uint32_t lid)
 
 	ar_graph_load(ends->graph, ends->states, channel / ends->graph->ports, &entries);
 	ar_graph_unite_lid(ends->graph, &entries, ends->state, lid, set);
-	return has(set, channel % ends->graph->ports);
+	return ar_graph_has(set, channel % ends->graph->ports);
 }
 
 /* Whether one LID alone may have the dependency: packets to it may leave by both channels. */
@@ -68,7 +51,7 @@ static uint32_t list(const struct ends *ends, bool any, uint32_t *out, uint32_t 
 
 	*others = 0;
 	for (uint32_t to = 0; to < ends->graph->destinations; to++) {
-		if (!depends(ends->graph, to, ends->channel, ends->next))
+		if (!ar_graph_depends(ends->graph, to, ends->channel, ends->next))
 			continue;
 		if (lids_of(ends->graph, to) == 1 || (!any && is_real(ends, to)))
 			++*others;

@@ -6,6 +6,8 @@
 #include <heddle/change/ar_graph.h>
 #include <stdlib.h>
 
+#define ORDERS 16u /* that are tried */
+
 struct hd_ar_steps {
 	struct hd_ar_steps_request request;
 	struct hd_ar_plan_copy held; /* in the shape of the fabric */
@@ -116,6 +118,7 @@ void hd_ar_steps_free(struct hd_ar_steps *steps)
 	hd_ar_plan_free(steps->held.plan);
 	hd_ar_plan_free(steps->made);
 	hd_arena_release(&steps->order.arena);
+	free(steps->order.delays);
 	free(steps);
 }
 
@@ -390,6 +393,16 @@ static int prove_steps(struct hd_ar_steps *steps, struct hd_error *err)
 	return rc;
 }
 
+/* With the delays that are known now. */
+static int order_again(struct hd_ar_steps *steps, struct hd_error *err)
+{
+	struct steps_delay *delays = steps->order.delays;
+
+	hd_arena_release(&steps->order.arena);
+	steps->order = (struct steps_order){.delays = delays};
+	return find_order(steps, err);
+}
+
 int hd_ar_steps_prove(struct hd_ar_steps *steps, struct hd_error *err)
 {
 	const struct hd_ar_steps_request *request = &steps->request;
@@ -397,6 +410,13 @@ int hd_ar_steps_prove(struct hd_ar_steps *steps, struct hd_error *err)
 	if (!has_graph(request))
 		return prove_steps(steps, err);
 	int rc = steps_graph_prove(request, steps->held.plan, &steps->order, err);
+	for (unsigned round = 0; rc == -EAGAIN && round < ORDERS; round++) {
+		rc = order_again(steps, err);
+		if (!rc)
+			rc = steps_graph_prove(request, steps->held.plan, &steps->order, err);
+	}
+	if (rc == -EAGAIN)
+		rc = -ELOOP;
 	if (rc)
 		drop_graph(request, rc);
 	return rc;

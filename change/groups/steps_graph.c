@@ -8,6 +8,8 @@
  * step may lead to one that is late; the proof decides whether that closes a loop.
  */
 #include "ar_graph.h"
+#include "steps_delay.h"
+#include "steps_excuse.h"
 #include "steps_order.h"
 
 #include <errno.h>
@@ -16,7 +18,6 @@
 
 #define MOST_HOPS 16u /* to a switch that are followed */
 #define SPLIT_ROUNDS 8u
-#define EXCUSE_ROUNDS 16u
 
 /* When an entry changes: the phase, and the step in it. */
 enum { EARLY = 0x000, TABLES = 0x100, LATE = 0x200, PHASE = 0x300 };
@@ -168,6 +169,16 @@ static bool is_by_table(const struct ordering *ordering, uint32_t slot)
 	       (!ordering->held->switches[sw].used || !ordering->request->next->switches[sw].used);
 }
 
+/* The step within its phase. What is early may have been delayed. */
+static uint16_t in_phase(const struct ordering *ordering, uint16_t when, uint32_t destination)
+{
+	const uint16_t number = (uint8_t)when;
+
+	return (when & PHASE) == EARLY
+		   ? number + steps_order_delay(ordering->order, destination, number)
+		   : number;
+}
+
 /* When an entry changes, after all that changes where it leads to. */
 static uint16_t after(struct ordering *ordering, uint32_t slot, uint16_t need)
 {
@@ -179,8 +190,9 @@ static uint16_t after(struct ordering *ordering, uint32_t slot, uint16_t need)
 		when = (need & PHASE) == TABLES ? LATE + 1 : need + 1;
 	}
 	uint16_t *latest = &ordering->latest[(when & PHASE) / TABLES];
-	if ((when & 0xFFu) > *latest)
-		*latest = when & 0xFFu;
+	const uint16_t number = in_phase(ordering, when, ordering->to);
+	if (number > *latest)
+		*latest = number;
 	return when;
 }
 
@@ -293,9 +305,9 @@ static int search_all(struct ordering *ordering)
 /* ---- the steps ---- */
 
 /* The number of a step. Its phase begins after all steps of the earlier ones. */
-static uint32_t number_of(const struct ordering *ordering, uint16_t when)
+static uint32_t number_of(const struct ordering *ordering, uint16_t when, uint32_t destination)
 {
-	uint32_t number = (uint8_t)when;
+	uint32_t number = in_phase(ordering, when, destination);
 
 	for (unsigned phase = 0; phase < when / TABLES; phase++)
 		number += ordering->latest[phase];
@@ -336,7 +348,7 @@ static int number_all(struct ordering *ordering, struct hd_error *err)
 		if (graph->sw[pair->slot] == HD_NONE ||
 		    !ar_graph_has_changed(graph, pair->slot, pair->destination))
 			continue;
-		pair->step = number_of(ordering, ordering->value[i]);
+		pair->step = number_of(ordering, ordering->value[i], pair->destination);
 		note(ordering, pair);
 	}
 	return 0;
@@ -493,6 +505,8 @@ int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd
 	struct ordering ordering;
 	int rc = begin(&ordering, request, held, order);
 
+	if (request->tables_apart)
+		steps_excuse_none(*request->graph);
 	if (!rc)
 		rc = find_order_by_lid(&ordering);
 	rc = explain(&ordering, rc, err);
@@ -505,49 +519,51 @@ int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd
 }
 
 /* A step that may have a loop without adaptive routing, which is excused. */
-static int try_tables(struct ordering *ordering, const struct ar_state states[2], uint32_t step)
+static int try_tables(struct hd_ar_graph *graph, const struct ar_state states[2],
+		      const struct steps_order *order)
 {
-	uint32_t *room =
-	    hd_arena_alloc(&ordering->arena, ordering->graph->destinations, sizeof(*room));
-	int rc = room ? ar_graph_try(ordering->graph, states, step) : -ENOMEM;
+	int rc = ar_graph_try(graph, states, order->tables);
 
-	for (unsigned round = 0; rc == -ELOOP && round < EXCUSE_ROUNDS; round++) {
-		if (!ar_graph_excuse(ordering->graph, states, room))
-			break;
-		rc = ar_graph_try(ordering->graph, states, step);
-	}
-	ar_graph_excuse_none(ordering->graph);
+	if (rc != -ELOOP)
+		return rc;
+	rc = steps_excuse(graph, states, order);
+	if (rc != -ENOMEM) /* if it is not excused, that says which loop */
+		rc = ar_graph_try(graph, states, order->tables);
+	steps_excuse_end(graph, !rc);
 	return rc;
 }
 
-static int try_step(struct ordering *ordering, const struct ar_state states[2], uint32_t step,
-		    uint32_t tables)
+static int try_step(struct ordering *ordering, const struct ar_state states[2],
+		    const struct steps_order *order, uint32_t step)
 {
 	if (!hd_go_on_ask(&ordering->request->go_on))
 		return -ECANCELED;
-	return step == tables ? try_tables(ordering, states, step)
-			      : ar_graph_try(ordering->graph, states, step);
+	return step == order->tables ? try_tables(ordering->graph, states, order)
+				     : ar_graph_try(ordering->graph, states, step);
 }
 
 int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
-		      const struct steps_order *order, struct hd_error *err)
+		      struct steps_order *order, struct hd_error *err)
 {
 	const uint32_t last = order->tables ? order->tables : order->count;
 	struct ordering ordering;
 	struct steps_order unused = {.count = 0};
 	struct ar_state states[2];
+	uint32_t step = 0;
 	int rc = begin(&ordering, request, held, &unused);
 
 	if (!rc)
 		load_states(&ordering, states);
-	for (uint32_t step = 1; !rc && step <= last; step++)
-		rc = try_step(&ordering, states, step, order->tables);
+	while (!rc && step < last)
+		rc = try_step(&ordering, states, order, ++step);
+	rc = explain(&ordering, rc, err);
+	if (rc == -ELOOP && step != order->tables)
+		rc = steps_delay_loop(ordering.graph, states, step, order);
 	if (!rc)
 		ar_graph_keep(ordering.graph);
 	else
 		ar_graph_undo(ordering.graph);
-	rc = explain(&ordering, rc, err);
 	end(&ordering);
 	hd_arena_release(&unused.arena);
-	return rc;
+	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
 }

@@ -8,6 +8,7 @@
 #include <heddle/change/steps.h>
 
 #define STEPS_LATE 0x80u
+#define STEPS_DELAY_MOST 8u
 
 struct steps_order {
 	uint32_t count; /* steps, 1 or more */
@@ -19,18 +20,31 @@ struct steps_order {
 	    nowhere; /* [lid_count] taken for a row where memory is short; the arena has failed then */
 	uint32_t lid_count;
 	bool late; /* any is */
+	/* By the graph: [destinations], freed with free(). NULL: none. Early entries whose step is `from` or later change `by`
+	 * steps later. */
+	struct steps_delay {
+		uint8_t from, by;
+	} * delays;
 	/* [switch_count] bit k: entries of the switch change in step k; bit 0: its groups do. NULL: not known. */
 	uint64_t *changes;
 	struct hd_port_set *live; /* [switch_count] ports with a cable */
 	struct hd_arena arena;
 };
 
-/* The row of a switch, which is made if there is none. Never NULL. */
+/* The row of a switch, which is made if it is NULL. Never NULL. */
 static inline uint8_t *steps_order_row(struct steps_order *order, uint32_t sw)
 {
 	if (!order->step[sw])
 		order->step[sw] = hd_arena_alloc(&order->arena, order->lid_count, 1);
 	return order->step[sw] ? order->step[sw] : order->nowhere;
+}
+
+static inline uint8_t steps_order_delay(const struct steps_order *order, uint32_t destination,
+					uint32_t step)
+{
+	const struct steps_delay *delay = order->delays ? &order->delays[destination] : NULL;
+
+	return delay && step >= delay->from ? delay->by : 0;
 }
 
 /* Without a graph. `held` is that of the request, in the shape of the fabric; `step` and `live` are there. Errors and
@@ -47,9 +61,12 @@ int steps_order_find(const struct hd_ar_steps_request *request, const struct hd_
 int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
 		      struct steps_order *order, struct hd_error *err);
 
-/* Proves the steps one by one, but none after that of the forwarding tables. The graph stands for the last one then.
- * Errors: -ELOOP, and the graph stands for the beginning; -ENOMEM. */
+/*
+ * Proves the steps one by one, but none after that of the forwarding tables. The graph stands for the last one then.
+ * Errors: -EAGAIN a step has a loop, and `delays` have changed: another order may have none; -ELOOP; with both the graph
+ * stands for the beginning; -ENOMEM.
+ */
 int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
-		      const struct steps_order *order, struct hd_error *err);
+		      struct steps_order *order, struct hd_error *err);
 
 #endif

@@ -99,7 +99,8 @@ int hd_ar_steps_routes(const struct hd_ar_steps *steps, uint32_t step, struct hd
 
 /*
  * Proves for each step that what switches hold before and after it has no credit loop together,
- * whatever the switches choose: hd_ar_prove(). Errors: -ELOOP and -ECANCELED with the reason, -ENOMEM.
+ * whatever the switches choose: hd_ar_prove(). With a graph it may take more steps than there were, in another order: only
+ * then is it known how many there are. Errors: -ELOOP and -ECANCELED with the reason, -ENOMEM.
  * Cost: that of a proof for each step.
  */
 int hd_ar_steps_prove(struct hd_ar_steps *steps, struct hd_error *err);
