@@ -10,6 +10,7 @@
 #include <heddle/base/parallel.h>
 #include <heddle/change/repair.h>
 #include <heddle/mad/umad_port.h>
+#include <malloc.h>
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -86,6 +87,7 @@ struct writer_figures writer_figures(struct writer *writer)
 
 /* ---- OpenSM's lock ---- */
 
+#define REST_MS 10000 /* after the last job; then memory that is free goes back to the system */
 #define LOOK_MS 5 /* between two looks at whether the turn is lost, while waiting for the lock */
 
 struct writer_hold writer_lock_take(struct writer *writer, bool exclusive)
@@ -370,7 +372,18 @@ static void run(struct writer *writer, const struct writer_client *client)
 	client->run(client->state, turn);
 	writer_lock(writer);
 	writer->running = NULL;
+	writer->rest = monotonic_ms() + REST_MS;
 	writer_tell(writer);
+}
+
+/* With the lock held, which is released meanwhile. What plans, proofs and routings took for a change is free between
+ * others, so it stays with the process: as much again as what is in use. */
+static void give_back_memory(struct writer *writer)
+{
+	writer->rest = HUGE_VAL;
+	writer_unlock(writer);
+	malloc_trim(0);
+	writer_lock(writer);
 }
 
 static void *work(void *context)
@@ -378,13 +391,16 @@ static void *work(void *context)
 	struct writer *writer = context;
 
 	writer_lock(writer);
+	writer->rest = HUGE_VAL;
 	while (!writer->ending) {
 		double until = HUGE_VAL;
 		const struct writer_client *client = find_due(writer, WRITER_RANKS, &until);
 		if (client)
 			run(writer, client);
+		else if (monotonic_ms() >= writer->rest)
+			give_back_memory(writer);
 		else
-			wait_for_jobs(writer, until);
+			wait_for_jobs(writer, until < writer->rest ? until : writer->rest);
 	}
 	writer_unlock(writer);
 	return NULL;

@@ -107,6 +107,8 @@ struct writer {
 	const struct writer_client *clients[WRITER_RANKS]; /* NULL: none */
 	const struct writer_client *running; /* NULL: the thread waits */
 	double running_since; /* monotonic_ms() */
+	double
+	    rest; /* monotonic_ms() from when on memory is given back; HUGE_VAL: it is, or none was used */
 	bool started, ending;
 	bool ready; /* the thread has the turn */
 	bool sweeping; /* a sweep has begun, and is not over */
