@@ -126,6 +126,20 @@ int hd_ar_link_aim(struct hd_ar_link *link, const uint64_t *guids,
 	return 0;
 }
 
+int hd_ar_link_aim_fabric(struct hd_ar_link *link, const struct hd_fabric *fabric,
+			  const struct hd_smp_address *addresses)
+{
+	uint32_t *order = calloc(fabric->switch_count + 1u, sizeof(*order));
+	int rc = order ? hd_ar_program_order(fabric, order) : -ENOMEM;
+
+	if (!rc)
+		rc = hd_ar_link_aim(link, fabric->node_guid, addresses, fabric->switch_count);
+	if (!rc)
+		rc = hd_ar_program_set_order(link->program, order);
+	free(order);
+	return rc;
+}
+
 /* Ends all that is under way. */
 static void cancel(struct hd_ar_link *link)
 {

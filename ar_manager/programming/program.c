@@ -36,6 +36,7 @@ void hd_ar_program_free(struct hd_ar_program *program)
 	hd_ar_program_forget(program);
 	hd_ar_config_release(&program->config);
 	free(program->switches);
+	free(program->order);
 	free(program);
 }
 
@@ -82,8 +83,23 @@ int hd_ar_program_set_switches(struct hd_ar_program *program, const uint64_t *gu
 	while (next < program->count)
 		program_switch_forget(&old[next++]);
 	free(old);
+	free(program->order);
+	program->order = NULL;
 	program->switches = now;
 	program->count = count;
+	return 0;
+}
+
+int hd_ar_program_set_order(struct hd_ar_program *program, const uint32_t *order)
+{
+	uint32_t *copy = calloc(program->count + 1u, sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	if (program->count)
+		memcpy(copy, order, program->count * sizeof(*copy));
+	free(program->order);
+	program->order = copy;
 	return 0;
 }
 
@@ -96,11 +112,18 @@ static uint32_t limit_of(const struct hd_ar_program *program)
 	return small ? program->count : AT_A_TIME;
 }
 
+static struct program_switch *next_switch(struct hd_ar_program *program)
+{
+	const uint32_t at = program->begun++;
+
+	return &program->switches[program->order ? program->order[at] : at];
+}
+
 static void begin_more(struct hd_ar_program *program)
 {
 	while (!program->stopped && program->begun < program->count &&
 	       program->running < limit_of(program)) {
-		struct program_switch *sw = &program->switches[program->begun++];
+		struct program_switch *sw = next_switch(program);
 		program_switch_begin(program, sw);
 		program->running += sw->stage != PROGRAM_IDLE;
 	}
@@ -148,7 +171,7 @@ void hd_ar_program_stop(struct hd_ar_program *program)
 {
 	program->stopped = true;
 	while (program->begun < program->count)
-		program->switches[program->begun++].rc = -ECANCELED;
+		next_switch(program)->rc = -ECANCELED;
 }
 
 void hd_ar_program_answer(struct hd_ar_program *program, uint32_t sw, uint32_t slot,

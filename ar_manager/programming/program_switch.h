@@ -62,6 +62,7 @@ struct hd_ar_program {
 	struct hd_ar_quirks quirks;
 	struct program_switch *switches; /* [count] */
 	uint32_t count;
+	uint32_t *order; /* [count] in which they begin; NULL: that of the switches */
 	enum program_goal goal;
 	const struct hd_ar_plan *plan;
 	bool reread, unread, stopped;

@@ -156,7 +156,7 @@ static int aim(struct ar_live *live, struct hd_error *err)
 					  " has no LID; use the output of ibnetdiscover",
 					  live->job.fabric_path, fabric->node_guid[sw]);
 	}
-	if (!rc && hd_ar_link_aim(live->link, fabric->node_guid, addresses, fabric->switch_count))
+	if (!rc && hd_ar_link_aim_fabric(live->link, fabric, addresses))
 		rc = hd_error_no_memory(err);
 	free(addresses);
 	return rc;

@@ -65,9 +65,7 @@ static int take_routing(struct ar_port *port, const struct ar_job *job)
 
 static int aim(struct ar_port *port)
 {
-	const struct hd_fabric *fabric = port->aimed->fabric;
-
-	return hd_ar_link_aim(port->link, fabric->node_guid, port->addresses, fabric->switch_count);
+	return hd_ar_link_aim_fabric(port->link, port->aimed->fabric, port->addresses);
 }
 
 int ar_port_prepare(struct ar_port *port, const struct ar_job *job, bool *fresh,

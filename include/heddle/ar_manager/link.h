@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct hd_ar_link;
+struct hd_fabric;
 struct hd_smp_address;
 struct hd_smp_limits;
 struct hd_smp_port;
@@ -33,6 +34,11 @@ struct hd_ar_program *hd_ar_link_program(struct hd_ar_link *link);
  * Errors: -ENOMEM, nothing has changed. */
 int hd_ar_link_aim(struct hd_ar_link *link, const uint64_t *guids,
 		   const struct hd_smp_address *addresses, uint32_t count);
+
+/* The same with the switches of a fabric, which begin in the order of hd_ar_program_order(). addresses[switch_count].
+ * Errors: -ENOMEM. */
+int hd_ar_link_aim_fabric(struct hd_ar_link *link, const struct hd_fabric *fabric,
+			  const struct hd_smp_address *addresses);
 
 /*
  * Works until the operation of the program is complete. `go_on` (NULL: always) is called several

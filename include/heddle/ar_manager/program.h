@@ -25,6 +25,7 @@
 #include <heddle/ar_manager/ar_config.h>
 #include <heddle/ar_manager/diff.h>
 #include <heddle/base/error.h>
+#include <heddle/fabric/graph.h>
 
 /* How a MAD has ended. */
 struct hd_ar_answer {
@@ -96,6 +97,18 @@ int hd_ar_program_configure(struct hd_ar_program *program, const struct hd_ar_co
  * Only when the program is not busy. Errors: -ENOMEM, nothing has changed. */
 int hd_ar_program_set_switches(struct hd_ar_program *program, const uint64_t *guids,
 			       uint32_t count);
+
+/*
+ * An order of the switches of a fabric: leaves first, those below the same switch one after the other. With all leaves
+ * adaptive a fat tree has the bandwidth that it has with all switches; while half of all are, in any order, it has
+ * less than before, but not if these are all leaves below a part of the tree. order[switch_count]. Errors: -ENOMEM.
+ * Cost: O(links + switches * log switches).
+ */
+int hd_ar_program_order(const struct hd_fabric *fabric, uint32_t *order);
+
+/* Operations begin with the switches in that order from now on, until the switches are set; order[switches] is copied.
+ * Only when the program is not busy. Errors: -ENOMEM, nothing has changed. */
+int hd_ar_program_set_order(struct hd_ar_program *program, const uint32_t *order);
 
 /* Forgets what is known of all switches. Only when the program is not busy. */
 void hd_ar_program_forget(struct hd_ar_program *program);

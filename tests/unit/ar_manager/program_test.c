@@ -19,7 +19,7 @@ struct scene {
 
 static void plan_again(struct scene *scene)
 {
-	struct hd_ar_capability can[256];
+	struct hd_ar_capability can[512];
 
 	for (uint32_t sw = 0; sw < scene->fabric->switch_count; sw++)
 		can[sw] =
@@ -539,10 +539,63 @@ static void plan_after_plan(void **state)
 	assert_true(quiet > 1000);
 }
 
+/* Property: the order has each switch once: all leaves, those of a part one after the other, then the others. */
+static void assert_order(const struct hd_fabric *fabric, const uint32_t *order, uint32_t leaves,
+			 uint32_t part)
+{
+	bool *seen = calloc(fabric->switch_count, sizeof(*seen));
+
+	for (uint32_t i = 0; i < fabric->switch_count; i++) {
+		assert_false(seen[order[i]]);
+		seen[order[i]] = true;
+		assert_int_equal(hd_has_hosts(fabric, order[i]), i < leaves);
+		if (i < leaves)
+			assert_int_equal(fabric->isl_to[fabric->isl_base[order[i]]],
+					 fabric->isl_to[fabric->isl_base[order[i / part * part]]]);
+	}
+	free(seen);
+}
+
+/* Property: of many switches those begin that the order has first, whatever their number. */
+static void begins_in_order(void **state)
+{
+	struct scene scene = {.fabric = generate("xgft", "children=2,18,18 parents=1,2,2")};
+	const uint32_t switches = scene.fabric->switch_count;
+	uint32_t *order = calloc(switches, sizeof(*order));
+
+	(void)state;
+	scene.routes = route("dmodk", scene.fabric);
+	scene.net = fake_net_new(scene.fabric, 1);
+	assert_int_equal(hd_ar_program_order(scene.fabric, order), 0);
+	assert_order(scene.fabric, order, 324, 18);
+	for (uint32_t i = 0; i < switches / 2; i++) { /* the last ones first */
+		const uint32_t other = order[i];
+		order[i] = order[switches - 1 - i];
+		order[switches - 1 - i] = other;
+	}
+	detect(&scene);
+	assert_int_equal(hd_ar_program_set_order(scene.net->program, order), 0);
+	plan_again(&scene);
+	zero(scene.net);
+	hd_ar_program_apply(scene.net->program, scene.plan, false);
+	for (uint32_t i = 0; i < scene.net->mad_count; i++) {
+		uint32_t at = 0;
+		while (order[at] != scene.net->mads[i].sw)
+			at++;
+		assert_true(at < 300); /* 256, and those above that have nothing to do */
+	}
+	fake_work(scene.net);
+	for (uint32_t sw = 0; sw < switches; sw++)
+		assert_holds_plan(&scene, sw);
+	scene_end(&scene);
+	free(order);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(programs_what_is_missing),
+	    cmocka_unit_test(begins_in_order),
 	    cmocka_unit_test(mends_a_changed_entry),
 	    cmocka_unit_test(continues_after_a_stop),
 	    cmocka_unit_test(faults_stay_where_they_are),
