@@ -6,7 +6,8 @@
 #include <heddle/change/ar_graph.h>
 #include <stdlib.h>
 
-#define ORDERS 16u /* that are tried */
+#define ORDERS 8u /* that are tried */
+#define ORDERS_EARLY 1u /* of these with all that can be early */
 
 struct hd_ar_steps {
 	struct hd_ar_steps_request request;
@@ -393,13 +394,19 @@ static int prove_steps(struct hd_ar_steps *steps, struct hd_error *err)
 	return rc;
 }
 
-/* With the delays that are known now. */
-static int order_again(struct hd_ar_steps *steps, struct hd_error *err)
+/* With the delays that are known now; or if there were many, without, and paths to adapters that are set aside change
+ * with the forwarding tables and after them: as where all of them turn at another leaf from now on. */
+static int order_again(struct hd_ar_steps *steps, unsigned round, struct hd_error *err)
 {
-	struct steps_delay *delays = steps->order.delays;
+	struct steps_order next = {.delays = steps->order.delays,
+				   .aside_late = steps->order.aside_late};
 
+	if (round == ORDERS_EARLY && steps->request.tables_apart) {
+		free(next.delays);
+		next = (struct steps_order){.aside_late = true};
+	}
 	hd_arena_release(&steps->order.arena);
-	steps->order = (struct steps_order){.delays = delays};
+	steps->order = next;
 	return find_order(steps, err);
 }
 
@@ -411,7 +418,7 @@ int hd_ar_steps_prove(struct hd_ar_steps *steps, struct hd_error *err)
 		return prove_steps(steps, err);
 	int rc = steps_graph_prove(request, steps->held.plan, &steps->order, err);
 	for (unsigned round = 0; rc == -EAGAIN && round < ORDERS; round++) {
-		rc = order_again(steps, err);
+		rc = order_again(steps, round, err);
 		if (!rc)
 			rc = steps_graph_prove(request, steps->held.plan, &steps->order, err);
 	}

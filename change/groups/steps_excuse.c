@@ -202,14 +202,26 @@ static bool leave_out(const struct tables *tables)
 	return true;
 }
 
+/* Where nearly all change, and in the end none is as it was. */
+static void leave_out_all(struct hd_ar_graph *graph)
+{
+	for (uint32_t to = 0; to < graph->destinations; to++)
+		if (ar_graph_is_aside(graph, to))
+			graph->only[to] = AR_GRAPH_BEFORE;
+}
+
 int steps_excuse(struct hd_ar_graph *graph, const struct ar_state states[2],
-		 const struct steps_order *order)
+		 const struct steps_order *order, const struct hd_go_on *go_on)
 {
 	struct tables tables = {.graph = graph, .states = states, .order = order};
 	int rc = begin(&tables);
 
+	if (!rc && order->aside_late && loops(&tables))
+		leave_out_all(graph);
 	for (unsigned round = 0; !rc && loops(&tables); round++)
-		rc = round < ROUNDS && leave_out(&tables) ? 0 : -ELOOP;
+		rc = !hd_go_on_ask(go_on)		    ? -ECANCELED
+		     : round < ROUNDS && leave_out(&tables) ? 0
+							    : -ELOOP;
 	hd_arena_release(&tables.arena);
 	return rc;
 }

@@ -13,11 +13,11 @@
 /*
  * After -ELOOP in the step in which forwarding tables change: finds LIDs without groups by which static ports alone have
  * loops. Of these only the entries before or after count in this step, which is to be tried again. Errors: -ELOOP
- * static ports have a loop without such LIDs, -ENOMEM. Cost: O(switches * LIDs), and for each dependency that is
+ * static ports have a loop without such LIDs, -ECANCELED, -ENOMEM. Cost: O(switches * LIDs), and for each dependency that is
  * left out O(links * radix + switches * such LIDs).
  */
 int steps_excuse(struct hd_ar_graph *graph, const struct ar_state states[2],
-		 const struct steps_order *order);
+		 const struct steps_order *order, const struct hd_go_on *go_on);
 
 /* All entries count again. With `excused`, those LIDs stay without proof until their last entries have changed. */
 void steps_excuse_end(struct hd_ar_graph *graph, bool excused);

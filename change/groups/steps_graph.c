@@ -186,6 +186,9 @@ static uint16_t after(struct ordering *ordering, uint32_t slot, uint16_t need)
 
 	if (is_by_table(ordering, slot)) {
 		when = TABLES + 1;
+	} else if (ordering->order->aside_late &&
+		   ar_graph_is_aside(ordering->graph, ordering->to)) {
+		when = (need & PHASE) == LATE ? need + 1 : LATE + 1;
 	} else {
 		when = (need & PHASE) == TABLES ? LATE + 1 : need + 1;
 	}
@@ -519,15 +522,16 @@ int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd
 }
 
 /* A step that may have a loop without adaptive routing, which is excused. */
-static int try_tables(struct hd_ar_graph *graph, const struct ar_state states[2],
+static int try_tables(const struct ordering *ordering, const struct ar_state states[2],
 		      const struct steps_order *order)
 {
+	struct hd_ar_graph *graph = ordering->graph;
 	int rc = ar_graph_try(graph, states, order->tables);
 
 	if (rc != -ELOOP)
 		return rc;
-	rc = steps_excuse(graph, states, order);
-	if (rc != -ENOMEM) /* if it is not excused, that says which loop */
+	rc = steps_excuse(graph, states, order, &ordering->request->go_on);
+	if (!rc || rc == -ELOOP) /* if it is not excused, that says which loop */
 		rc = ar_graph_try(graph, states, order->tables);
 	steps_excuse_end(graph, !rc);
 	return rc;
@@ -538,7 +542,7 @@ static int try_step(struct ordering *ordering, const struct ar_state states[2],
 {
 	if (!hd_go_on_ask(&ordering->request->go_on))
 		return -ECANCELED;
-	return step == order->tables ? try_tables(ordering->graph, states, order)
+	return step == order->tables ? try_tables(ordering, states, order)
 				     : ar_graph_try(ordering->graph, states, step);
 }
 

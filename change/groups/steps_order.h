@@ -20,6 +20,8 @@ struct steps_order {
 	    nowhere; /* [lid_count] taken for a row where memory is short; the arena has failed then */
 	uint32_t lid_count;
 	bool late; /* any is */
+	bool
+	    aside_late; /* by the graph: nothing that leads to adapters which are set aside is early */
 	/* By the graph: [destinations], freed with free(). NULL: none. Early entries whose step is `from` or later change `by`
 	 * steps later. */
 	struct steps_delay {

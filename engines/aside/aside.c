@@ -361,13 +361,31 @@ static int repair_again(struct aside_job *job, unsigned lanes, bool guarded, boo
 
 #define REPAIRS_MOST 4u
 
+/* From so many pairs of a switch and an adapter on, path by path takes seconds. */
+#define PAIRS_MOST 250000u
+
+/* With the paths in place, or if there are many, without: as where the leaf by which paths turn has lost what it needs,
+ * so that all have to turn elsewhere. */
+static int route_in_bulk(struct aside_job *job, bool guarded, bool *done, struct hd_error *err)
+{
+	const uint64_t pairs = (uint64_t)job->fabric->switch_count * job->fabric->aside_count;
+	int rc = aside_ways_bulk(job, guarded, done, err);
+
+	if (rc || *done || pairs < PAIRS_MOST)
+		return rc;
+	job->stay = false;
+	rc = aside_ways_bulk(job, guarded, done, err);
+	job->stay = true;
+	return rc;
+}
+
 /* In bulk, or path by path. */
 static int route_in_place(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
 {
 	bool in_bulk = false, rests = false;
 
 	job->stay = job->thorough = true;
-	int rc = aside_ways_bulk(job, guarded, &in_bulk, err);
+	int rc = route_in_bulk(job, guarded, &in_bulk, err);
 	if (rc || in_bulk)
 		return rc;
 	rc = repair(job, lanes, guarded, err);

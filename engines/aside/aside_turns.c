@@ -87,23 +87,36 @@ static uint32_t leaf_from(const struct hd_fabric *fabric, uint32_t first)
 	return 0;
 }
 
+/* Takes the leaf if more switches have legal paths to it. False: all have. */
+static bool try_leaf(struct cover *cover, uint32_t leaf, uint32_t *best, uint32_t *most)
+{
+	cover_from(cover, leaf);
+	if (*best == HD_NONE || cover->covered > *most) {
+		*most = cover->covered;
+		*best = leaf;
+	}
+	return *most != cover->paths->fabric->switch_count - 1;
+}
+
+/* The first few leaves are below the same switches, so others from everywhere follow. */
 static uint32_t choose_leaf(struct cover *cover)
 {
 	const struct hd_fabric *fabric = cover->paths->fabric;
-	uint32_t best = 0, most = 0, tried = 0;
+	uint32_t best = HD_NONE, most = 0, tried = 0;
+	bool more = true;
 
-	for (uint32_t sw = 0; tried < LEAVES_TRIED && sw < fabric->switch_count; sw++) {
+	for (uint32_t sw = 0; more && tried < LEAVES_TRIED && sw < fabric->switch_count; sw++) {
 		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
 			continue;
-		cover_from(cover, sw);
-		if (!tried++ || cover->covered > most) {
-			most = cover->covered;
-			best = sw;
-		}
-		if (most == fabric->switch_count - 1)
-			break;
+		more = try_leaf(cover, sw, &best, &most);
+		tried++;
 	}
-	return best;
+	for (uint32_t i = 1; more && tried == LEAVES_TRIED && i < LEAVES_TRIED; i++)
+		more = try_leaf(cover,
+				leaf_from(fabric, (uint32_t)((uint64_t)fabric->switch_count * i /
+							     LEAVES_TRIED)),
+				&best, &most);
+	return best == HD_NONE ? 0 : best;
 }
 
 static int allocate(struct aside_paths *paths, struct aside_turns *turns)

@@ -23,7 +23,7 @@ struct aside_turns {
 #define ASIDE_TURNS_CHOICES 8u
 
 /*
- * With choice 0, takes the leaf to which most switches have legal paths, of the first few; with 1
+ * With choice 0, takes the leaf to which most switches have legal paths, of a few; with 1
  * .. ASIDE_TURNS_CHOICES - 1 another leaf. Memory from the arena of the paths. Errors: -ENOMEM.
  * Cost: O(links) for each leaf tried.
  */
