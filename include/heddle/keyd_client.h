@@ -8,11 +8,16 @@
  *   hd_key_client_done(client, "17", "0", 0, &problem);                it has ended
  *   hd_key_client_free(client);
  *
- * All calls wait for the answer, but never longer than the time-out. A call that fails returns a
- * negative errno, says in *problem what happened, and writes no results; problem may be NULL. The
- * library never prints, exits, changes signal handlers, or raises SIGPIPE. A client is for one
- * thread at a time. It keeps its connection open between calls and opens another one when keyd has
- * closed it. All texts end with 0.
+ * All calls wait for the answer, but never longer than the time-out: it counts for finding the host,
+ * MUNGE, connecting, sending and receiving together. A call that fails returns a negative errno,
+ * says in *problem what happened, and writes no results; problem may be NULL. The library never
+ * prints, exits, changes signal handlers, or raises SIGPIPE. A client is for one thread at a time.
+ * It keeps its connection open between calls and opens another one when keyd has closed it. All
+ * texts end with 0.
+ *
+ * Over the network a thread of the library finds the host and asks munged. If one is silent, the
+ * call returns at its time-out, and that thread ends by itself later, at most 32 of them at a time.
+ * The library stays in memory after dlclose().
  *
  * Errors of all calls: -ENOENT, -ECONNREFUSED, ... no connection; -ETIMEDOUT; -EPROTO an answer that
  * is not keyd's; -ENOMEM; and by the status of keyd's answer: -EINVAL (400, 422), -EACCES (401,
@@ -47,8 +52,7 @@ struct hd_key_client_problem {
  * Makes a client of the keyd at an address: the path of a unix socket, which begins with '/', or
  * HOST:PORT, where a MUNGE credential identifies the caller; an IPv6 address is in brackets. NULL:
  * the environment's HEDDLE_KEYD, or HD_KEY_CLIENT_SOCKET. Each call ends after so many milliseconds
- * at the latest, name resolution excepted. Does not connect yet. To be freed with
- * hd_key_client_free(). Errors: -EINVAL the address, -ENOTSUP HOST:PORT in a library that was built
+ * at the latest. Does not connect yet. To be freed with hd_key_client_free(). Errors: -EINVAL the address, -ENOTSUP HOST:PORT in a library that was built
  * without MUNGE, -ENOMEM.
  */
 int hd_key_client_new(const char *address, unsigned timeout_ms, struct hd_key_client **out,

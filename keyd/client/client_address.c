@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "client_address.h"
 
+#include "client_aside.h"
 #include "client_problem.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -75,7 +77,7 @@ int client_address_wait(int fd, short events, int64_t deadline, short *seen)
 
 	do {
 		int64_t left = deadline - client_address_clock();
-		count = poll(&waiting, 1, left < 0 ? 0 : (int)left);
+		count = poll(&waiting, 1, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
 	} while (count < 0 && errno == EINTR);
 	if (count < 0)
 		return -errno;
@@ -128,16 +130,84 @@ static int dial_unix(const struct client_address *address, int64_t deadline, int
 				  address->text, strerror(-*fd));
 }
 
+/* The addresses of a host. Finding them may ask servers that do not answer. */
+struct search {
+	struct client_aside aside; /* first */
+	char host[sizeof(((struct client_address *)NULL)->host)];
+	char port[sizeof(((struct client_address *)NULL)->port)];
+	struct addrinfo *found;
+	int rc; /* of getaddrinfo() */
+};
+
+static void find(struct search *search, int flags)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags};
+
+	search->rc = getaddrinfo(search->host, search->port, &hints, &search->found);
+}
+
+static void find_aside(struct client_aside *aside)
+{
+	find((struct search *)aside, AI_ADDRCONFIG);
+}
+
+static void release_search(struct client_aside *aside)
+{
+	struct search *search = (struct search *)aside;
+
+	if (search->found)
+		freeaddrinfo(search->found);
+	free(search);
+}
+
+static int refuse_search(const struct client_address *address, int rc, const char *why,
+			 struct hd_key_client_problem *problem)
+{
+	return client_problem_set(problem, rc, "cannot find the host '%s' of heddle-keyd: %s",
+				  address->host, why);
+}
+
+/* The addresses, to be freed with freeaddrinfo(). Numbers need no search. */
+static int find_host(const struct client_address *address, int64_t deadline, struct addrinfo **out,
+		     struct hd_key_client_problem *problem)
+{
+	struct search *search = calloc(1, sizeof(*search));
+	int rc = 0;
+
+	if (!search)
+		return client_problem_memory(problem);
+	search->aside.run = find_aside;
+	search->aside.release = release_search;
+	strcpy(search->host, address->host);
+	strcpy(search->port, address->port);
+	find(search, AI_NUMERICHOST);
+	if (!search->rc) {
+		*out = search->found;
+		free(search);
+		return 0;
+	}
+	rc = client_aside_run(&search->aside, deadline);
+	if (rc)
+		return refuse_search(address, rc,
+				     rc == -ETIMEDOUT ? "no answer in time"
+						      : "too many searches are under way",
+				     problem);
+	if (search->rc)
+		rc = refuse_search(address, -EHOSTUNREACH, gai_strerror(search->rc), problem);
+	*out = search->found;
+	search->found = NULL;
+	client_aside_release(&search->aside);
+	return rc;
+}
+
 static int dial_network(const struct client_address *address, int64_t deadline, int *fd,
 			struct hd_key_client_problem *problem)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG}, *found;
-	int rc = getaddrinfo(address->host, address->port, &hints, &found);
+	struct addrinfo *found = NULL;
+	int rc = find_host(address, deadline, &found, problem);
 
 	if (rc)
-		return client_problem_set(problem, -EHOSTUNREACH,
-					  "cannot find the host '%s' of heddle-keyd: %s",
-					  address->host, gai_strerror(rc));
+		return rc;
 	rc = -EHOSTUNREACH;
 	for (struct addrinfo *one = found; one && rc < 0; one = one->ai_next)
 		rc = dial(one->ai_addr, one->ai_addrlen, deadline);

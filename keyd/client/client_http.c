@@ -181,6 +181,9 @@ static int send_all(int fd, const char *bytes, size_t length, int64_t deadline, 
 		if (!length)
 			break;
 		int rc = client_address_wait(fd, POLLIN | POLLOUT, deadline, &seen);
+		/* a server that takes byte after byte must not keep us */
+		if (!rc && client_address_clock() > deadline)
+			rc = -ETIMEDOUT;
 		if (rc)
 			return rc;
 		if (seen & POLLIN)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "client_session.h"
+#include "client_aside.h"
 #include "client_problem.h"
 
 #include <errno.h>
@@ -16,6 +17,14 @@
 #else
 #define HAS_MUNGE false
 #endif
+
+/* A request with its body, before it is sent. */
+struct message {
+	const char *method;
+	char path[256];
+	char *body; /* [length] */
+	size_t length;
+};
 
 /* ---- MUNGE ---- */
 
@@ -36,43 +45,101 @@ static void digest(const char *method, const char *path, const char *body, size_
 	SHA256End(&sha, text);
 }
 
+/* What a credential is made of, and the credential. munged is asked by a thread: it may be silent. */
+struct minting {
+	struct client_aside aside; /* first */
+	char *socket; /* NULL: MUNGE's default */
+	char digest[SHA256_DIGEST_STRING_LENGTH];
+	char *credential;
+	munge_err_t rc;
+	char reason[128];
+};
+
+static void mint(struct client_aside *aside)
+{
+	struct minting *minting = (struct minting *)aside;
+	munge_ctx_t context = munge_ctx_create();
+	const char *why;
+
+	if (!context) {
+		minting->rc = EMUNGE_NO_MEMORY;
+		return;
+	}
+	if (minting->socket)
+		munge_ctx_set(context, MUNGE_OPT_SOCKET, minting->socket);
+	minting->rc = munge_encode(&minting->credential, context, minting->digest,
+				   (int)strlen(minting->digest));
+	why = munge_ctx_strerror(context);
+	snprintf(minting->reason, sizeof(minting->reason), "%s",
+		 why ? why : munge_strerror(minting->rc));
+	munge_ctx_destroy(context);
+}
+
+static void release_minting(struct client_aside *aside)
+{
+	struct minting *minting = (struct minting *)aside;
+
+	free(minting->socket);
+	free(minting->credential);
+	free(minting);
+}
+
+static struct minting *new_minting(const char *socket, const struct message *message)
+{
+	struct minting *minting = calloc(1, sizeof(*minting));
+
+	if (!minting)
+		return NULL;
+	minting->aside.run = mint;
+	minting->aside.release = release_minting;
+	digest(message->method, message->path, message->body, message->length, minting->digest);
+	if (socket && !(minting->socket = strdup(socket))) {
+		free(minting);
+		return NULL;
+	}
+	return minting;
+}
+
 /*
  * A credential for one request: it proves the caller's uid, and holds the digest of method, path and
  * body. `socket` NULL: MUNGE's default. *credential is freed with free(). Errors: -EACCES munged
- * refuses or is not running, -ENOTSUP, -ENOMEM.
+ * refuses or is not running, -ETIMEDOUT, -EAGAIN, -ENOTSUP, -ENOMEM.
  */
-static int munge(const char *socket, const char *method, const char *path, const char *body,
-		 size_t length, char **credential, struct hd_key_client_problem *problem)
+static int munge(const char *socket, const struct message *message, int64_t deadline,
+		 char **credential, struct hd_key_client_problem *problem)
 {
-	munge_ctx_t context = munge_ctx_create();
-	char text[SHA256_DIGEST_STRING_LENGTH], *made = NULL;
-	munge_err_t failed;
-	int rc = 0;
+	struct minting *minting = new_minting(socket, message);
+	int rc;
 
-	if (!context)
+	if (!minting)
 		return client_problem_memory(problem);
-	digest(method, path, body, length, text);
-	if (socket)
-		munge_ctx_set(context, MUNGE_OPT_SOCKET, socket);
-	failed = munge_encode(&made, context, text, (int)strlen(text));
-	if (failed == EMUNGE_SUCCESS)
-		*credential = made;
-	else
+	rc = client_aside_run(&minting->aside, deadline);
+	if (rc)
+		return client_problem_set(problem, rc,
+					  "MUNGE gives no credential for heddle-keyd: %s; is "
+					  "munged running?",
+					  rc == -ETIMEDOUT
+					      ? "munged did not answer in time"
+					      : "too many earlier requests wait for munged");
+	if (minting->rc == EMUNGE_SUCCESS) {
+		*credential = minting->credential;
+		minting->credential = NULL;
+	} else {
 		rc = client_problem_set(problem, -EACCES,
 					"MUNGE gives no credential for heddle-keyd: %s; is munged "
 					"running?",
-					munge_ctx_strerror(context) ? munge_ctx_strerror(context)
-								    : munge_strerror(failed));
-	munge_ctx_destroy(context);
+					minting->reason);
+	}
+	client_aside_release(&minting->aside);
 	return rc;
 }
 
 #else
 
-static int munge(const char *socket, const char *method, const char *path, const char *body,
-		 size_t length, char **credential, struct hd_key_client_problem *problem)
+static int munge(const char *socket, const struct message *message, int64_t deadline,
+		 char **credential, struct hd_key_client_problem *problem)
 {
-	(void)socket, (void)method, (void)path, (void)body, (void)length, (void)credential;
+	(void)socket, (void)message, (void)deadline, (void)credential;
 	return client_problem_set(problem, -ENOTSUP,
 				  "this library is built without MUNGE, which heddle-keyd wants "
 				  "over the network");
@@ -81,14 +148,6 @@ static int munge(const char *socket, const char *method, const char *path, const
 #endif
 
 /* ---- the session ---- */
-
-/* A request with its body, before it is sent. */
-struct message {
-	const char *method;
-	char path[256];
-	char *body; /* [length] */
-	size_t length;
-};
 
 /* Ids are part of a path: other characters than these do not belong into one. */
 int client_session_check_id(const char *id, struct hd_key_client_problem *problem)
@@ -153,8 +212,7 @@ static int exchange_munge(struct hd_key_client *client, const struct message *me
 			  struct hd_key_client_problem *problem)
 {
 	char *credential = NULL, *proof;
-	int rc = munge(client->munge_socket, message->method, message->path, message->body,
-		       message->length, &credential, problem);
+	int rc = munge(client->munge_socket, message, deadline, &credential, problem);
 
 	if (rc)
 		return rc;

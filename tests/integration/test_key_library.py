@@ -5,6 +5,8 @@ over TCP."""
 import ctypes
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import time
 
@@ -12,6 +14,7 @@ import pytest
 
 import keyd_testing
 import slurm_sim
+from cli_testing import HEDDLE
 from fabric_sim import BUILD, PATIENCE, sbin_path
 from keyd_testing import FakeManager, Keyd, host_names, netlist, wait_for
 
@@ -56,8 +59,9 @@ class Client:
         return self.call("done", self.pointer, job, "0", phase)
 
 
-@pytest.fixture(name="munge", scope="module")
-def munge_fixture(tmp_path_factory):
+@pytest.fixture(name="munged", scope="module")
+def munged_fixture(tmp_path_factory):
+    """The process, and its socket."""
     folder = tmp_path_factory.mktemp("munge")
     (folder / "key").write_bytes(os.urandom(128))
     (folder / "key").chmod(0o400)
@@ -66,9 +70,14 @@ def munge_fixture(tmp_path_factory):
          f"--pid-file={folder}/pid", f"--log-file={folder}/log", f"--seed-file={folder}/seed"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_for((folder / "s").exists, "munged")
-    yield folder / "s"
+    yield process, folder / "s"
     process.terminate()
     process.wait(PATIENCE)
+
+
+@pytest.fixture(name="munge", scope="module")
+def munge_fixture(munged):
+    return munged[1]
 
 
 @pytest.fixture(name="keyd")
@@ -127,3 +136,38 @@ def test_no_credential(keyd, tmp_path):
     client = Client(keyd.options["tcp"], tmp_path / "nothing")
     assert client.done("a") < 0
     assert b"is munged running?" in client.problem.detail
+
+
+def timed_out(munge, host, *prefix, **environment):
+    """The command ends at its time-out. Without a deadline MUNGE and the name servers take ten seconds."""
+    begin = time.monotonic()
+    done = subprocess.run(
+        [*prefix, HEDDLE, "key", "done", "-j", "1", "--host", host, "--timeout", "1000"], capture_output=True,
+        text=True, timeout=PATIENCE, env={**os.environ, "HEDDLE_MUNGE_SOCKET": str(munge), **environment})
+    assert done.returncode == 2 and "in time" in done.stderr, done.stderr
+    assert 1 <= time.monotonic() - begin < 8
+    return done.stderr
+
+
+def test_silent_munged(keyd, munged):
+    """A munged that has stopped keeps nobody beyond the time-out."""
+    process, path = munged
+    process.send_signal(signal.SIGSTOP)
+    try:
+        assert "munged did not answer in time" in timed_out(path, keyd.options["tcp"])
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+def test_silent_name_server(munge, tmp_path):
+    """Nor does a name server."""
+    (tmp_path / "resolv.conf").write_text("nameserver 127.0.0.97\noptions timeout:5 attempts:2\n")
+    (tmp_path / "nsswitch.conf").write_text("hosts: files dns\n")
+    mounts = " && ".join(f"mount --bind {tmp_path}/{name} /etc/{name}" for name in ("resolv.conf", "nsswitch.conf"))
+    inside = ["unshare", "-m", "sh", "-c", mounts + ' && exec "$@"', "sh"]
+    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no mounts of its own for a process")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.97", 53))
+        assert "cannot find the host" in timed_out(munge, "head.example:7472", *inside)
+        assert server.recv(512)  # it was asked
