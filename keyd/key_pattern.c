@@ -8,8 +8,6 @@
 #include <heddle/base/text.h>
 #include <string.h>
 
-#define FILE_BYTES_MAX (256u << 20) /* HD_KEY_FLOWS_MAX lines, and comments */
-
 /* ---- NAME or NAME:ARGUMENTS ---- */
 
 struct request {
@@ -155,7 +153,7 @@ static int read_file(const char *path, uint32_t ranks, struct hd_key_pattern **o
 		     struct hd_error *err)
 {
 	struct hd_text text;
-	int rc = hd_text_open_regular(path, FILE_BYTES_MAX, &text, err);
+	int rc = hd_text_open_regular(path, HD_KEY_PATTERN_FILE_MAX, &text, err);
 
 	if (rc)
 		return rc;

@@ -75,11 +75,12 @@ static int copy(const struct hd_key_pattern *pattern, struct key_traffic *traffi
 	return 0;
 }
 
-static int take_file(const char *text, int64_t uid, struct key_traffic *traffic,
+static int take_file(const char *text, const int64_t *uid, struct key_traffic *traffic,
 		     struct hd_key_client_placement *placement, struct hd_error *err)
 {
 	struct hd_key_pattern *pattern = NULL;
-	int rc = key_slurm_pattern(text, uid, &pattern, err);
+	int rc = uid ? key_slurm_pattern(text, *uid, &pattern, err)
+		     : hd_key_pattern_new(text, HD_KEY_RANKS_MAX, &pattern, err);
 
 	if (rc)
 		return rc;
@@ -96,10 +97,11 @@ static int take_file(const char *text, int64_t uid, struct key_traffic *traffic,
 
 /*
  * Fills in the pattern or flows, and the ranks if none are given, of a placement that has hosts
- * already. keyd gets named patterns by name. A file is read here, with the rights of `uid` if it is
- * not -1. Release the traffic after the placement. Errors: those of hd_key_pattern_new().
+ * already. keyd gets named patterns by name. A file is read here: for the user *uid in a prolog, as
+ * key_slurm_pattern() does, and for the caller if uid is NULL. Release the traffic after the
+ * placement. Errors: those of hd_key_pattern_new() and key_slurm_pattern().
  */
-static int key_traffic_take(const char *pattern, int64_t uid, struct key_traffic *traffic,
+static int key_traffic_take(const char *pattern, const int64_t *uid, struct key_traffic *traffic,
 			    struct hd_key_client_placement *placement, struct hd_error *err)
 {
 	int rc = hd_key_pattern_check(pattern, err);
@@ -420,8 +422,8 @@ static int prepare(struct place_job *job, struct hd_key_client_placement *placem
 	    .offset_mode = job->mode == MODE_OFFSET,
 	    .strict = job->strict,
 	};
-	return key_traffic_take(job->pattern, job->prolog ? job->uid : -1, &job->traffic, placement,
-				err);
+	return key_traffic_take(job->pattern, job->prolog ? &job->uid : NULL, &job->traffic,
+				placement, err);
 }
 
 static int place(struct place_job *job)

@@ -3,13 +3,16 @@
 #include "message.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <heddle/base/text.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -90,11 +93,12 @@ void key_slurm_limit(unsigned timeout_ms)
 bool key_slurm_job(struct key_slurm_job *out)
 {
 	const char *uid = getenv("SLURM_JOB_UID");
+	bool number = uid && *uid && strspn(uid, "0123456789") == strlen(uid);
 
 	out->id = getenv("SLURM_JOB_ID");
 	out->hosts = getenv("SLURM_JOB_NODELIST");
 	out->pattern = getenv("SPANK_HEDDLE_ROUTING_PATTERN");
-	out->uid = uid && *uid ? strtoll(uid, NULL, 10) : -1;
+	out->uid = number ? strtoll(uid, NULL, 10) : -1;
 	return out->pattern && *out->pattern;
 }
 
@@ -126,17 +130,106 @@ static int become(uid_t uid, struct hd_error *err)
 	return 0;
 }
 
-int key_slurm_pattern(const char *text, int64_t uid, struct hd_key_pattern **out,
-		      struct hd_error *err)
+/* Whether the rights of the user are enough: bits 4 reading, 1 searching a folder. His groups are
+ * not known here, so what is for a group is for nobody. */
+static bool may(const struct stat *file, uid_t uid, mode_t bits)
+{
+	mode_t others = bits << 3 | bits;
+
+	return file->st_uid == uid ? file->st_mode & bits << 6 : (file->st_mode & others) == others;
+}
+
+/* Opens a name in a folder, -1: the root. Follows no link, so that nothing changes after the check. */
+static int step_into(int folder, const char *name, bool last, uid_t uid, struct hd_error *err)
+{
+	int file = folder < 0 ? open("/", O_PATH | O_CLOEXEC)
+			      : openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat facts;
+	int rc;
+
+	if (file < 0 || fstat(file, &facts))
+		rc =
+		    hd_error_set(err, -EACCES, "cannot open '%s' in it: %s", name, strerror(errno));
+	else if (!(last ? S_ISREG(facts.st_mode) : S_ISDIR(facts.st_mode)))
+		rc = hd_error_set(err, -EACCES, "'%s' in it is no %s", name,
+				  last ? "regular file" : "folder");
+	else if (!may(&facts, uid, last ? 4 : 1))
+		rc = hd_error_set(err, -EACCES,
+				  "this prolog does not run as root, and so it reads only what the "
+				  "user owns or what all users may read, and '%s' in it is neither",
+				  folder < 0 ? "/" : name);
+	else
+		return file;
+	if (file >= 0)
+		close(file);
+	return rc;
+}
+
+/* A descriptor of the file (O_PATH) if user `uid` may read it, else a negative errno. */
+static int walk(char *path, uid_t uid, struct hd_error *err)
+{
+	int file = *path == '/' ? step_into(-1, "", false, uid, err)
+				: hd_error_set(err, -EINVAL, "the path is not absolute");
+	char *rest = path, *name = strsep(&rest, "/");
+
+	while (file >= 0 && rest) {
+		int folder = file;
+
+		name = strsep(&rest, "/");
+		if (rest && !*name)
+			continue;
+		file = step_into(folder, name, !rest, uid, err);
+		close(folder);
+	}
+	return file;
+}
+
+/* Reads a file that this process and the user may read, though it cannot take his rights. */
+static int read_for(const char *path, uid_t uid, struct hd_key_pattern **out, struct hd_error *err)
+{
+	char *names = strdup(path), opened[64];
+	struct hd_text text;
+	int file, rc;
+
+	if (!names)
+		return hd_error_no_memory(err);
+	file = walk(names, uid, err);
+	free(names);
+	if (file < 0)
+		return hd_error_prefix(err, file, "%s", path);
+	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", file);
+	rc = hd_text_open_regular(opened, HD_KEY_PATTERN_FILE_MAX, &text, err);
+	if (rc) {
+		hd_error_prefix(err, rc, "%s", path);
+	} else {
+		rc = hd_key_pattern_read(text.bytes, text.length, path, HD_KEY_RANKS_MAX, out, err);
+		hd_text_close(&text);
+	}
+	close(file);
+	return rc;
+}
+
+/* As root, with the rights of the user meanwhile. */
+static int read_as(const char *text, uid_t uid, struct hd_key_pattern **out, struct hd_error *err)
 {
 	gid_t gid = getegid(), groups[256];
-	bool other = geteuid() == 0 && uid > 0;
-	int count = getgroups(256, groups), rc = other ? become((uid_t)uid, err) : 0;
+	int count = getgroups(256, groups), rc = become(uid, err);
 
 	if (!rc)
 		rc = hd_key_pattern_new(text, HD_KEY_RANKS_MAX, out, err);
-	if (other &&
-	    (seteuid(0) || setegid(gid) || setgroups(count < 0 ? 0 : (size_t)count, groups)))
+	if (seteuid(0) || setegid(gid) || setgroups(count < 0 ? 0 : (size_t)count, groups))
 		key_slurm_log("cannot take back the rights of the prolog: %s", strerror(errno));
 	return rc;
+}
+
+int key_slurm_pattern(const char *text, int64_t uid, struct hd_key_pattern **out,
+		      struct hd_error *err)
+{
+	if (uid < 0 || uid >= UINT32_MAX)
+		return hd_error_set(
+		    err, -EPERM, "%s is not read: SLURM_JOB_UID does not say for which user", text);
+	if (geteuid() == (uid_t)uid)
+		return hd_key_pattern_new(text, HD_KEY_RANKS_MAX, out, err);
+	return geteuid() == 0 ? read_as(text, (uid_t)uid, out, err)
+			      : read_for(text + strlen("file:"), (uid_t)uid, out, err);
 }

@@ -59,7 +59,7 @@ struct key_slurm_job {
 	const char *id; /* SLURM_JOB_ID */
 	const char *hosts; /* SLURM_JOB_NODELIST */
 	const char *pattern; /* SPANK_HEDDLE_ROUTING_PATTERN */
-	int64_t uid; /* SLURM_JOB_UID; -1: not given */
+	int64_t uid; /* SLURM_JOB_UID; -1: not given, or no number */
 };
 
 /* Whether the option is on the command line, also if something else there is wrong. */
@@ -74,7 +74,12 @@ bool key_slurm_job(struct key_slurm_job *out);
 /* Writes a message to syslog and to standard error, which slurmctld may log. */
 void key_slurm_log(const char *format, ...) HD_PRINTF(1, 2);
 
-/* hd_key_pattern_new() with a file that is read with the rights of this user, not of the prolog. */
+/*
+ * hd_key_pattern_new() for "file:PATH" of a job's user, who may not have the prolog read a file that
+ * he may not read. As root, the file is read with the rights of the user. Any other prolog reads only
+ * a file that the user owns or that all users may read, the same for searching its folders, and
+ * follows no symbolic link. Errors: also -EPERM uid is no user's, -EACCES such a file is refused.
+ */
 int key_slurm_pattern(const char *text, int64_t uid, struct hd_key_pattern **out,
 		      struct hd_error *err);
 

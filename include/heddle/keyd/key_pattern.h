@@ -13,6 +13,7 @@
 #define HD_KEY_RANKS_MAX 65536u
 #define HD_KEY_PHASES_MAX 65536u
 #define HD_KEY_FLOWS_MAX (1u << 22) /* of all phases together */
+#define HD_KEY_PATTERN_FILE_MAX (256u << 20) /* bytes: so many flows, each a line, and comments */
 
 struct hd_rank_flow {
 	uint32_t source, destination; /* ranks, never the same */
@@ -68,8 +69,8 @@ int hd_key_pattern_check(const char *text, struct hd_error *err);
 
 /*
  * Reads a pattern: a line `phase` begins a phase, a line `SOURCE DESTINATION` is a flow, '#' begins
- * a comment. A rank must not send to itself. `name` is for messages. Errors: -EINVAL with the line;
- * -ERANGE, -ENOMEM as hd_key_pattern_new().
+ * a comment. A rank must not send to itself. `name` is for messages, which have no word of the text.
+ * Errors: -EINVAL with the number of the line; -ERANGE, -ENOMEM as hd_key_pattern_new().
  */
 int hd_key_pattern_read(const char *bytes, size_t length, const char *name, uint32_t ranks,
 			struct hd_key_pattern **out, struct hd_error *err);

@@ -195,11 +195,12 @@ static void test_file(void **state)
 	assert_example(pattern);
 	hd_key_pattern_free(pattern);
 	assert_int_equal(hd_key_pattern_new(text, 3, &pattern, &err), -EINVAL);
-	snprintf(text, sizeof(text), "%s:4: expected ranks from 0 to 2: '  3 1 # a comment'", path);
-	assert_says(&err, text);
+	snprintf(text, sizeof(text), "%s:4: expected ranks from 0 to 2", path);
+	assert_string_equal(err.text, text);
 	unlink(path);
 }
 
+/* A message names the line, and has no word of it: a prolog may log what its user may not read. */
 static void test_bad_files(void **state)
 {
 	static const struct {
@@ -207,16 +208,21 @@ static void test_bad_files(void **state)
 	} cases[] = {
 	    {"", "flows"},
 	    {"# nothing\n", "flows: no line `phase`"},
-	    {"0 1\n", "flows:1: a flow before the first line `phase`: '0 1'"},
+	    {"0 1\n", "flows:1: a flow before the first line `phase`"},
 	    {"phase\n0 1\n0\n", "flows:3: expected `phase` or two ranks"},
 	    {"phase\n0 1 2\n", "flows:2: expected `phase` or two ranks"},
 	    {"phase 1\n", "flows:1: expected ranks from 0 to 3"},
 	    {"phases\n", "flows:1: expected `phase` or two ranks"},
-	    {"phase\n\n0 4\n", "flows:3: expected ranks from 0 to 3: '0 4'"},
+	    {"phase\n\n0 4\n", "flows:3: expected ranks from 0 to 3"},
 	    {"phase\n4294967296 0\n", "flows:2: expected ranks from 0 to 3"},
 	    {"phase\n-1 0\n", "flows:2: expected ranks from 0 to 3"},
-	    {"phase\n1 1\n", "flows:2: a rank sends to itself: '1 1'"},
-	    {"phase\n\"1 2\n", "flows:2: a quote is not closed"},
+	    {"phase\n1 1\n", "flows:2: a rank sends to itself"},
+	    {"phase\n\"1 2\n", "flows:2: expected `phase` or two ranks"},
+	    {"SECRET=1\n", "flows:1: expected `phase` or two ranks"},
+	    {"SECRET 1\n", "flows:1: expected ranks from 0 to 3"},
+	    {"phase\n\"SECRET 1\n", "flows:2: expected `phase` or two ranks"},
+	    {"phase\n0 SECRET", "flows:2: expected ranks from 0 to 3 (the file ends here"},
+	    {"phase\n0\0SECRET\n", "flows"},
 	};
 
 	(void)state;
@@ -226,6 +232,8 @@ static void test_bad_files(void **state)
 
 		assert_int_equal(read_text(cases[i].text, &pattern, &err), -EINVAL);
 		assert_says(&err, cases[i].reason);
+		if (strstr(err.text, "SECRET"))
+			fail_msg("\"%s\" has a word of the file", err.text);
 		assert_null(pattern);
 	}
 }
