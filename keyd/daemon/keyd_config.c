@@ -156,6 +156,10 @@ static const struct hd_option keyd_options[] = {
     NUMBER("max_jobs", "4096", "jobs at the same time", 1, 1000000),
     NUMBER("max_connections", "4096", "connections at the same time", 1, 100000),
     NUMBER("max_flows", "1048576", "flows of one job, in all phases together", 1, 4194304),
+    NUMBER("user_memory_mb", "1024", "MB that the jobs of one user may take, with steps and keys",
+	   1, 1048576),
+    NUMBER("idle_keys_mb", "64", "MB of keys of a user that stay although their phases have ended",
+	   0, 1048576),
     NUMBER("answer_ms", "1500", "how long a request waits for the switches", 10, 60000),
     NUMBER("patience_s", "30", "how long a client may take for a request, or be silent", 1, 3600),
     NUMBER("token_s", "86400", "how long a token is valid", 1, 2592000),
@@ -199,6 +203,8 @@ static int take_values(struct keyd_config *config, struct hd_error *err)
 	config->max_jobs = number(options, "max_jobs");
 	config->max_connections = number(options, "max_connections");
 	config->max_flows = number(options, "max_flows");
+	config->user_memory_mb = number(options, "user_memory_mb");
+	config->idle_keys_mb = number(options, "idle_keys_mb");
 	config->answer_ms = number(options, "answer_ms");
 	config->token_s = number(options, "token_s");
 	config->patience_s = number(options, "patience_s");

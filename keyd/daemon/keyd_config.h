@@ -30,6 +30,7 @@ struct keyd_config {
 	enum keyd_shift shift;
 	unsigned threads;
 	uint32_t max_jobs, max_connections, max_flows;
+	uint32_t user_memory_mb, idle_keys_mb;
 	uint32_t answer_ms; /* how long a request waits for the switches */
 	uint32_t token_s;
 	uint32_t patience_s; /* with slow clients */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_fabric.h"
 
+#include "keyd_memory.h"
 #include "keyd_program.h"
 #include "keyd_rekey.h"
 
@@ -73,6 +74,7 @@ static void drop_view(struct keyd *keyd)
 	{
 		forget_shifts(job);
 	}
+	keyd_memory_forget_view(keyd);
 	hd_key_loads_free(keyd->loads);
 	keyd->loads = NULL;
 	keyd_offsets_release(&keyd->offsets);

@@ -377,6 +377,7 @@ static void end_jobs(struct keyd *keyd)
 		}
 		keyd_job_free(&keyd->jobs, job);
 	}
+	keyd_user_free_all(&keyd->jobs.users);
 }
 
 static void stop(struct run *run)

@@ -57,7 +57,7 @@ static int take_job(struct keyd *keyd, const struct keyd_store_row *row, struct 
 	job->state = KEYD_PLACED;
 	job->offset = (uint32_t)row->offset;
 	job->offsets = (uint32_t)row->offsets;
-	job->answer = strdup(row->answer);
+	keyd_job_set_answer(job, strdup(row->answer));
 	return job->answer ? 0 : hd_error_no_memory(err);
 }
 
@@ -136,7 +136,7 @@ static int take_step(struct keyd *keyd, const struct keyd_store_row *row, struct
 		return rc;
 	take_active(step, row->active);
 	if (*row->answer) {
-		step->answer = strdup(row->answer);
+		keyd_step_set_answer(step, strdup(row->answer));
 		rc = step->answer ? 0 : hd_error_no_memory(err);
 	}
 	return rc;

@@ -170,6 +170,27 @@ static uint32_t count_active(const struct keyd *keyd, bool in_force)
 	return count;
 }
 
+static void put_memory(FILE *out, const struct keyd *keyd)
+{
+	const struct keyd_user *user;
+
+	fputs("# HELP heddle_keyd_user_bytes Memory of the jobs of a user, with steps and keys.\n"
+	      "# TYPE heddle_keyd_user_bytes gauge\n",
+	      out);
+	LIST_FOREACH(user, &keyd->jobs.users, link)
+	{
+		fprintf(out, "heddle_keyd_user_bytes{uid=\"%u\"} %zu\n", user->uid,
+			(size_t)user->bytes);
+	}
+	fputs("# HELP heddle_keyd_key_bytes Memory of the keys of these jobs.\n"
+	      "# TYPE heddle_keyd_key_bytes gauge\n",
+	      out);
+	LIST_FOREACH(user, &keyd->jobs.users, link)
+	{
+		fprintf(out, "heddle_keyd_key_bytes{uid=\"%u\"} %zu\n", user->uid, user->key_bytes);
+	}
+}
+
 static void put_state(FILE *out, const struct keyd *keyd)
 {
 	struct keyd_store_counts store = keyd_store_counts(keyd->store);
@@ -206,6 +227,7 @@ static void keyd_show_metrics(struct keyd_call *call)
 		return;
 	}
 	put_state(out, keyd);
+	put_memory(out, keyd);
 	put_answers(out, metrics);
 	put_dropped(out, metrics);
 	put_sets(out, metrics);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_answer.h"
 #include "keyd_calls.h"
+#include "keyd_memory.h"
 #include "keyd_op.h"
 #include "keyd_program.h"
 
@@ -67,6 +68,8 @@ static int run_start(struct keyd_op *op)
 	op->step = keyd_step_find(op->job, op->name);
 	if (op->step)
 		return ACTIVATE;
+	if (keyd_memory_check(op->keyd, op->job, &op->problem))
+		return answer_problem(op);
 	if (add_step(op)) {
 		keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a step");
 		if (op->step)

@@ -104,7 +104,7 @@ static int settle(struct keyd_op *op)
 	if (keyd_step_add_slots(&keyd->jobs, op->step, op->step->keys->phase_count, keyd->next_key))
 		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a job");
 	keyd->next_key += op->step->slot_count;
-	op->job->answer = keyd_answer_place(op->job, op->step, keyd->view->lmc);
+	keyd_job_set_answer(op->job, keyd_answer_place(op->job, op->step, keyd->view->lmc));
 	if (!op->job->answer)
 		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a job");
 	op->change.row = (struct keyd_store_row){.body = op->job->placement.text,
@@ -266,7 +266,7 @@ static int settle_layout(struct keyd_op *op)
 	if (keyd_step_add_slots(&keyd->jobs, op->step, phases, keyd->next_key))
 		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a step");
 	keyd->next_key += op->step->slot_count;
-	op->step->answer = keyd_answer_layout(op->step);
+	keyd_step_set_answer(op->step, keyd_answer_layout(op->step));
 	if (!op->step->answer)
 		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a step");
 	op->change.row = (struct keyd_store_row){.body = op->step->layout.text,

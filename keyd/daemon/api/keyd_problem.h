@@ -18,6 +18,7 @@ struct keyd_problem {
 	uint64_t switch_guid;
 	unsigned retry_after; /* seconds; 0: no such header */
 	const char *allow; /* methods, for 405 */
+	size_t bytes; /* for which the user's budget had no room; 0: it is another problem */
 };
 
 /* Fills a problem. Returns -EINVAL, so that a failing function can return it. */

@@ -39,6 +39,35 @@ struct keyd_slot *keyd_job_slot_of_key(const struct keyd_jobs *jobs, uint64_t ke
 	return found ? *found : NULL;
 }
 
+/* ---- memory ---- */
+
+#define HOST_BYTES 72u /* a pointer, and the least that an arena gives for a name */
+
+/* Counts bytes of a job, and of a step of it if that is not NULL. */
+static void charge(struct keyd_job *job, struct keyd_step *step, size_t bytes)
+{
+	if (step)
+		step->bytes += bytes;
+	job->bytes += bytes;
+	job->user->bytes += bytes;
+}
+
+static void discharge(struct keyd_job *job, size_t bytes)
+{
+	job->bytes -= bytes;
+	job->user->bytes -= bytes;
+}
+
+static size_t bytes_of(const struct keyd_place_request *placement)
+{
+	size_t flows = placement->base ? placement->base[placement->phase_count] : 0;
+
+	return strlen(placement->text) + placement->host_count * (HOST_BYTES + sizeof(uint32_t)) +
+	       placement->phase_count * sizeof(uint32_t) + flows * sizeof(struct hd_rank_flow);
+}
+
+/* ---- jobs ---- */
+
 int keyd_job_new(struct keyd_jobs *jobs, const char *id, uint32_t uid,
 		 struct keyd_place_request *placement, struct keyd_job **out)
 {
@@ -48,10 +77,11 @@ int keyd_job_new(struct keyd_jobs *jobs, const char *id, uint32_t uid,
 		return -ENOMEM;
 	snprintf(job->id, sizeof(job->id), "%s", id);
 	job->uid = uid;
+	job->user = keyd_user_of(&jobs->users, uid);
 	job->hosts = malloc((placement->host_count + 1) * sizeof(*job->hosts));
 	LIST_INIT(&job->steps);
 	TAILQ_INIT(&job->ops);
-	if (!job->hosts || !tsearch(job, &jobs->by_id, compare_ids)) {
+	if (!job->user || !job->hosts || !tsearch(job, &jobs->by_id, compare_ids)) {
 		free(job->hosts);
 		free(job);
 		return -ENOMEM;
@@ -60,10 +90,18 @@ int keyd_job_new(struct keyd_jobs *jobs, const char *id, uint32_t uid,
 		job->hosts[i] = HD_NONE;
 	job->placement = *placement;
 	*placement = (struct keyd_place_request){.uid = 0};
+	charge(job, NULL, sizeof(*job) + bytes_of(&job->placement));
 	TAILQ_INSERT_TAIL(&jobs->list, job, link);
 	jobs->count++;
 	*out = job;
 	return 0;
+}
+
+void keyd_job_set_answer(struct keyd_job *job, char *answer)
+{
+	job->answer = answer;
+	if (answer)
+		charge(job, NULL, strlen(answer));
 }
 
 void keyd_job_free(struct keyd_jobs *jobs, struct keyd_job *job)
@@ -73,6 +111,7 @@ void keyd_job_free(struct keyd_jobs *jobs, struct keyd_job *job)
 	tdelete(job, &jobs->by_id, compare_ids);
 	TAILQ_REMOVE(&jobs->list, job, link);
 	jobs->count--;
+	discharge(job, job->bytes);
 	hd_arena_release(&job->placement.arena);
 	free(job->hosts);
 	free(job->answer);
@@ -205,6 +244,7 @@ int keyd_step_add_slots(struct keyd_jobs *jobs, struct keyd_step *step, uint32_t
 	if (!step->slots)
 		return -ENOMEM;
 	step->phase_count = phase_count;
+	charge(step->job, step, count * sizeof(*step->slots));
 	for (uint32_t i = 0; i < count; i++) {
 		step->slots[i] = (struct keyd_slot){.step = step,
 						    .key = first_key + i,
@@ -217,14 +257,31 @@ int keyd_step_add_slots(struct keyd_jobs *jobs, struct keyd_step *step, uint32_t
 	return 0;
 }
 
+/* Keeps the text of a layout whose hosts are found. */
+static int keep_text(struct keyd_step *step, struct keyd_layout_request *layout,
+		     struct hd_error *err)
+{
+	step->layout.text = hd_arena_strdup(&step->layout.arena, layout->text);
+	if (!step->layout.text)
+		return hd_error_no_memory(err);
+	step->layout.rank_count = layout->rank_count;
+	hd_arena_release(&layout->arena);
+	*layout = (struct keyd_layout_request){.rank_count = 0};
+	return 0;
+}
+
 static int lay_out(struct keyd_step *step, struct keyd_layout_request *layout, struct hd_error *err)
 {
+	int rc;
+
 	step->rank_count = layout ? layout->rank_count : step->job->placement.ranks;
 	step->rank_host = malloc((step->rank_count + 1) * sizeof(*step->rank_host));
 	if (!step->rank_host)
 		return hd_error_no_memory(err);
-	if (layout)
-		return find_rank_hosts(step, layout, err);
+	if (layout) {
+		rc = find_rank_hosts(step, layout, err);
+		return rc ? rc : keep_text(step, layout, err);
+	}
 	lay_out_ranks(step);
 	return 0;
 }
@@ -241,17 +298,53 @@ int keyd_step_new(struct keyd_job *job, const char *name, struct keyd_layout_req
 	snprintf(step->name, sizeof(step->name), "%s", name);
 	rc = lay_out(step, layout, err);
 	if (rc) {
+		hd_arena_release(&step->layout.arena);
 		free(step->rank_host);
 		free(step);
 		return rc;
 	}
-	if (layout) {
-		step->layout = *layout;
-		*layout = (struct keyd_layout_request){.rank_count = 0};
-	}
 	LIST_INSERT_HEAD(&job->steps, step, link);
+	charge(job, step,
+	       sizeof(*step) + step->rank_count * sizeof(*step->rank_host) +
+		   (step->layout.text ? strlen(step->layout.text) : 0));
 	*out = step;
 	return 0;
+}
+
+void keyd_step_set_answer(struct keyd_step *step, char *answer)
+{
+	step->answer = answer;
+	if (answer)
+		charge(step->job, step, strlen(answer));
+}
+
+void keyd_step_take_keys(struct keyd_step *step, struct keyd_keys *keys)
+{
+	struct keyd_user *user = step->job->user;
+
+	keyd_step_drop_keys(step);
+	step->keys = keys;
+	user->key_bytes += keys->bytes;
+	TAILQ_INSERT_TAIL(&user->recent, step, recent);
+}
+
+void keyd_step_use_keys(struct keyd_step *step)
+{
+	TAILQ_REMOVE(&step->job->user->recent, step, recent);
+	TAILQ_INSERT_TAIL(&step->job->user->recent, step, recent);
+}
+
+void keyd_step_drop_keys(struct keyd_step *step)
+{
+	struct keyd_user *user = step->job->user;
+
+	if (!step->keys)
+		return;
+	TAILQ_REMOVE(&user->recent, step, recent);
+	user->key_bytes -= step->keys->bytes;
+	user->freed += step->keys->bytes;
+	keyd_keys_free(step->keys);
+	step->keys = NULL;
 }
 
 void keyd_step_free(struct keyd_jobs *jobs, struct keyd_step *step)
@@ -261,7 +354,8 @@ void keyd_step_free(struct keyd_jobs *jobs, struct keyd_step *step)
 		hd_key_shift_free(step->slots[i].shift);
 	}
 	LIST_REMOVE(step, link);
-	keyd_keys_free(step->keys);
+	keyd_step_drop_keys(step);
+	discharge(step->job, step->bytes);
 	hd_arena_release(&step->layout.arena);
 	free(step->rank_host);
 	free(step->slots);

@@ -9,6 +9,7 @@
 
 #include "keyd_keys.h"
 #include "keyd_request.h"
+#include "keyd_user.h"
 
 #include <heddle/base/index.h>
 #include <sys/queue.h>
@@ -41,7 +42,9 @@ struct keyd_step {
 	uint32_t rank_count;
 	uint32_t *rank_host; /* [rank_count] index into the job's hosts */
 	uint32_t phase_count;
-	struct keyd_keys *keys; /* NULL: to be made */
+	struct keyd_keys *keys; /* NULL: to be made. See keyd_step_take_keys() */
+	TAILQ_ENTRY(keyd_step) recent; /* of the user, if there are keys */
+	size_t bytes; /* that it takes without keys */
 	char *answer; /* to the layout; NULL: none */
 	uint32_t slot_count;
 	struct keyd_slot *slots;
@@ -54,6 +57,8 @@ struct keyd_job {
 	char id[KEYD_ID_LONGEST + 1];
 	enum keyd_job_state state;
 	uint32_t uid;
+	struct keyd_user *user; /* of this uid */
+	size_t bytes; /* that it takes with its steps, without keys */
 	struct keyd_place_request placement;
 	uint32_t *hosts; /* [placement.host_count] hosts of the present view; HD_NONE: not there */
 	char missing[HD_ERROR_TEXT]; /* which host is not there; "": all are */
@@ -68,11 +73,15 @@ struct keyd_jobs {
 	TAILQ_HEAD(, keyd_job) list; /* in the order of their placement */
 	uint32_t count;
 	void *by_id, *by_key; /* search trees of jobs and of slots */
+	struct keyd_users users; /* who have or had jobs */
 };
 
 /* Makes a job and takes the placement over. Errors: -ENOMEM; the placement stays the caller's. */
 int keyd_job_new(struct keyd_jobs *jobs, const char *id, uint32_t uid,
 		 struct keyd_place_request *placement, struct keyd_job **out);
+
+/* The answer to the placement, which it takes over. */
+void keyd_job_set_answer(struct keyd_job *job, char *answer);
 
 /* Removes and frees a job with its steps. It has no operations any more. */
 void keyd_job_free(struct keyd_jobs *jobs, struct keyd_job *job);
@@ -89,7 +98,8 @@ int keyd_job_resolve(struct keyd_job *job, const struct keyd_view *view,
 bool keyd_job_duplicate(const struct keyd_job *job, uint32_t *first, uint32_t *second);
 
 /*
- * Makes a step without slots: with the placement's layout, or with one that it takes over. Errors:
+ * Makes a step without slots: with the placement's layout, or with one that it takes over, of which
+ * it keeps the text. Errors:
  * -ENOMEM, -ENOENT a rank is on a host that is not the job's; then the layout stays the caller's.
  */
 int keyd_step_new(struct keyd_job *job, const char *name, struct keyd_layout_request *layout,
@@ -98,6 +108,18 @@ int keyd_step_new(struct keyd_job *job, const char *name, struct keyd_layout_req
 /* Gives a step the slots for so many phases, with the keys from first_key on. Errors: -ENOMEM. */
 int keyd_step_add_slots(struct keyd_jobs *jobs, struct keyd_step *step, uint32_t phase_count,
 			uint64_t first_key);
+
+/* The answer to the layout, which it takes over. */
+void keyd_step_set_answer(struct keyd_step *step, char *answer);
+
+/* Takes keys over, in place of those that it has. They are the ones that were used last. */
+void keyd_step_take_keys(struct keyd_step *step, struct keyd_keys *keys);
+
+/* Notes that the keys were used now. */
+void keyd_step_use_keys(struct keyd_step *step);
+
+/* Frees the keys, if there are any. None of them counts in the loads. */
+void keyd_step_drop_keys(struct keyd_step *step);
 
 void keyd_step_free(struct keyd_jobs *jobs, struct keyd_step *step);
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ALLOCATION 16u /* bytes that malloc() needs for itself */
+
 struct making {
 	const struct keyd_keys_request *request;
 	const struct hd_key_pattern *pattern;
@@ -129,6 +131,50 @@ static int refuse(int rc, const struct hd_error *err, struct keyd_problem *probl
 	return keyd_problem_set(problem, rc == -ENOMEM ? 503 : 422, "%s", err->text);
 }
 
+/* Counts so many bytes in the owner's budget, if there is room. */
+static int reserve(const struct keyd_keys_request *request, struct keyd_keys *keys, size_t bytes,
+		   struct keyd_problem *problem)
+{
+	size_t before = atomic_fetch_add(request->used, bytes);
+
+	if (bytes <= request->bytes_max && before <= request->bytes_max - bytes) {
+		keys->used = request->used;
+		keys->bytes = bytes;
+		return 0;
+	}
+	atomic_fetch_sub(request->used, bytes);
+	if (bytes > request->bytes_max)
+		return keyd_problem_set(problem, 422,
+					"the keys of the job take up to %zu MB of heddle-keyd's "
+					"memory; user_memory_mb in [keyd] allows %zu",
+					(bytes >> 20) + 1, request->bytes_max >> 20);
+	keyd_problem_set(problem, 429,
+			 "the jobs of the user take %zu MB of heddle-keyd's memory, and these keys "
+			 "take up to %zu MB; user_memory_mb in [keyd] allows %zu",
+			 before >> 20, (bytes >> 20) + 1, request->bytes_max >> 20);
+	problem->bytes = bytes;
+	return -EINVAL;
+}
+
+/* Bytes of keys with so many phases and flows. */
+static size_t bytes_of(size_t phases, size_t flows)
+{
+	return phases * (sizeof(struct hd_key) + sizeof(struct hd_key *) + 2 * ALLOCATION) +
+	       flows * sizeof(struct hd_key_route);
+}
+
+/* Flows inside a host, and equal ones, have no route. */
+static void settle(struct keyd_keys *keys)
+{
+	size_t flows = 0, bytes;
+
+	for (uint32_t phase = 0; phase < keys->phase_count; phase++)
+		flows += keys->keys[phase]->flow_count;
+	bytes = bytes_of(keys->phase_count, flows);
+	atomic_fetch_sub(keys->used, keys->bytes - bytes);
+	keys->bytes = bytes;
+}
+
 static int make_all(struct making *making, struct keyd_problem *problem)
 {
 	const struct keyd_keys_request *request = making->request;
@@ -141,6 +187,11 @@ static int make_all(struct making *making, struct keyd_problem *problem)
 		return keyd_problem_set(
 		    problem, 422, "the job has %u flows; max_flows in [keyd] allows %u",
 		    making->pattern->base[making->pattern->phase_count], request->flows_max);
+	if (reserve(request, making->keys,
+		    bytes_of(making->pattern->phase_count,
+			     making->pattern->base[making->pattern->phase_count]),
+		    problem))
+		return -EINVAL;
 	making->keys->phase_count = making->pattern->phase_count;
 	making->keys->keys = calloc(making->pattern->phase_count + 1, sizeof(*making->keys->keys));
 	if (!making->keys->keys)
@@ -148,6 +199,7 @@ static int make_all(struct making *making, struct keyd_problem *problem)
 	hd_parallel_for(request->threads, making->pattern->phase_count, 1, make_phases, making);
 	if (making->rc)
 		return refuse(making->rc, &making->err, problem);
+	settle(making->keys);
 	phase = find_contention(making->keys);
 	if (!request->placement->best_effort && phase < making->keys->phase_count)
 		return refuse_contention(making->keys, phase, problem);
@@ -191,6 +243,8 @@ void keyd_keys_free(struct keyd_keys *keys)
 	for (uint32_t phase = 0; keys->keys && phase < keys->phase_count; phase++)
 		hd_key_free(keys->keys[phase]);
 	free(keys->keys);
+	if (keys->used)
+		atomic_fetch_sub(keys->used, keys->bytes);
 	keyd_view_release(keys->view);
 	free(keys);
 }

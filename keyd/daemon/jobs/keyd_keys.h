@@ -6,10 +6,14 @@
 #include "keyd_request.h"
 #include "keyd_view.h"
 
+#include <stdatomic.h>
+
 struct keyd_keys {
 	struct keyd_view *view; /* a reference */
 	uint32_t phase_count;
 	struct hd_key **keys; /* [phase_count] */
+	size_t bytes; /* that the keys take, counted in *used */
+	atomic_size_t *used;
 };
 
 /* What keys are made of. */
@@ -19,6 +23,8 @@ struct keyd_keys_request {
 	uint32_t rank_count;
 	const uint32_t *rank_host; /* [rank_count] hosts of the view */
 	uint32_t flows_max;
+	atomic_size_t *used; /* bytes that the owner of the job has; outlives the keys */
+	size_t bytes_max; /* that he may have */
 	unsigned threads;
 };
 
@@ -29,14 +35,15 @@ int keyd_keys_pattern(const struct keyd_place_request *placement, uint32_t rank_
 
 /*
  * Makes the keys. Flows inside a host are left out, and those between the same two hosts count
- * once. The result has the request's reference to the view. Errors: with the problem: 422 the
- * pattern, its size, or a phase without a key free of contention if the placement wants that; 503
- * no memory.
+ * once. The result has the request's reference to the view, and its bytes are added to *used.
+ * Errors: with the problem: 422 the pattern, its size, or a phase without a key free of contention
+ * if the placement wants that; 429 there are not so many bytes left, then problem->bytes has how
+ * many it takes, or 422 bytes_max is less than that; 503 no memory.
  */
 int keyd_keys_make(const struct keyd_keys_request *request, struct keyd_keys **out,
 		   struct keyd_problem *problem);
 
-/* Frees them, and releases the view. NULL is allowed. */
+/* Frees them, takes their bytes off *used, and releases the view. NULL is allowed. */
 void keyd_keys_free(struct keyd_keys *keys);
 
 #endif

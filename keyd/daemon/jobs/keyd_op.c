@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_op.h"
 
+#include "keyd_memory.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -63,8 +65,10 @@ static void free_op(struct keyd_op *op)
 void keyd_op_end(struct keyd_op *op)
 {
 	struct keyd_job *job = op->job;
+	struct keyd *keyd = op->keyd;
 
 	free_op(op);
+	keyd_memory_settle(keyd, job->user);
 	if (!TAILQ_EMPTY(&job->ops))
 		TAILQ_FIRST(&job->ops)->run(TAILQ_FIRST(&job->ops));
 }
@@ -72,6 +76,7 @@ void keyd_op_end(struct keyd_op *op)
 void keyd_op_end_job(struct keyd_op *op, const struct keyd_problem *problem)
 {
 	struct keyd_job *job = op->job;
+	struct keyd_user *user = job->user;
 	struct keyd *keyd = op->keyd;
 
 	while (!TAILQ_EMPTY(&job->ops)) {
@@ -85,6 +90,7 @@ void keyd_op_end_job(struct keyd_op *op, const struct keyd_problem *problem)
 		free_op(first);
 	}
 	keyd_job_free(&keyd->jobs, job);
+	keyd_memory_settle(keyd, user);
 }
 
 /* ---- keys ---- */
@@ -108,25 +114,15 @@ static void make_keys(struct keyd_task *task)
 	op->make_us = keyd_op_now() - begin;
 }
 
-/* Shifts belong to the keys that are replaced. */
-static void forget_shifts(struct keyd_op *op)
-{
-	for (uint32_t i = 0; i < op->step->slot_count; i++) {
-		struct keyd_slot *slot = &op->step->slots[i];
-
-		if (slot->counted && keyd_op_has_keys(op))
-			hd_key_loads_add(op->keyd->loads, op->keyd->view->tree,
-					 op->step->keys->keys[slot->phase], slot->shift, -1);
-		slot->counted = false;
-		hd_key_shift_free(slot->shift);
-		slot->shift = NULL;
-	}
-}
-
 static void take_keys(struct keyd_task *task)
 {
 	struct keyd_op *op = to_op(task);
 
+	if (op->rc && op->problem.bytes &&
+	    keyd_memory_make_room(op->keyd, op->job, op->problem.bytes, op->step)) {
+		keyd_workers_submit(op->keyd->workers, &op->task);
+		return;
+	}
 	free((void *)op->making.rank_host);
 	op->making.rank_host = NULL;
 	if (op->rc) {
@@ -134,9 +130,7 @@ static void take_keys(struct keyd_task *task)
 	} else {
 		op->keyd->metrics.keys += op->keys->phase_count;
 		op->keyd->metrics.key_microseconds += op->make_us;
-		forget_shifts(op);
-		keyd_keys_free(op->step->keys);
-		op->step->keys = op->keys;
+		keyd_step_take_keys(op->step, op->keys);
 		op->keys = NULL;
 	}
 	op->run(op);
@@ -184,11 +178,14 @@ int keyd_op_make_keys(struct keyd_op *op)
 	hosts = rank_hosts(op->step, &op->problem);
 	if (!hosts)
 		return -EINVAL;
+	keyd_step_drop_keys(op->step); /* of another view */
 	op->making = (struct keyd_keys_request){.view = keyd_view_hold(keyd->view),
 						.placement = &op->job->placement,
 						.rank_count = op->step->rank_count,
 						.rank_host = hosts,
 						.flows_max = keyd->config->max_flows,
+						.used = &op->job->user->bytes,
+						.bytes_max = keyd_memory_limit(keyd),
 						.threads = keyd->config->threads};
 	op->task = (struct keyd_task){.run = make_keys, .finish = take_keys, .drop = drop_keys};
 	keyd_workers_submit(keyd->workers, &op->task);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_program.h"
 
+#include "keyd_memory.h"
+
 #include <errno.h>
 #include <heddle/engines.h>
 #include <inttypes.h>
@@ -19,6 +21,7 @@ void keyd_program_count(struct keyd *keyd, struct keyd_slot *slot, bool counts)
 	hd_key_loads_add(keyd->loads, keyd->view->tree, keys->keys[slot->phase], slot->shift,
 			 counts ? 1 : -1);
 	slot->counted = counts;
+	keyd_step_use_keys(slot->step);
 }
 
 static enum keyd_shift shift_kind(const struct keyd *keyd)
@@ -135,6 +138,8 @@ void keyd_program_remove(struct keyd *keyd, struct keyd_step *step)
 			remove_key(keyd, slot->key);
 		slot->sent = slot->in_force = slot->wanted = false;
 		slot->request = 0;
+		hd_key_shift_free(slot->shift);
+		slot->shift = NULL;
 	}
 }
 
@@ -308,7 +313,9 @@ void keyd_program_trim(struct keyd *keyd, struct keyd_job *job, const struct key
 	uint32_t count;
 	struct keyd_step *step;
 
-	while ((step = find_oldest(job, keep, &count)) && count > KEYD_STEPS_KEPT) {
+	while ((step = find_oldest(job, keep, &count)) &&
+	       (count > KEYD_STEPS_KEPT ||
+		(count > KEYD_STEPS_LEAST && keyd_memory_has_too_many_steps(keyd, job)))) {
 		keyd_program_remove(keyd, step);
 		submit(keyd, KEYD_STORE_DELETE_STEP, step);
 		keyd_step_free(&keyd->jobs, step);

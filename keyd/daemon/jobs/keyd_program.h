@@ -6,6 +6,7 @@
 #include "keyd_op.h"
 
 #define KEYD_STEPS_KEPT 256u /* of a job */
+#define KEYD_STEPS_LEAST 16u /* however much memory they take */
 
 /*
  * Sends the slot's phase to the subnet manager, with a shift for the present loads. The step has
@@ -28,8 +29,8 @@ void keyd_program_lose(struct keyd *keyd, struct keyd_slot *slot, const char *re
 void keyd_program_note_inactive(struct keyd *keyd, const struct keyd_step *step);
 
 /* Nobody says that a step has ended: it only asks no more. Forgets the oldest steps without an active
- * phase, other than `keep`, and takes their keys out, if the job has more than KEYD_STEPS_KEPT.
- * O(steps). */
+ * phase, other than `keep`, and takes their keys out, while the job has more than KEYD_STEPS_KEPT
+ * or its steps take too much memory. O(steps). */
 void keyd_program_trim(struct keyd *keyd, struct keyd_job *job, const struct keyd_step *keep);
 
 /* What the connection to the managers calls. */
