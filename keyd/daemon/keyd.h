@@ -8,6 +8,7 @@
 #include "keyd_job.h"
 #include "keyd_manager.h"
 #include "keyd_offsets.h"
+#include "keyd_origins.h"
 #include "keyd_store.h"
 #include "keyd_tokens.h"
 #include "keyd_workers.h"
@@ -26,6 +27,7 @@ struct keyd_metrics {
 	uint64_t fabrics, broken, remade;
 	uint64_t keys, key_microseconds; /* phases for which keys were made, and the time */
 	uint64_t not_ready; /* requests without a key in force */
+	uint64_t foreign; /* calls of schedulers from hosts that are not listed */
 };
 
 struct keyd_fabric_task;
@@ -40,6 +42,7 @@ struct keyd {
 	struct keyd_http *http;
 	struct keyd_managers *managers;
 	struct keyd_hosts *hosts;
+	struct keyd_origins *origins; /* of schedulers */
 	struct keyd_jobs jobs;
 	uint64_t next_key;
 	struct keyd_view *view; /* NULL: none yet, or one without a tree */
@@ -55,6 +58,7 @@ struct keyd {
 	char broken_reason[HD_ERROR_TEXT]; /* of the first */
 	unsigned removals; /* keys of released jobs that the manager did not remove at once */
 	unsigned op_count; /* operations under way or queued */
+	uint64_t foreign_logged; /* microseconds; when the log had a line about these calls */
 	bool draining;
 };
 

@@ -144,6 +144,10 @@ static const struct hd_option keyd_options[] = {
     TEXT("state", KEYD_STATE, "folder of the database", validate_path),
     TEXT("scheduler_uids", "0", "users who may place and release jobs, separated by commas",
 	 validate_schedulers),
+    TEXT("scheduler_hosts", "local",
+	 "hosts from which schedulers call over the network, separated by commas; local: this "
+	 "machine; any: all that have MUNGE's key",
+	 NULL),
     TEXT("hosts_file", "none", "lines 'NAME GUID': the port GUIDs of the scheduler's node names",
 	 validate_file),
     TEXT("munge_socket", "none", "socket of munged; none: MUNGE's default", validate_file),
@@ -196,6 +200,7 @@ static int take_values(struct keyd_config *config, struct hd_error *err)
 	config->state = hd_options_get(options, "state")->text;
 	config->hosts_file = text_unless(options, "hosts_file", "none");
 	config->munge_socket = text_unless(options, "munge_socket", "none");
+	config->scheduler_hosts = hd_options_get(options, "scheduler_hosts")->text;
 	config->shift = (enum keyd_shift)number(options, "shift");
 	config->threads = number(options, "threads");
 	if (!config->threads)

@@ -23,6 +23,7 @@ struct keyd_config {
 	const char *state; /* folder */
 	const char *hosts_file; /* NULL: none */
 	const char *munge_socket; /* NULL: the default of MUNGE */
+	const char *scheduler_hosts; /* see keyd_origins.h */
 	char *managers[KEYD_MANAGERS_MAX]; /* sockets of subnet managers; owned */
 	unsigned manager_count;
 	uid_t schedulers[KEYD_SCHEDULERS_MAX];

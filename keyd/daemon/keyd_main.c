@@ -191,12 +191,19 @@ static int reload(struct run *run, struct hd_error *err)
 	struct keyd *keyd = &run->keyd;
 	struct keyd_config fresh;
 	struct keyd_hosts *hosts;
+	struct keyd_origins *origins = NULL;
 	int rc = keyd_config_read(run->config_path, false, &fresh, err);
 
 	if (rc)
 		return rc;
-	rc = keyd_hosts_read(fresh.hosts_file, &hosts, err);
-	if (!rc) {
+	rc = keyd_origins_read(fresh.scheduler_hosts, &origins, err);
+	if (!rc)
+		rc = keyd_hosts_read(fresh.hosts_file, &hosts, err);
+	if (rc) {
+		keyd_origins_free(origins);
+	} else {
+		keyd_origins_free(keyd->origins);
+		keyd->origins = origins;
 		memcpy(keyd->config->schedulers, fresh.schedulers, sizeof(fresh.schedulers));
 		keyd->config->scheduler_count = fresh.scheduler_count;
 		keyd_hosts_free(keyd->hosts);
@@ -219,8 +226,8 @@ static void on_hangup(evutil_socket_t unused, short what, void *context)
 		       err.text);
 	else
 		hd_log(run->keyd.log, HD_LOG_INFO,
-		       "read scheduler_uids and hosts_file again: %u hosts. Other options need a "
-		       "restart",
+		       "read scheduler_uids, scheduler_hosts and hosts_file again: %u hosts. Other "
+		       "options need a restart",
 		       keyd_hosts_count(run->keyd.hosts));
 }
 
@@ -320,6 +327,8 @@ static int start_state(struct keyd *keyd, struct hd_error *err)
 	int rc = keyd_hosts_read(keyd->config->hosts_file, &keyd->hosts, err);
 
 	if (!rc)
+		rc = keyd_origins_read(keyd->config->scheduler_hosts, &keyd->origins, err);
+	if (!rc)
 		rc = keyd_store_open(keyd->config->state, &keyd->store, err);
 	if (!rc)
 		rc = keyd_state_load(keyd, err);
@@ -394,6 +403,7 @@ static void stop(struct run *run)
 	end_jobs(keyd);
 	keyd_tokens_release(&keyd->tokens);
 	keyd_hosts_free(keyd->hosts);
+	keyd_origins_free(keyd->origins);
 	keyd_mailbox_free(keyd->mailbox);
 	if (keyd->retry)
 		event_free(keyd->retry);
@@ -474,11 +484,15 @@ static int complain(const struct hd_error *err)
 static int check(const struct keyd_config *config)
 {
 	struct keyd_hosts *hosts;
+	struct keyd_origins *origins;
 	struct hd_error err = {""};
 
 	if (keyd_hosts_read(config->hosts_file, &hosts, &err))
 		return complain(&err);
 	keyd_hosts_free(hosts);
+	if (keyd_origins_read(config->scheduler_hosts, &origins, &err))
+		return complain(&err);
+	keyd_origins_free(origins);
 	return EXIT_SUCCESS;
 }
 

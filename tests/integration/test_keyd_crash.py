@@ -155,6 +155,10 @@ def test_restart(site):
 DAMAGES = {
     "UPDATE jobs SET body='{\"hosts\":' WHERE id='b'": "",
     "UPDATE jobs SET body='' WHERE id='b'": "",
+    "UPDATE jobs SET body=replace(body, 'stencil2d', 'stencil9d') WHERE id='b'": "unknown pattern 'stencil9d'",
+    "UPDATE jobs SET body=replace(body, 'stencil2d', 'file:/etc/shadow') WHERE id='b'": "file",
+    "UPDATE jobs SET body=replace(body, 'stencil2d', 'stencil2d:3x3') WHERE id='b'": "is for 9 ranks",
+    "UPDATE jobs SET body=replace(body, 'H_', 'h\"') WHERE id='b'": "",
     "UPDATE jobs SET answer='' WHERE id='b'": "the answer is not JSON",
     "UPDATE jobs SET first_offset=4000000000 WHERE id='b'": "bad LID offsets",
     "UPDATE jobs SET uid=-1 WHERE id='b'": "bad uid",

@@ -37,6 +37,7 @@ struct check {
 	char digest[KEYD_DIGEST_TEXT];
 	munge_err_t rc;
 	uid_t uid;
+	struct in_addr origin; /* of the credential */
 	bool agrees; /* the credential is for this request */
 	char reason[128];
 	char credential[];
@@ -54,6 +55,8 @@ static void decode(struct keyd_task *task)
 	check->rc =
 	    context ? munge_decode(check->credential, context, &payload, &length, &check->uid, NULL)
 		    : EMUNGE_NO_MEMORY;
+	if (context)
+		munge_ctx_get(context, MUNGE_OPT_ADDR4, &check->origin);
 	check->agrees = length == KEYD_DIGEST_TEXT - 1 && payload &&
 			!memcmp(payload, check->digest, KEYD_DIGEST_TEXT - 1);
 	snprintf(check->reason, sizeof(check->reason), "%s", munge_strerror(check->rc));
@@ -80,6 +83,8 @@ static void on_decoded(struct keyd_task *task)
 	} else {
 		call->authenticated = true;
 		call->uid = (uint32_t)check->uid;
+		call->by_munge = true;
+		call->origin = check->origin;
 		check->go_on(call);
 	}
 	free(check);

@@ -14,7 +14,10 @@ struct keyd_call {
 	struct keyd_peer peer;
 	bool authenticated; /* the uid is known */
 	uint32_t uid;
+	bool by_munge; /* by a credential of MUNGE */
+	struct in_addr origin; /* of the credential */
 	bool scheduler;
+	bool foreign; /* it would be, from a host of scheduler_hosts */
 	char token_job[KEYD_ID_LONGEST + 1]; /* "": not by a token */
 	char job[KEYD_ID_LONGEST + 1], step[KEYD_ID_LONGEST + 1]; /* of the path */
 	bool all; /* ?all=1 */

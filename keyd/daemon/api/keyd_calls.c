@@ -3,7 +3,9 @@
 #include "keyd_answer.h"
 #include "keyd_auth.h"
 #include "keyd_fabric.h"
+#include "keyd_op.h"
 
+#include <arpa/inet.h>
 #include <event2/http.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -240,6 +242,9 @@ static void keyd_show_metrics(struct keyd_call *call)
 	    (double)metrics->keys);
 	put(out, "key_seconds_total", "counter", "Time that these took.",
 	    (double)metrics->key_microseconds / 1e6);
+	put(out, "foreign_schedulers_total", "counter",
+	    "Calls of schedulers from hosts that scheduler_hosts does not list.",
+	    (double)metrics->foreign);
 	put(out, "not_ready_total", "counter", "Requests without a key in force.",
 	    (double)metrics->not_ready);
 	if (fclose(out) || !text)
@@ -375,23 +380,82 @@ static bool may_call(const struct keyd_call *call, const struct keyd_job *job)
 	}
 }
 
+static const char *peer_of(const struct keyd_call *call)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(call->request);
+	char *address = NULL;
+	ev_uint16_t port;
+
+	if (connection && !call->peer.unix_socket)
+		evhttp_connection_get_peer(connection, &address, &port);
+	return address ? address : "";
+}
+
+/* A scheduler on another host than the configuration says: at most one line in a second. */
+static void note_foreign(struct keyd_call *call)
+{
+	struct keyd *keyd = call->keyd;
+	char origin[INET_ADDRSTRLEN];
+	uint64_t now = keyd_op_now();
+
+	keyd->metrics.foreign++;
+	if (keyd->foreign_logged && now - keyd->foreign_logged < 1000000u)
+		return;
+	keyd->foreign_logged = now;
+	inet_ntop(AF_INET, &call->origin, origin, sizeof(origin));
+	hd_log(keyd->log, HD_LOG_WARNING,
+	       "user %u has not the rights of a scheduler on host %s (connection from %s): see "
+	       "scheduler_hosts in [keyd]; %" PRIu64 " such calls so far",
+	       call->uid, origin, peer_of(call), keyd->metrics.foreign);
+}
+
+/* Over the network the user alone says little: root of each node has MUNGE's key. */
+static bool is_foreign(const struct keyd_call *call)
+{
+	return call->by_munge &&
+	       !keyd_origins_allow(call->keyd->origins, call->origin, peer_of(call));
+}
+
+static void take_rights(struct keyd_call *call)
+{
+	bool scheduler =
+	    call->authenticated && keyd_config_is_scheduler(call->keyd->config, call->uid);
+
+	call->foreign = scheduler && is_foreign(call);
+	call->scheduler = scheduler && !call->foreign;
+}
+
+static void refuse(struct keyd_call *call)
+{
+	if (call->foreign)
+		note_foreign(call);
+	if (call->foreign)
+		keyd_call_fail(call, 403,
+			       "user %u is no scheduler on that host: see scheduler_hosts in "
+			       "[keyd], and the log of heddle-keyd",
+			       call->uid);
+	else if (kinds[call->kind].right == SCHEDULER)
+		keyd_call_fail(call, 403, "user %u is no scheduler: see scheduler_uids in [keyd]",
+			       call->uid);
+	else
+		keyd_call_fail(call, 403, "job %s belongs to another user", call->job);
+}
+
 static void go_on(struct keyd_call *call)
 {
 	const struct kind *kind = &kinds[call->kind];
 	const struct keyd_job *job =
 	    kind->needs_job ? keyd_job_find(&call->keyd->jobs, call->job) : NULL;
 
-	call->scheduler =
-	    call->authenticated && keyd_config_is_scheduler(call->keyd->config, call->uid);
+	take_rights(call);
 	if (kind->right != ANY && !call->authenticated) {
 		keyd_call_fail(call, 401, "over TCP this call needs a MUNGE credential or a token");
 	} else if (kind->right == SCHEDULER && !may_call(call, job)) {
-		keyd_call_fail(call, 403, "user %u is no scheduler: see scheduler_uids in [keyd]",
-			       call->uid);
+		refuse(call);
 	} else if (kind->needs_job && (!job || job->state == KEYD_PLACING)) {
 		keyd_call_fail(call, 404, "there is no job %s", call->job);
 	} else if (!may_call(call, job)) {
-		keyd_call_fail(call, 403, "job %s belongs to another user", call->job);
+		refuse(call);
 	} else {
 		kind->run(call);
 	}
