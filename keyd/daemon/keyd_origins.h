@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From which hosts schedulers call over the network: scheduler_hosts in [keyd]. Whoever is root on a
- * node has the key of MUNGE, and so can make credentials of any user and with any origin. What he
- * cannot have is the address of another host. So both must be in the list: the origin that the
- * credential has, and the address from which the connection comes.
+ * From which hosts schedulers call over the network: scheduler_hosts in [keyd]. Root of any node has
+ * the key of MUNGE, and so can make credentials of any user and with any origin, but cannot have the
+ * address of another host. So both must be in the list: the origin that the credential has, and the
+ * address from which the connection comes.
  */
 #ifndef KEYD_ORIGINS_H
 #define KEYD_ORIGINS_H

@@ -144,6 +144,8 @@ def test_a_job_beyond_the_budget(start):
     assert refused.status == 422 and "user_memory_mb" in refused.json["detail"]
     assert bytes_of(keyd, "user") == 0
     assert keyd.place("a", keyd.hosts, "ring").status == 200
+    assert keyd.place("b", keyd.hosts[:1], "alltoall", ranks=64).status == 200  # without any flow on a link
+    assert bytes_of(keyd, "key") < 20000
 
 
 def test_steps_and_jobs_count(start):

@@ -14,7 +14,7 @@
 size_t keyd_memory_limit(const struct keyd *keyd);
 
 /* Frees idle keys of the job's user, those that were not used for the longest time first, until
- * there is room for so many bytes more. Keys of `keep` stay. False: there is none. O(steps). */
+ * there is room for so many bytes more. Keys of `keep` stay. False: that is not enough. O(steps). */
 bool keyd_memory_make_room(struct keyd *keyd, struct keyd_job *job, size_t bytes,
 			   const struct keyd_step *keep);
 
