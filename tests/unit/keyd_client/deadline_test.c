@@ -24,7 +24,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool silent; /* the name servers */
-static unsigned asked, answered;
+static atomic_uint asked, answered;
 
 /* In place of the C library's: a name has no address, and as long as the servers are silent there
  * is no answer at all. */
@@ -61,13 +61,13 @@ static void wait_until_answered(unsigned count)
 	pthread_mutex_unlock(&mutex);
 }
 
-static int dial(struct hd_key_client_problem *problem)
+static int dial(struct hd_key_client_problem *problem, int timeout_ms)
 {
 	struct client_address address;
 	int fd;
 
 	assert_int_equal(client_address_parse("head:7472", &address, problem), 0);
-	return client_address_connect(&address, client_address_clock() + TIMEOUT_MS, &fd, problem);
+	return client_address_connect(&address, client_address_clock() + timeout_ms, &fd, problem);
 }
 
 static void test_silent_name_servers(void **state)
@@ -76,12 +76,12 @@ static void test_silent_name_servers(void **state)
 
 	(void)state;
 	set_silent(true);
-	assert_int_equal(dial(&problem), -ETIMEDOUT);
+	assert_int_equal(dial(&problem, TIMEOUT_MS), -ETIMEDOUT);
 	assert_non_null(strstr(problem.detail, "cannot find the host 'head'"));
 	assert_int_equal(answered, 0);
 	set_silent(false);
 	wait_until_answered(1);
-	assert_int_equal(dial(&problem), -EHOSTUNREACH);
+	assert_int_equal(dial(&problem, TIMEOUT_MS), -EHOSTUNREACH);
 	assert_int_equal(answered, 2);
 }
 
@@ -95,15 +95,15 @@ static void test_many_late_threads(void **state)
 	(void)state;
 	set_silent(true);
 	for (unsigned i = 0; i < CLIENT_ASIDE_MOST; i++) {
-		rc = dial(&problem);
+		rc = dial(&problem, 1);
 		assert_int_equal(rc, -ETIMEDOUT);
 	}
-	assert_int_equal(dial(&problem), -EAGAIN);
+	assert_int_equal(dial(&problem, 1), -EAGAIN);
 	assert_true(asked - before <= CLIENT_ASIDE_MOST);
 	set_silent(false);
 	wait_until_answered(before + CLIENT_ASIDE_MOST);
 	do /* the last thread counts until it has ended */
-		rc = dial(&problem);
+		rc = dial(&problem, TIMEOUT_MS);
 	while (rc == -EAGAIN);
 	assert_int_equal(rc, -EHOSTUNREACH);
 }
