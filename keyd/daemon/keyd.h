@@ -43,6 +43,7 @@ struct keyd {
 	struct keyd_managers *managers;
 	struct keyd_hosts *hosts;
 	struct keyd_origins *origins; /* of schedulers */
+	const struct keyd_task *finding; /* the newest list of them, if a worker reads one */
 	struct keyd_jobs jobs;
 	uint64_t next_key;
 	struct keyd_view *view; /* NULL: none yet, or one without a tree */

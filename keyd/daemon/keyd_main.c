@@ -186,24 +186,74 @@ static void on_end(evutil_socket_t unused, short what, void *context)
 	event_add(run->drain, &tick);
 }
 
+/* A list of scheduler_hosts that is read again. Name servers may be slow, so a worker asks them. */
+struct finding {
+	struct keyd_task task; /* first */
+	struct keyd *keyd;
+	struct keyd_origins *origins;
+	struct hd_error err;
+	char text[];
+};
+
+static void find(struct keyd_task *task)
+{
+	struct finding *finding = (struct finding *)task;
+
+	if (keyd_origins_read(finding->text, &finding->origins, &finding->err))
+		finding->origins = NULL;
+}
+
+static void on_found(struct keyd_task *task)
+{
+	struct finding *finding = (struct finding *)task;
+	struct keyd *keyd = finding->keyd;
+
+	if (keyd->finding != task) {
+		keyd_origins_free(finding->origins); /* a newer list is being read */
+	} else if (finding->origins) {
+		keyd_origins_free(keyd->origins);
+		keyd->origins = finding->origins;
+		hd_log(keyd->log, HD_LOG_INFO, "read scheduler_hosts again: %s", finding->text);
+	} else {
+		hd_log(keyd->log, HD_LOG_ERROR, "%s; the hosts of schedulers stay as they were",
+		       finding->err.text);
+	}
+	free(finding);
+}
+
+static void drop_finding(struct keyd_task *task)
+{
+	keyd_origins_free(((struct finding *)task)->origins);
+	free(task);
+}
+
+static void find_origins(struct keyd *keyd, const char *text)
+{
+	struct finding *finding = calloc(1, sizeof(*finding) + strlen(text) + 1);
+
+	if (!finding) {
+		hd_log(keyd->log, HD_LOG_ERROR, "no memory to read scheduler_hosts again");
+		return;
+	}
+	finding->task = (struct keyd_task){.run = find, .finish = on_found, .drop = drop_finding};
+	finding->keyd = keyd;
+	strcpy(finding->text, text);
+	keyd->finding = &finding->task;
+	keyd_workers_submit(keyd->workers, &finding->task);
+}
+
 static int reload(struct run *run, struct hd_error *err)
 {
 	struct keyd *keyd = &run->keyd;
 	struct keyd_config fresh;
 	struct keyd_hosts *hosts;
-	struct keyd_origins *origins = NULL;
 	int rc = keyd_config_read(run->config_path, false, &fresh, err);
 
 	if (rc)
 		return rc;
-	rc = keyd_origins_read(fresh.scheduler_hosts, &origins, err);
-	if (!rc)
-		rc = keyd_hosts_read(fresh.hosts_file, &hosts, err);
-	if (rc) {
-		keyd_origins_free(origins);
-	} else {
-		keyd_origins_free(keyd->origins);
-		keyd->origins = origins;
+	rc = keyd_hosts_read(fresh.hosts_file, &hosts, err);
+	if (!rc) {
+		find_origins(keyd, fresh.scheduler_hosts);
 		memcpy(keyd->config->schedulers, fresh.schedulers, sizeof(fresh.schedulers));
 		keyd->config->scheduler_count = fresh.scheduler_count;
 		keyd_hosts_free(keyd->hosts);
@@ -226,8 +276,8 @@ static void on_hangup(evutil_socket_t unused, short what, void *context)
 		       err.text);
 	else
 		hd_log(run->keyd.log, HD_LOG_INFO,
-		       "read scheduler_uids, scheduler_hosts and hosts_file again: %u hosts. Other "
-		       "options need a restart",
+		       "read scheduler_uids and hosts_file again: %u hosts. Other options need a "
+		       "restart",
 		       keyd_hosts_count(run->keyd.hosts));
 }
 

@@ -167,11 +167,16 @@ def test_listed_hosts(keyd, munged):
                                       ("any", True, True), ("192.0.2.250", False, False)):
         keyd.options["scheduler_hosts"] = hosts
         keyd.write_config()
-        lines = keyd.log().count("read scheduler_uids, scheduler_hosts")
+        before = len(keyd.log())
         keyd.process.send_signal(signal.SIGHUP)
-        wait_for(lambda: keyd.log().count("read scheduler_uids, scheduler_hosts") > lines, "the new list")
+        wait_for(lambda: f"read scheduler_hosts again: {hosts}\n" in keyd.log()[before:], "the new list")
         assert (here.place("c").status, node.place("c").status) == (200 if here_may else 403, 200 if node_may else 403)
         assert keyd.call("DELETE", "/v1/jobs/c").status in (200, 404)
+    keyd.options["scheduler_hosts"] = "any, head.invalid"
+    keyd.write_config()
+    keyd.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: "the hosts of schedulers stay as they were" in keyd.log(), "the bad list")
+    assert here.place("c").status == 403
 
 
 def test_users_of_nodes(keyd, munged):
