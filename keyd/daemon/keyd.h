@@ -26,6 +26,7 @@ struct keyd_metrics {
 	uint64_t blocks, changed; /* of all results */
 	uint64_t fabrics, broken, remade;
 	uint64_t keys, key_microseconds; /* phases for which keys were made, and the time */
+	uint64_t abandoned; /* calls whose clients had gone before they were carried out */
 	uint64_t not_ready; /* requests without a key in force */
 	uint64_t foreign; /* calls of schedulers from hosts that are not listed */
 };

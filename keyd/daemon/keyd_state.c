@@ -89,12 +89,25 @@ static int add_slots(struct keyd *keyd, struct keyd_step *step, uint64_t first_k
 	return rc;
 }
 
+/* A step whose phases have all ended: "-3". */
+static void take_newest(struct keyd_step *step, const char *text)
+{
+	unsigned long phase = strtoul(text, NULL, 10);
+
+	step->turn = 1;
+	step->newest = phase < step->phase_count ? (uint32_t)phase : 0;
+}
+
 /* Phases that were active are wanted again; in mode offset all are, once one was. */
 static void take_active(struct keyd_step *step, const char *text)
 {
 	bool any = *text;
 	char *end;
 
+	if (*text == '-') {
+		take_newest(step, text + 1);
+		return;
+	}
 	for (; *text; text = end) {
 		unsigned long phase = strtoul(text, &end, 10);
 		struct keyd_slot *slot;
@@ -104,6 +117,8 @@ static void take_active(struct keyd_step *step, const char *text)
 		slot = keyd_step_slot(step, (uint32_t)phase);
 		slot->phase = (uint32_t)phase;
 		slot->active = slot->wanted = true;
+		step->newest = (uint32_t)phase;
+		step->turn = 1;
 	}
 	for (uint32_t i = 0; any && i < step->slot_count; i++)
 		if (step->job->placement.mode == KEYD_OFFSET)

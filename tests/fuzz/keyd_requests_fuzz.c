@@ -63,12 +63,12 @@ static void layout(const char *body, size_t length)
 	hd_arena_release(&request.arena);
 }
 
-static void phase(const char *body, size_t length)
+static void phase(enum keyd_phase_call call, const char *body, size_t length)
 {
 	struct keyd_phase_request request;
 	struct keyd_problem problem;
 
-	if (keyd_request_phase(body, length, &request, &problem))
+	if (keyd_request_phase(body, length, call, &request, &problem))
 		check_problem(&problem);
 	else
 		demand(keyd_request_is_id(request.step, strlen(request.step)) &&
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		layout(body, size - 1);
 		break;
 	default:
-		phase(body, size - 1);
+		phase((enum keyd_phase_call)(data[0] / 3 % 3), body, size - 1);
 	}
 	return 0;
 }

@@ -453,7 +453,7 @@ def test_several_requests_on_one_connection(keyd):
 
 
 def test_client_that_leaves(keyd):
-    """A client that closes before its answer comes harms nobody; the call takes effect."""
+    """A client that closes before its answer comes harms nobody, whether its call takes effect or not."""
     keyd.place("1", HOSTS)
     for _ in range(20):
         stream = socket.socket(socket.AF_UNIX)

@@ -345,6 +345,71 @@ def test_tokens_for_all(keyd):
     assert (len(first), len(second)) == (1, 1) and first != second
 
 
+@contextlib.contextmanager
+def held_call(remote, method, path, body=None):
+    """A call whose credential waits for munged, which stands still within the block. Yields its connection."""
+    munge, headers = remote.munge, {"Authorization": remote.sign(method, path, body or "")}
+
+    def connections():
+        return sum(line.endswith(f" {munge}\n") for line in open("/proc/net/unix", encoding="utf-8"))
+
+    process, before = int((munge.parent / "pid").read_text()), connections()
+    os.kill(process, signal.SIGSTOP)
+    try:
+        connection = http.client.HTTPConnection("127.0.0.1", remote.port, timeout=PATIENCE)
+        connection.request(method, path, body=body, headers=headers)
+        wait_for(lambda: connections() > before, "the question to munged")
+        yield connection
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+def answered_requests(keyd):
+    return sum(value for name, value in keyd.metrics().items() if name.startswith('answers_total{call="request"'))
+
+
+def prepare_job(remote):
+    """A job with several phases, which has begun none. The key of a phase has an entry of its own."""
+    assert remote.keyd.place("1", remote.keyd.hosts[:8], "alltoall").status == 200
+
+
+def test_abandoned_request(remote):
+    """A client gives up its request for phase 0 while munged stands still, and the next phase begins. When munged goes
+    on, phase 1 stays."""
+    prepare_job(remote)
+    with held_call(remote, "POST", "/v1/jobs/1/request", '{"phase": 0}') as connection:
+        connection.close()
+        assert remote.keyd.request("1", 1).json["ready"]
+        held = dict(remote.keyd.manager.keys)
+    wait_for(lambda: answered_requests(remote.keyd) == 2, "the end of both requests")
+    assert remote.keyd.get("/v1/jobs/1").json["active"] == [1] and remote.keyd.manager.keys == held
+    assert remote.keyd.metrics()["abandoned_total"] == 1
+
+
+def test_late_request(remote):
+    """The same while the client still waits, as it seems: the end of a connection may be lost, too. The request names
+    the turn that it knows, and is refused."""
+    prepare_job(remote)
+    with held_call(remote, "POST", "/v1/jobs/1/request", '{"phase": 0, "turn": 0}') as connection:
+        assert remote.keyd.request("1", 1).json["ready"]
+    answer = Answer(connection.getresponse())
+    connection.close()
+    check_answer("POST", "/v1/jobs/1/request", answer)
+    assert answer.status == 409 and answer.json["turn"] == 1
+    assert remote.keyd.get("/v1/jobs/1").json["active"] == [1]
+
+
+def test_abandoned_release(remote):
+    """A job that is placed again meanwhile stays, as when Slurm runs a job a second time."""
+    prepare_job(remote)
+    with held_call(remote, "DELETE", "/v1/jobs/1") as connection:
+        connection.close()
+        assert remote.keyd.release("1").status == 200
+        prepare_job(remote)
+    wait_for(lambda: remote.keyd.metrics()["abandoned_total"] == 1, "the end of the call")
+    assert remote.keyd.request("1", 1).json["ready"]
+
+
 def test_munged_is_away(remote):
     """Without munged, a credential cannot be checked: 503 with Retry-After, and no loss of service."""
     remote.keyd.stop()

@@ -70,8 +70,9 @@ json_t *keyd_answer_phase(const struct keyd_step *step, const struct keyd_slot *
 
 	snprintf(text, sizeof(text), "%s.%s.%u", step->job->id, step->name, phase);
 	json = json_pack(
-	    "{s:s, s:I, s:I, s:i, s:b, s:I, s:I, s:I}", "key", text, "phase", (json_int_t)phase,
-	    "offset", (json_int_t)(ready ? slot->offset : 0), "sl", 0, "ready", ready, "contention",
+	    "{s:s, s:I, s:I, s:I, s:i, s:b, s:I, s:I, s:I}", "key", text, "phase",
+	    (json_int_t)phase, "turn", (json_int_t)step->turn, "offset",
+	    (json_int_t)(ready ? slot->offset : 0), "sl", 0, "ready", ready, "contention",
 	    (json_int_t)(keys && phase < keys->phase_count ? keys->keys[phase]->contention : 0),
 	    "blocks", (json_int_t)(ready ? slot->blocks : 0), "changed",
 	    (json_int_t)(ready ? slot->changed : 0));

@@ -46,6 +46,17 @@ void keyd_call_fail(struct keyd_call *call, int status, const char *format, ...)
 	keyd_call_problem(call, &problem);
 }
 
+bool keyd_call_is_abandoned(struct keyd_call *call, struct keyd_problem *problem)
+{
+	if (!keyd_http_is_gone(call->request))
+		return false;
+	call->keyd->metrics.abandoned++;
+	keyd_problem_set(problem, 408,
+			 "the client closed its connection before its call was carried out; "
+			 "nothing has changed");
+	return true;
+}
+
 const char *keyd_call_body(struct keyd_call *call, size_t *length)
 {
 	struct evbuffer *buffer = evhttp_request_get_input_buffer(call->request);

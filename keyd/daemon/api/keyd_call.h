@@ -26,6 +26,12 @@ struct keyd_call {
 /* The body. Valid until the call is answered. */
 const char *keyd_call_body(struct keyd_call *call, size_t *length);
 
+/*
+ * Whether nothing is to be done for a call that has waited, because its client has gone. Then
+ * *problem says so, and the call is counted as abandoned.
+ */
+bool keyd_call_is_abandoned(struct keyd_call *call, struct keyd_problem *problem);
+
 /* Answer and free the call. */
 void keyd_call_answer(struct keyd_call *call, json_t *json);
 void keyd_call_answer_text(struct keyd_call *call, const char *type, const char *text);

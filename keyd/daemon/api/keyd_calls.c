@@ -245,6 +245,9 @@ static void keyd_show_metrics(struct keyd_call *call)
 	put(out, "foreign_schedulers_total", "counter",
 	    "Calls of schedulers from hosts that scheduler_hosts does not list.",
 	    (double)metrics->foreign);
+	put(out, "abandoned_total", "counter",
+	    "Calls that were not carried out, because their clients had gone.",
+	    (double)metrics->abandoned);
 	put(out, "not_ready_total", "counter", "Requests without a key in force.",
 	    (double)metrics->not_ready);
 	if (fclose(out) || !text)
@@ -276,6 +279,7 @@ static const struct kind kinds[] = {
     {"layout", EVHTTP_REQ_PUT, "/v1/jobs/{job}/steps/{step}/layout", OWNER, true,
      keyd_place_layout},
     {"request", EVHTTP_REQ_POST, "/v1/jobs/{job}/request", OWNER, true, keyd_phase_request},
+    {"join", EVHTTP_REQ_POST, "/v1/jobs/{job}/join", OWNER, true, keyd_phase_join},
     {"done", EVHTTP_REQ_POST, "/v1/jobs/{job}/done", OWNER, true, keyd_phase_done},
     {"token", EVHTTP_REQ_POST, "/v1/jobs/{job}/token", OWNER, true, keyd_auth_token},
     {"release", EVHTTP_REQ_DELETE, "/v1/jobs/{job}", SCHEDULER, true, keyd_phase_release},
@@ -446,6 +450,7 @@ static void go_on(struct keyd_call *call)
 	const struct kind *kind = &kinds[call->kind];
 	const struct keyd_job *job =
 	    kind->needs_job ? keyd_job_find(&call->keyd->jobs, call->job) : NULL;
+	struct keyd_problem problem;
 
 	take_rights(call);
 	if (kind->right != ANY && !call->authenticated) {
@@ -456,6 +461,8 @@ static void go_on(struct keyd_call *call)
 		keyd_call_fail(call, 404, "there is no job %s", call->job);
 	} else if (!may_call(call, job)) {
 		refuse(call);
+	} else if (kind->right != ANY && keyd_call_is_abandoned(call, &problem)) {
+		keyd_call_problem(call, &problem);
 	} else {
 		kind->run(call);
 	}

@@ -17,6 +17,7 @@ void keyd_calls_take(struct keyd *keyd, struct evhttp_request *request,
 void keyd_place_job(struct keyd_call *call); /* PUT /v1/jobs/{id} */
 void keyd_place_layout(struct keyd_call *call); /* PUT /v1/jobs/{id}/steps/{step}/layout */
 void keyd_phase_request(struct keyd_call *call); /* POST /v1/jobs/{id}/request */
+void keyd_phase_join(struct keyd_call *call); /* POST /v1/jobs/{id}/join */
 void keyd_phase_done(struct keyd_call *call); /* POST /v1/jobs/{id}/done */
 void keyd_phase_release(struct keyd_call *call); /* DELETE /v1/jobs/{id} */
 

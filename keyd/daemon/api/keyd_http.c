@@ -20,6 +20,7 @@
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
+#include <poll.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +222,19 @@ static void on_tick(evutil_socket_t unused, short what, void *context)
 		/* libevent sees the end of the stream and frees everything */
 		shutdown(bufferevent_getfd(connection->stream), SHUT_RDWR);
 	}
+}
+
+/* libevent does not read a connection while a request of it waits for its answer, so only the kernel
+ * knows. */
+bool keyd_http_is_gone(struct evhttp_request *request)
+{
+	struct evhttp_connection *server_side = evhttp_request_get_connection(request);
+	struct pollfd end = {.events = POLLRDHUP};
+
+	if (!server_side)
+		return true;
+	end.fd = bufferevent_getfd(evhttp_connection_get_bufferevent(server_side));
+	return poll(&end, 1, 0) > 0;
 }
 
 /* ---- requests and answers ---- */

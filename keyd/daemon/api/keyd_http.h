@@ -55,6 +55,9 @@ bool keyd_http_is_sending(const struct keyd_http *http);
 /* Closes all connections. NULL is allowed. */
 void keyd_http_free(struct keyd_http *http);
 
+/* Whether the client has closed its connection, or its half of it. A system call. */
+bool keyd_http_is_gone(struct evhttp_request *request);
+
 /* Sends an answer: `json` is taken over; NULL: no memory for it. Does nothing but freeing memory if
  * the client has gone. */
 void keyd_http_answer(struct keyd_http *http, struct evhttp_request *request, int status,

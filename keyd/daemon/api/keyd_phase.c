@@ -26,6 +26,15 @@ static int answer_problem(struct keyd_op *op)
 	return STOP;
 }
 
+/* Nothing more is to be done for a client that has gone. */
+static bool gives_up(struct keyd_op *op)
+{
+	if (!keyd_call_is_abandoned(op->call, &op->problem))
+		return false;
+	answer_problem(op);
+	return true;
+}
+
 static int answer_not_ready(struct keyd_op *op, const char *reason)
 {
 	op->keyd->metrics.not_ready++;
@@ -65,6 +74,8 @@ static int add_step(struct keyd_op *op)
 /* A step without a layout has the placement's. Its keys need numbers, which are written first. */
 static int run_start(struct keyd_op *op)
 {
+	if (gives_up(op))
+		return STOP;
 	op->step = keyd_step_find(op->job, op->name);
 	if (op->step)
 		return ACTIVATE;
@@ -86,7 +97,7 @@ static int run_new_step(struct keyd_op *op)
 {
 	if (!op->rc) {
 		keyd_program_trim(op->keyd, op->job, op->step);
-		return ACTIVATE;
+		return gives_up(op) ? STOP : ACTIVATE;
 	}
 	keyd_step_free(&op->keyd->jobs, op->step);
 	return answer_problem(op);
@@ -114,6 +125,7 @@ static void end_other_steps(struct keyd_op *op)
 		keyd_program_remove(op->keyd, step);
 		for (uint32_t i = 0; i < step->slot_count; i++)
 			step->slots[i].active = false;
+		step->turn++;
 		keyd_program_note_inactive(op->keyd, step);
 	}
 }
@@ -126,19 +138,37 @@ static void commit_active(struct keyd_op *op)
 	keyd_op_commit(op, KEYD_STORE_ACTIVE);
 }
 
-static int run_activate(struct keyd_op *op)
+/* A node that joins takes the phase that the step has. Only if there was none, one begins. */
+static int answer_join(struct keyd_op *op)
 {
-	struct keyd_slot *slot;
+	char reason[KEYD_ID_LONGEST + 80];
 
-	if (op->phase >= op->step->phase_count) {
-		keyd_problem_set(&op->problem, 422,
-				 "step %s has the phases 0 to %u; there is no phase %u",
-				 op->step->name, op->step->phase_count - 1, op->phase);
-		return answer_problem(op);
-	}
-	slot = slot_of(op);
-	if (slot->active && slot->phase == op->phase)
-		return slot->in_force ? answer_ready(op) : KEYS;
+	if (slot_of(op)->in_force)
+		return answer_ready(op);
+	if (slot_of(op)->active)
+		return KEYS;
+	snprintf(reason, sizeof(reason), "phase %u of step %s has ended, and no other has begun",
+		 op->phase, op->step->name);
+	return answer_not_ready(op, reason);
+}
+
+/* The caller does not know the step as it is: another phase has begun since it asked. */
+static int answer_late(struct keyd_op *op)
+{
+	keyd_problem_set(&op->problem, 409,
+			 "the request for phase %u of step %s is late: the step's turn was %u when "
+			 "it was made and is %u now; nothing has changed",
+			 op->phase, op->step->name, op->known_turn, op->step->turn);
+	op->problem.has_turn = true;
+	op->problem.turn = op->step->turn;
+	return answer_problem(op);
+}
+
+/* The slot gets the phase. */
+static int begin_phase(struct keyd_op *op)
+{
+	struct keyd_slot *slot = slot_of(op);
+
 	end_other_steps(op);
 	if (slot->phase != op->phase) {
 		keyd_program_count(op->keyd, slot, false);
@@ -153,12 +183,37 @@ static int run_activate(struct keyd_op *op)
 	return -1;
 }
 
+static int run_activate(struct keyd_op *op)
+{
+	const struct keyd_slot *slot;
+
+	if (op->joins && keyd_step_present(op->step) != HD_NONE) {
+		op->phase = keyd_step_present(op->step);
+		return answer_join(op);
+	}
+	if (op->phase >= op->step->phase_count) {
+		keyd_problem_set(&op->problem, 422,
+				 "step %s has the phases 0 to %u; there is no phase %u",
+				 op->step->name, op->step->phase_count - 1, op->phase);
+		return answer_problem(op);
+	}
+	slot = slot_of(op);
+	if (slot->active && slot->phase == op->phase)
+		return slot->in_force ? answer_ready(op) : KEYS;
+	if (op->has_known_turn && op->known_turn != op->step->turn)
+		return answer_late(op);
+	return begin_phase(op);
+}
+
 static int run_activated(struct keyd_op *op)
 {
 	struct keyd_slot *slot = slot_of(op);
 
-	if (!op->rc)
+	if (!op->rc) {
+		op->step->newest = op->phase;
+		op->step->turn++;
 		return KEYS;
+	}
 	slot->active = false;
 	return answer_problem(op);
 }
@@ -215,7 +270,8 @@ static bool may_pass(const struct keyd_op *op, enum hd_channel_status status)
 static bool tries_again(struct keyd_op *op)
 {
 	if (!may_pass(op, slot_of(op)->status) || !keyd_managers_master(op->keyd->managers) ||
-	    keyd_op_now() + op->wait_ms * 1000u >= op->deadline)
+	    keyd_op_now() + op->wait_ms * 1000u >= op->deadline ||
+	    keyd_http_is_gone(op->call->request))
 		return false;
 	op->state = PROGRAM;
 	op->rc = 0;
@@ -254,7 +310,8 @@ static void run_request(struct keyd_op *op)
 }
 
 /* The operation of a call with a step and a phase, or NULL: the call was answered. */
-static struct keyd_op *new_op(struct keyd_call *call, void (*run)(struct keyd_op *op))
+static struct keyd_op *new_op(struct keyd_call *call, enum keyd_phase_call kind,
+			      void (*run)(struct keyd_op *op))
 {
 	struct keyd_phase_request request;
 	struct keyd_problem problem;
@@ -262,7 +319,7 @@ static struct keyd_op *new_op(struct keyd_call *call, void (*run)(struct keyd_op
 	const char *body = keyd_call_body(call, &length);
 	struct keyd_op *op;
 
-	if (keyd_request_phase(body, length, &request, &problem)) {
+	if (keyd_request_phase(body, length, kind, &request, &problem)) {
 		keyd_call_problem(call, &problem);
 		return NULL;
 	}
@@ -271,6 +328,9 @@ static struct keyd_op *new_op(struct keyd_call *call, void (*run)(struct keyd_op
 		return NULL;
 	memcpy(op->name, request.step, sizeof(op->name));
 	op->phase = request.phase;
+	op->joins = kind == KEYD_JOIN;
+	op->has_known_turn = request.has_turn;
+	op->known_turn = request.turn;
 	op->wait_ms = WAIT_FIRST_MS;
 	op->deadline = keyd_op_now() + call->keyd->config->answer_ms * UINT64_C(1000);
 	return op;
@@ -278,7 +338,15 @@ static struct keyd_op *new_op(struct keyd_call *call, void (*run)(struct keyd_op
 
 void keyd_phase_request(struct keyd_call *call)
 {
-	struct keyd_op *op = new_op(call, run_request);
+	struct keyd_op *op = new_op(call, KEYD_REQUEST, run_request);
+
+	if (op)
+		keyd_op_start(op);
+}
+
+void keyd_phase_join(struct keyd_call *call)
+{
+	struct keyd_op *op = new_op(call, KEYD_JOIN, run_request);
 
 	if (op)
 		keyd_op_start(op);
@@ -291,6 +359,8 @@ static void run_done(struct keyd_op *op)
 	struct keyd_slot *slot;
 
 	if (!op->state) {
+		if (gives_up(op))
+			return;
 		op->step = keyd_step_find(op->job, op->name);
 		slot = op->step && op->phase < op->step->phase_count ? slot_of(op) : NULL;
 		if (!slot || !slot->active || slot->phase != op->phase) {
@@ -319,7 +389,7 @@ static void run_done(struct keyd_op *op)
 
 void keyd_phase_done(struct keyd_call *call)
 {
-	struct keyd_op *op = new_op(call, run_done);
+	struct keyd_op *op = new_op(call, KEYD_DONE, run_done);
 
 	if (op)
 		keyd_op_start(op);

@@ -93,11 +93,18 @@ static int take_offsets(struct keyd_op *op)
 	return 0;
 }
 
+/* A job that was placed after its client has gone might have been released before, and stay for ever.
+ * Others may wait for the same answer. */
+static bool is_abandoned(struct keyd_op *op)
+{
+	return !TAILQ_NEXT(op, link) && keyd_call_is_abandoned(op->call, &op->problem);
+}
+
 /* Offsets, numbers of keys, and the answer. */
 static int settle(struct keyd_op *op)
 {
 	struct keyd *keyd = op->keyd;
-	int rc = op->rc ? op->rc : take_offsets(op);
+	int rc = op->rc ? op->rc : is_abandoned(op) ? -ECANCELED : take_offsets(op);
 
 	if (rc)
 		return rc;
@@ -235,6 +242,8 @@ static int begin_layout(struct keyd_op *op)
 	struct hd_error err = {""};
 	int rc;
 
+	if (keyd_call_is_abandoned(op->call, &op->problem))
+		return -ECANCELED;
 	op->old = keyd_step_find(op->job, op->name);
 	if (op->old && is_active(op->old))
 		return keyd_problem_set(&op->problem, 409,
@@ -256,6 +265,8 @@ static int settle_layout(struct keyd_op *op)
 
 	if (op->rc)
 		return op->rc;
+	if (keyd_call_is_abandoned(op->call, &op->problem))
+		return -ECANCELED;
 	phases = op->step->keys->phase_count;
 	if (keyd_job_slot_count(op->job, phases) > op->job->offsets)
 		return keyd_problem_set(
@@ -299,6 +310,7 @@ static void run_layout(struct keyd_op *op)
 		rc = op->rc;
 		if (!rc) {
 			if (op->old) {
+				op->step->turn = op->old->turn;
 				keyd_program_remove(op->keyd, op->old);
 				keyd_step_free(&op->keyd->jobs, op->old);
 			}

@@ -69,12 +69,16 @@ static json_t *text_json(const char *text)
 json_t *keyd_problem_json(const struct keyd_problem *problem)
 {
 	json_t *json = json_pack("{s:s, s:s, s:i, s:o}", "type",
-				 problem->has_demand ? "urn:heddle:contention" : "about:blank",
+				 problem->has_demand ? "urn:heddle:contention"
+				 : problem->has_turn ? "urn:heddle:turn"
+						     : "about:blank",
 				 "title", keyd_problem_title(problem->status), "status",
 				 problem->status, "detail", text_json(problem->detail));
 
 	if (json && problem->has_offset)
 		json_object_set_new(json, "offset", json_integer((json_int_t)problem->offset));
+	if (json && problem->has_turn)
+		json_object_set_new(json, "turn", json_integer(problem->turn));
 	if (json && problem->has_demand) {
 		char guid[24];
 

@@ -16,6 +16,8 @@ struct keyd_problem {
 	size_t offset; /* byte of the body */
 	uint32_t phase, demand, usable; /* no key without contention */
 	uint64_t switch_guid;
+	bool has_turn;
+	uint32_t turn; /* of the step: the call names another one */
 	unsigned retry_after; /* seconds; 0: no such header */
 	const char *allow; /* methods, for 405 */
 	size_t bytes; /* for which the user's budget had no room; 0: it is another problem */

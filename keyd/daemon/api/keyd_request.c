@@ -271,7 +271,7 @@ int keyd_request_place(const char *body, size_t length, struct keyd_place_reques
 	return rc;
 }
 
-/* ---- layout, request, done ---- */
+/* ---- layout, request, done, join ---- */
 
 int keyd_request_layout(const char *body, size_t length, struct keyd_layout_request *out,
 			struct keyd_problem *problem)
@@ -294,11 +294,13 @@ int keyd_request_layout(const char *body, size_t length, struct keyd_layout_requ
 	return rc;
 }
 
-int keyd_request_phase(const char *body, size_t length, struct keyd_phase_request *out,
-		       struct keyd_problem *problem)
+int keyd_request_phase(const char *body, size_t length, enum keyd_phase_call call,
+		       struct keyd_phase_request *out, struct keyd_problem *problem)
 {
-	static const char *const known[] = {"step", "phase", NULL};
-	json_t *root = load(body, length, known, problem);
+	static const char *const known[][4] = {[KEYD_REQUEST] = {"step", "phase", "turn"},
+					       [KEYD_DONE] = {"step", "phase"},
+					       [KEYD_JOIN] = {"step"}};
+	json_t *root = load(body, length, known[call], problem);
 	struct keyd_phase_request request = {.step = "0"};
 	const json_t *step;
 	int rc;
@@ -306,7 +308,10 @@ int keyd_request_phase(const char *body, size_t length, struct keyd_phase_reques
 	if (!root)
 		return -EINVAL;
 	step = json_object_get(root, "step");
+	request.has_turn = json_object_get(root, "turn") != NULL;
 	rc = take_number(root, "phase", 0, HD_KEY_PHASES_MAX - 1, &request.phase, problem);
+	if (!rc)
+		rc = take_number(root, "turn", 0, UINT32_MAX, &request.turn, problem);
 	if (!rc && step) {
 		if (json_is_string(step) &&
 		    keyd_request_is_id(json_string_value(step), json_string_length(step)))

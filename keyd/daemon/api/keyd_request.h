@@ -44,10 +44,14 @@ struct keyd_layout_request {
 	uint32_t rank_count;
 };
 
-/* POST /v1/jobs/{id}/request and /done. */
+/* POST /v1/jobs/{id}/request, /done and /join. */
+enum keyd_phase_call { KEYD_REQUEST, KEYD_DONE, KEYD_JOIN };
+
 struct keyd_phase_request {
 	char step[KEYD_ID_LONGEST + 1];
-	uint32_t phase;
+	uint32_t phase; /* of request and done */
+	bool has_turn; /* of request */
+	uint32_t turn; /* of the step, as the caller knows it */
 };
 
 /* 0, or -EINVAL with the problem; then there is nothing to release. Cost: O(bytes). */
@@ -55,8 +59,8 @@ int keyd_request_place(const char *body, size_t length, struct keyd_place_reques
 		       struct keyd_problem *problem);
 int keyd_request_layout(const char *body, size_t length, struct keyd_layout_request *out,
 			struct keyd_problem *problem);
-int keyd_request_phase(const char *body, size_t length, struct keyd_phase_request *out,
-		       struct keyd_problem *problem);
+int keyd_request_phase(const char *body, size_t length, enum keyd_phase_call call,
+		       struct keyd_phase_request *out, struct keyd_problem *problem);
 
 /* Whether it can be the id of a job or of a step: 1 to KEYD_ID_LONGEST of [A-Za-z0-9._-]. */
 bool keyd_request_is_id(const char *text, size_t length);

@@ -295,6 +295,7 @@ int keyd_step_new(struct keyd_job *job, const char *name, struct keyd_layout_req
 	if (!step)
 		return hd_error_no_memory(err);
 	step->job = job;
+	step->newest = HD_NONE;
 	snprintf(step->name, sizeof(step->name), "%s", name);
 	rc = lay_out(step, layout, err);
 	if (rc) {
@@ -380,6 +381,16 @@ struct keyd_slot *keyd_step_slot(struct keyd_step *step, uint32_t phase)
 	return &step->slots[step->job->placement.mode == KEYD_OFFSET ? phase : 0];
 }
 
+uint32_t keyd_step_present(struct keyd_step *step)
+{
+	if (step->newest == HD_NONE || keyd_step_slot(step, step->newest)->active)
+		return step->newest;
+	for (uint32_t i = 0; i < step->slot_count; i++)
+		if (step->slots[i].active)
+			return step->slots[i].phase;
+	return step->newest;
+}
+
 bool keyd_step_overlaps(const struct keyd_step *one, const struct keyd_step *other)
 {
 	uint32_t count = one->job->placement.host_count;
@@ -396,7 +407,7 @@ bool keyd_step_overlaps(const struct keyd_step *one, const struct keyd_step *oth
 
 char *keyd_step_active(const struct keyd_step *step)
 {
-	size_t size = 1 + 12 * (size_t)step->slot_count, at = 0;
+	size_t size = 13 + 12 * (size_t)step->slot_count, at = 0;
 	char *text = malloc(size);
 
 	if (!text)
@@ -406,5 +417,7 @@ char *keyd_step_active(const struct keyd_step *step)
 		if (step->slots[i].active)
 			at += (size_t)snprintf(text + at, size - at, "%s%u", at ? " " : "",
 					       step->slots[i].phase);
+	if (!at && step->newest != HD_NONE)
+		snprintf(text, size, "-%u", step->newest);
 	return text;
 }

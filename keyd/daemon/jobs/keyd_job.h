@@ -48,6 +48,8 @@ struct keyd_step {
 	char *answer; /* to the layout; NULL: none */
 	uint32_t slot_count;
 	struct keyd_slot *slots;
+	uint32_t newest; /* the phase that began last; HD_NONE: none ever */
+	uint32_t turn; /* grows when a phase begins, and when another step ends its phases */
 };
 
 enum keyd_job_state { KEYD_PLACING, KEYD_PLACED, KEYD_RELEASING };
@@ -131,10 +133,17 @@ struct keyd_slot *keyd_step_slot(struct keyd_step *step, uint32_t phase);
 /* Slots of a step of this job. */
 uint32_t keyd_job_slot_count(const struct keyd_job *job, uint32_t phase_count);
 
+/* The phase that who joins the step now finds: the newest one, or another one if only that is active.
+ * HD_NONE: none has begun. O(slots). */
+uint32_t keyd_step_present(struct keyd_step *step);
+
 /* Whether ranks of both steps are on one host. */
 bool keyd_step_overlaps(const struct keyd_step *one, const struct keyd_step *other);
 
-/* The active phases as text, "0 3", in a buffer that the caller frees. NULL: no memory. */
+/*
+ * The active phases as text, "0 3", in a buffer that the caller frees. "-3": none is active, and phase
+ * 3 began last. "": none has begun. NULL: no memory.
+ */
 char *keyd_step_active(const struct keyd_step *step);
 
 const char *keyd_job_state_name(enum keyd_job_state state);

@@ -36,6 +36,9 @@ struct keyd_op {
 	uint32_t wait_ms; /* until the next try */
 	char name[KEYD_ID_LONGEST + 1]; /* of the step that the call is about */
 	uint32_t phase;
+	bool joins; /* takes the step's phase as it is, in place of op->phase */
+	bool has_known_turn;
+	uint32_t known_turn; /* of the step, as the caller knows it */
 	struct keyd_layout_request layout;
 	struct keyd_step *old; /* that the step replaces */
 	struct keyd_rekeying *rekeying;

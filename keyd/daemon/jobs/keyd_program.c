@@ -256,7 +256,7 @@ void keyd_program_lose(struct keyd *keyd, struct keyd_slot *slot, const char *re
 /* A change that no operation waits for. The task is first in it. */
 struct note {
 	struct keyd_store_change change;
-	char step[KEYD_ID_LONGEST + 1], job[KEYD_ID_LONGEST + 1];
+	char step[KEYD_ID_LONGEST + 1], job[KEYD_ID_LONGEST + 1], active[16];
 };
 
 static void free_note(struct keyd_task *task)
@@ -272,10 +272,12 @@ static void submit(struct keyd *keyd, enum keyd_store_kind kind, const struct ke
 		return;
 	snprintf(note->job, sizeof(note->job), "%s", step->job->id);
 	snprintf(note->step, sizeof(note->step), "%s", step->name);
-	note->change =
-	    (struct keyd_store_change){.task = {.finish = free_note, .drop = free_note},
-				       .kind = kind,
-				       .row = {.job = note->job, .step = note->step, .active = ""}};
+	if (step->newest != HD_NONE)
+		snprintf(note->active, sizeof(note->active), "-%u", step->newest);
+	note->change = (struct keyd_store_change){
+	    .task = {.finish = free_note, .drop = free_note},
+	    .kind = kind,
+	    .row = {.job = note->job, .step = note->step, .active = note->active}};
 	keyd_store_submit(keyd->store, &note->change);
 }
 
