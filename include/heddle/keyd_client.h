@@ -143,10 +143,24 @@ struct hd_key_client_grant {
 	char reason[HD_KEY_CLIENT_TEXT]; /* why not; "" if ready */
 };
 
-/* A phase begins: keyd puts its key into force. For the job's owner. */
+/*
+ * A phase begins: keyd puts its key into force. For the job's owner. keyd drops the request if the
+ * caller has given up waiting for it. It refuses a request that was made before another phase of the
+ * step began. Then this function asks again until the time-out, so -EEXIST means that others began
+ * phases all the time.
+ */
 int hd_key_client_request(struct hd_key_client *client, const char *job, const char *step,
 			  uint32_t phase, struct hd_key_client_grant *out,
 			  struct hd_key_client_problem *problem);
+
+/*
+ * A process of the step starts: which offset to use, in the phase that the step has. Waits for the
+ * key as a request does. Begins phase 0 if no phase of the step has ever begun, and else changes no
+ * phase. out->phase says which phase it is; if it has ended, its key may still be in force. For the
+ * job's owner.
+ */
+int hd_key_client_join(struct hd_key_client *client, const char *job, const char *step,
+		       struct hd_key_client_grant *out, struct hd_key_client_problem *problem);
 
 /* A phase has ended: its flows count no more. For the job's owner. */
 int hd_key_client_done(struct hd_key_client *client, const char *job, const char *step,

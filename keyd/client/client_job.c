@@ -7,6 +7,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Of a request: each but the first means that another phase has begun meanwhile. */
+#define TRIES_MOST 16
 
 void hd_key_client_job_free(struct hd_key_client_job *job)
 {
@@ -76,7 +80,7 @@ static int read_job(const json_t *json, struct hd_key_client_job *job)
 }
 
 /* Makes a call whose answer is a job. */
-static int call_job(struct hd_key_client *client, const struct client_call *call, const char *name,
+static int call_job(struct hd_key_client *client, struct client_call *call, const char *name,
 		    struct hd_key_client_job **out, struct hd_key_client_problem *problem)
 {
 	struct hd_key_client_job *job;
@@ -221,28 +225,26 @@ int hd_key_client_release(struct hd_key_client *client, const char *job,
 
 /* ---- phases: called often, so over the network with the job's token ---- */
 
-static int call_phase(struct hd_key_client *client, const char *job, const char *path,
-		      const char *step, uint32_t phase, json_t **answer,
-		      struct hd_key_client_problem *problem)
+static int call_phase(struct hd_key_client *client, struct client_call *call, json_t *body,
+		      json_t **answer, struct hd_key_client_problem *problem)
 {
-	struct client_call call = {.method = "POST", .job = job, .path = path, .by_token = true};
 	struct hd_key_client_problem unused;
-	int rc = client_session_check_id(step, problem);
 
-	if (rc)
-		return rc;
-	call.body = json_pack("{s:s, s:I}", "step", step, "phase", (json_int_t)phase);
-	if (!call.body)
+	call->method = "POST";
+	call->by_token = true;
+	call->body = body;
+	if (!body)
 		return client_problem_memory(problem ? problem : &unused);
-	return client_session_call(client, &call, answer, problem);
+	return client_session_call(client, call, answer, problem);
 }
 
 /* A grant without an offset or ready would be worth nothing. */
-static bool read_grant(const json_t *json, struct hd_key_client_grant *grant)
+static bool read_grant(const json_t *json, struct hd_key_client_grant *grant, uint32_t *turn)
 {
 	return json_object_get(json, "offset") && json_object_get(json, "ready") &&
 	       client_read_text(json, "key", grant->key, sizeof(grant->key)) &&
 	       client_read_number(json, "phase", &grant->phase) &&
+	       client_read_number(json, "turn", turn) &&
 	       client_read_number(json, "offset", &grant->offset) && grant->offset < 128 &&
 	       client_read_number(json, "sl", &grant->sl) && grant->sl < 16 &&
 	       client_read_number(json, "contention", &grant->contention) &&
@@ -252,17 +254,24 @@ static bool read_grant(const json_t *json, struct hd_key_client_grant *grant)
 	       client_read_message(json, "reason", grant->reason, sizeof(grant->reason));
 }
 
-int hd_key_client_request(struct hd_key_client *client, const char *job, const char *step,
-			  uint32_t phase, struct hd_key_client_grant *out,
-			  struct hd_key_client_problem *problem)
+/* The turn is that of one step: of another one the client knows nothing. */
+static void choose_step(struct hd_key_client *client, const char *job, const char *step)
+{
+	if (!strcmp(client->turn_job, job) && !strcmp(client->turn_step, step))
+		return;
+	snprintf(client->turn_job, sizeof(client->turn_job), "%s", job);
+	snprintf(client->turn_step, sizeof(client->turn_step), "%s", step);
+	client->turn = 0;
+}
+
+/* Takes the grant of an answer. */
+static int take_grant(struct hd_key_client *client, json_t *json, uint32_t phase,
+		      struct hd_key_client_grant *out, struct hd_key_client_problem *problem)
 {
 	struct hd_key_client_grant grant = {.phase = phase};
-	json_t *json;
-	int rc = call_phase(client, job, "/request", step, phase, &json, problem);
+	int rc = 0;
 
-	if (rc)
-		return rc;
-	if (read_grant(json, &grant))
+	if (read_grant(json, &grant, &client->turn))
 		*out = grant;
 	else
 		rc = client_read_refuse(client, "request", problem);
@@ -270,12 +279,59 @@ int hd_key_client_request(struct hd_key_client *client, const char *job, const c
 	return rc;
 }
 
+/*
+ * keyd refuses a request that was made before the step's phase changed: nobody may wait for it any
+ * more. Who does wait asks again, with the turn that the refusal has told.
+ */
+int hd_key_client_request(struct hd_key_client *client, const char *job, const char *step,
+			  uint32_t phase, struct hd_key_client_grant *out,
+			  struct hd_key_client_problem *problem)
+{
+	struct client_call call = {.job = job, .path = "/request"};
+	json_t *json;
+	int rc = client_session_check_id(step, problem);
+
+	if (rc)
+		return rc;
+	choose_step(client, job, step);
+	call.deadline = client_session_deadline(client);
+	for (unsigned try = 0; try < TRIES_MOST; try++) {
+		rc = call_phase(client, &call,
+				json_pack("{s:s, s:I, s:I}", "step", step, "phase",
+					  (json_int_t)phase, "turn", (json_int_t)client->turn),
+				&json, problem);
+		if (!rc || !call.is_late)
+			break;
+	}
+	return rc ? rc : take_grant(client, json, phase, out, problem);
+}
+
+int hd_key_client_join(struct hd_key_client *client, const char *job, const char *step,
+		       struct hd_key_client_grant *out, struct hd_key_client_problem *problem)
+{
+	struct client_call call = {.job = job, .path = "/join"};
+	json_t *json;
+	int rc = client_session_check_id(step, problem);
+
+	if (rc)
+		return rc;
+	choose_step(client, job, step);
+	rc = call_phase(client, &call, json_pack("{s:s}", "step", step), &json, problem);
+	return rc ? rc : take_grant(client, json, 0, out, problem);
+}
+
 int hd_key_client_done(struct hd_key_client *client, const char *job, const char *step,
 		       uint32_t phase, struct hd_key_client_problem *problem)
 {
+	struct client_call call = {.job = job, .path = "/done"};
 	json_t *json;
-	int rc = call_phase(client, job, "/done", step, phase, &json, problem);
+	int rc = client_session_check_id(step, problem);
 
+	if (rc)
+		return rc;
+	rc = call_phase(client, &call,
+			json_pack("{s:s, s:I}", "step", step, "phase", (json_int_t)phase), &json,
+			problem);
 	if (!rc)
 		json_decref(json);
 	return rc;

@@ -10,7 +10,7 @@
 static int get(struct hd_key_client *client, const char *path, json_t **answer,
 	       struct hd_key_client_problem *problem)
 {
-	const struct client_call call = {.method = "GET", .path = path};
+	struct client_call call = {.method = "GET", .path = path};
 
 	return client_session_call(client, &call, answer, problem);
 }

@@ -251,6 +251,20 @@ static int decode(const struct hd_key_client *client, struct client_answer *answ
 	return rc;
 }
 
+/* A refusal that says which turn the step has. */
+static bool read_turn(const struct client_answer *answer, uint32_t *turn)
+{
+	json_t *json = json_loadb(answer->body, answer->length, 0, NULL);
+	const json_t *value = json_object_get(json, "turn");
+	json_int_t number = json_is_integer(value) ? json_integer_value(value) : -1;
+
+	json_decref(json);
+	if (number < 0 || number > UINT32_MAX)
+		return false;
+	*turn = (uint32_t)number;
+	return true;
+}
+
 /* Gets a token for the calls of a job. */
 static int fetch_token(struct hd_key_client *client, const char *job, int64_t deadline,
 		       struct hd_key_client_problem *problem)
@@ -311,8 +325,13 @@ static int exchange_token(struct hd_key_client *client, const char *job,
 	}
 }
 
-int client_session_call(struct hd_key_client *client, const struct client_call *call,
-			json_t **answer, struct hd_key_client_problem *problem)
+int64_t client_session_deadline(const struct hd_key_client *client)
+{
+	return client_address_clock() + client->timeout_ms;
+}
+
+int client_session_call(struct hd_key_client *client, struct client_call *call, json_t **answer,
+			struct hd_key_client_problem *problem)
 {
 	struct hd_key_client_problem unused;
 	struct message message = {.body = NULL};
@@ -321,11 +340,12 @@ int client_session_call(struct hd_key_client *client, const struct client_call *
 	int rc;
 
 	problem = problem ? problem : &unused;
+	call->is_late = false;
 	rc = compose(call, &message, problem);
 	json_decref(call->body);
 	if (rc)
 		return rc;
-	deadline = client_address_clock() + client->timeout_ms;
+	deadline = call->deadline ? call->deadline : client_session_deadline(client);
 	if (!client->http.address.network)
 		rc = exchange(client, &message, NULL, deadline, &received, problem);
 	else if (call->by_token)
@@ -333,7 +353,10 @@ int client_session_call(struct hd_key_client *client, const struct client_call *
 	else
 		rc = exchange_munge(client, &message, deadline, &received, problem);
 	free(message.body);
-	return rc ? rc : decode(client, &received, answer, problem);
+	if (rc)
+		return rc;
+	call->is_late = received.status == 409 && read_turn(&received, &client->turn);
+	return decode(client, &received, answer, problem);
 }
 
 int hd_key_client_new(const char *address, unsigned timeout_ms, struct hd_key_client **out,

@@ -6,7 +6,7 @@
  *   srun, sbatch, salloc	check the pattern; put it into the job's control environment, where the
  *			prolog of slurmctld finds it (`heddle key place --slurm-prolog`)
  *   srun		before the tasks start: the node of each rank, the first request; at the end: done
- *   slurmstepd		asks for the key and sets the environment of the tasks
+ *   slurmstepd		joins the step, and sets the environment of the tasks
  *
  * No failure of heddle-keyd stops a job.
  */
@@ -303,7 +303,7 @@ static void give_address(spank_t spank, const struct spank_settings *settings,
 		spank_setenv(spank, "HEDDLE_STEP", step->step, 1);
 }
 
-/* Asks for the key. Says so in slurmd's log if it has none: srun has told the user already. */
+/* Asks for the key of the phase that the step has: other nodes may have begun before this one. Says so in slurmd's log if it has none: srun has told the user already. */
 static bool ask_key(const struct spank_settings *settings, const struct spank_step *step,
 		    struct hd_key_client_grant *grant)
 {
@@ -312,7 +312,7 @@ static bool ask_key(const struct spank_settings *settings, const struct spank_st
 	int rc = spank_settings_client(settings, &client, &problem);
 
 	if (!rc)
-		rc = hd_key_client_request(client, step->job, step->step, 0, grant, &problem);
+		rc = hd_key_client_join(client, step->job, step->step, grant, &problem);
 	hd_key_client_free(client);
 	if (!rc && grant->ready && grant->offset)
 		return true;

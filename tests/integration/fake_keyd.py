@@ -135,7 +135,9 @@ class FakeKeyd:
                 return problem(409, "the phase is not active")
             job["active"].discard(body["phase"])
             return 200, {"phase": body["phase"]}
-        job["active"].add(body["phase"])
-        return 200, {"key": f"{name}.{body['phase']}.{body['step']}", "phase": body["phase"],
+        phase = body["phase"] if rest == "request" else max(job["active"], default=0)
+        job["turn"] = job.get("turn", 0) + (phase not in job["active"])
+        job["active"].add(phase)
+        return 200, {"key": f"{name}.{phase}.{body['step']}", "phase": phase, "turn": job["turn"],
                      "offset": 1 if self.ready else 0, "sl": 0, "ready": self.ready, "contention": 1,
                      "blocks": 2, "changed": 9, "reason": "" if self.ready else self.reason}

@@ -37,7 +37,7 @@ def test_a_job_from_beginning_to_end(keyd):
     assert [call[:3] for call in keyd.calls] == [
         ("PUT", "/v1/jobs/17", {"hosts": ["node1", "node2", "node3", "node4"], "pattern": "ring",
                                 "mode": "rewrite", "best_effort": True}),
-        ("POST", "/v1/jobs/17/request", {"step": "0", "phase": 2}),
+        ("POST", "/v1/jobs/17/request", {"step": "0", "phase": 2, "turn": 0}),
         ("POST", "/v1/jobs/17/done", {"step": "0", "phase": 2}),
         ("DELETE", "/v1/jobs/17", None)]
 
@@ -104,7 +104,8 @@ def test_the_environment_names_job_step_and_keyd(keyd):
     environment = {**os.environ, "HEDDLE_JOB": "17", "HEDDLE_STEP": "3", "HEDDLE_KEYD": str(keyd.path)}
     done = subprocess.run([HEDDLE, "key", "request", "-q"], env=environment, text=True, capture_output=True,
                           check=True)
-    assert done.stdout == "1\n" and keyd.calls[-1][1:3] == ("/v1/jobs/17/request", {"step": "3", "phase": 0})
+    assert done.stdout == "1\n" and keyd.calls[-1][1:3] == ("/v1/jobs/17/request",
+                                                             {"step": "3", "phase": 0, "turn": 0})
     assert "no job given" in ask(keyd, "request", status=2)[1]
 
 

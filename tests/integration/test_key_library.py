@@ -55,6 +55,11 @@ class Client:
         assert self.call("request", self.pointer, job, "0", phase, ctypes.byref(grant)) == 0, self.problem.detail
         return grant
 
+    def join(self, job):
+        grant = Grant()
+        assert self.call("join", self.pointer, job, "0", ctypes.byref(grant)) == 0, self.problem.detail
+        return grant
+
     def done(self, job, phase=0):
         return self.call("done", self.pointer, job, "0", phase)
 
@@ -101,6 +106,20 @@ def test_over_the_socket(keyd):
     assert (grant.key[:2], grant.offset, grant.ready, grant.contention) == (b"a.", 1, True, 1)
     assert client.done("a") == 0
     assert client.done("a") < 0 and client.problem.status == 409
+
+
+def test_phases_of_several_clients(keyd):
+    """Each process of a job may ask for the next phase, and for an earlier one, although it does not know what others
+    have asked for. Who joins gets the phase that the step has."""
+    assert keyd.place("a", keyd.hosts[:8], "alltoall").status == 200
+    clients = [Client(str(keyd.socket)) for _ in range(3)]
+    for number in range(8):
+        grant = clients[number % 3].request("a", number % 4)
+        assert (grant.phase, grant.ready, grant.offset) == (number % 4, True, 1)
+        for client in clients + [Client(str(keyd.socket))]:
+            assert (client.join("a").phase, client.join("a").offset) == (number % 4, 1)
+    assert clients[0].request("a", 2).phase == 2 and Client(str(keyd.socket)).request("a", 0).phase == 0
+    assert clients[0].request("a", 1).ready and keyd.get("/v1/jobs/a").json["active"] == [1]
 
 
 def test_over_the_network_with_tokens_that_expire(keyd, munge):

@@ -56,7 +56,7 @@ def is_late(keyd, job):
 
 def test_a_job_is_placed_runs_with_its_offset_and_is_released(slurm, keyd):
     """The prolog places the job's hosts for its user; srun sends the node of each rank, begins and ends
-    the phase; each node asks; the epilog releases."""
+    the phase; each node joins; the epilog releases."""
     done = slurm.run("srun", "-N4", "--ntasks-per-node=2", "-m", "cyclic", "--routing-pattern=stencil2d:2x4", *SHOW)
     found = rows(done.stdout)
     assert sorted(found) == list(range(8)) and key_messages(done) == []
@@ -74,8 +74,8 @@ def test_a_job_is_placed_runs_with_its_offset_and_is_released(slurm, keyd):
     (path, body, _), = keyd.called("PUT", ".*/layout")
     assert path == f"/v1/jobs/{job}/steps/0/layout"
     assert body == {"ranks": [f"node{rank % 4 + 1}" for rank in range(8)]}
-    requests = keyd.called("POST", ".*/request")
-    assert [body for _, body, _ in requests] == [{"step": "0", "phase": 0}] * 5
+    assert [body for _, body, _ in keyd.called("POST", ".*/request")] == [{"step": "0", "phase": 0, "turn": 0}]
+    assert [body for _, body, _ in keyd.called("POST", ".*/join")] == [{"step": "0"}] * 4
     # The epilog does not wait for srun, so the release may come before the end of the phase, or before srun asks
     # which phases there are.
     calls = [(call[0], call[1].rsplit("/", 1)[-1]) for call in keyd.calls]
@@ -190,7 +190,7 @@ def test_a_step_keeps_the_pattern_of_its_job(slurm, keyd):
 
 def test_a_cancelled_job_is_released(slurm, keyd):
     process = slurm.start("srun", "-N2", "-n2", "--routing-pattern=ring", "sleep", "60")
-    wait_until(lambda: len(keyd.called("POST", ".*/request")) == 3, "the requests")
+    wait_until(lambda: len(keyd.called("POST", ".*/join")) == 2, "the nodes")
     job, = slurm.jobs()
     slurm.run("scancel", job)
     wait_for_release(keyd, job)

@@ -126,7 +126,6 @@ def test_more_phases_than_offsets(site, no_marks):
     site.wait_for_base()
 
 
-@pytest.mark.xfail(strict=True, reason="a node that begins late puts the switches back to the routes of phase 0")
 def test_a_node_that_begins_late(site, no_marks):
     """The slurmd of a node stands still until the job is in its third phase. When the node then begins its part of
     the job, the routes of that phase stay."""

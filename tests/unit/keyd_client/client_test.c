@@ -269,6 +269,60 @@ static void test_problem_json(void **state)
 	}
 }
 
+#define LATE "HTTP/1.1 409 Conflict\r\nContent-Length: 27\r\n\r\n{\"detail\":\"late\",\"turn\":41}"
+
+/* A request that keyd finds late is made again with the turn that keyd says; the next one has the turn
+ * of the grant, and one of another step has none. */
+static void test_asks_again_when_late(void **state)
+{
+	static const struct scripted_answer answers[] = {
+	    {.bytes = LATE},
+	    {.json = "{\"offset\":1,\"ready\":true,\"turn\":42}"},
+	    {.bytes = LATE},
+	    {.json = "{\"offset\":1,\"ready\":true,\"turn\":43}"},
+	    {.json = GRANT}};
+	static const char *const bodies[] = {[2] = "{\"step\":\"0\",\"phase\":3,\"turn\":41}",
+					     [4] = "{\"step\":\"0\",\"phase\":3,\"turn\":41}",
+					     [5] = "{\"step\":\"1\",\"phase\":3,\"turn\":0}"};
+
+	(void)state;
+	for (unsigned count = 2; count <= 5; count += count == 2 ? 2 : 1) {
+		struct scene scene;
+
+		open_scene(&scene, answers, count);
+		assert_int_equal(request(&scene), 0);
+		if (count >= 4)
+			assert_int_equal(request(&scene), 0);
+		if (count == 5)
+			assert_int_equal(hd_key_client_request(scene.client, "17", "1", 3,
+							       &scene.grant, &scene.problem),
+					 0);
+		close_scene(&scene);
+		assert_int_equal(scene.server.requests, count);
+		assert_non_null(strstr(scene.server.last, bodies[count]));
+	}
+}
+
+/* It does not ask for ever, and not at all if the refusal has no turn, or if it is no request. */
+static void test_gives_up_when_late(void **state)
+{
+	struct scripted_answer answers[32];
+	struct scene scene;
+
+	(void)state;
+	for (unsigned i = 0; i < 32; i++)
+		answers[i] = (struct scripted_answer){.bytes = LATE};
+	open_scene(&scene, answers, 32);
+	assert_int_equal(request(&scene), -EEXIST);
+	assert_string_equal(scene.problem.detail, "late");
+	assert_int_equal(hd_key_client_join(scene.client, "17", "0", &scene.grant, &scene.problem),
+			 -EEXIST);
+	close_scene(&scene);
+	assert_int_equal(scene.server.requests, 16 + 1);
+	assert_non_null(strstr(scene.server.last, "POST /v1/jobs/17/join HTTP/1.1\r\n"));
+	assert_non_null(strstr(scene.server.last, "\r\n\r\n{\"step\":\"0\"}"));
+}
+
 /* A server that refuses a large body before it has read it is heard, without SIGPIPE. */
 static void test_hears_a_refusal_of_a_large_body(void **state)
 {
@@ -448,6 +502,8 @@ int main(void)
 	    cmocka_unit_test(test_short_and_endless_answers),
 	    cmocka_unit_test(test_times_out),
 	    cmocka_unit_test(test_problem_json),
+	    cmocka_unit_test(test_asks_again_when_late),
+	    cmocka_unit_test(test_gives_up_when_late),
 	    cmocka_unit_test(test_hears_a_refusal_of_a_large_body),
 	    cmocka_unit_test(test_place),
 	    cmocka_unit_test(test_lists),
