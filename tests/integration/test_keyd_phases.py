@@ -3,6 +3,8 @@
 answer is held to doc/guide/keyd-api.yaml."""
 
 import contextlib
+import json
+import signal
 import socket
 import threading
 
@@ -12,6 +14,8 @@ from fabric_sim import PATIENCE
 from keyd_testing import DONE, FakeManager, Keyd, host_names, netlist, wait_for
 
 PHASES = [[[0, 5]], [[0, 6]], [[0, 7]]]
+RANKS = 512  # of a pattern whose keys take some time
+TRIES = 50
 
 
 @pytest.fixture(name="keyd")
@@ -223,3 +227,57 @@ def test_release_that_waits_is_carried_out(keyd):
     with held_manager(keyd):
         call_for_nobody(keyd, "DELETE", "/v1/jobs/1", "")
     wait_for(lambda: keyd.get("/v1/jobs").json["jobs"] == [], "the release")
+
+
+def leave_while_keys_are_made(keyd, path, body):
+    """Makes a call for whose keys heddle-keyd needs some time, and leaves. heddle-keyd stands still meanwhile, but its
+    keys may be ready before. Whether they were not."""
+    stream = send(keyd, "PUT", path, body)
+    before = keyd.metrics()
+    keyd.process.send_signal(signal.SIGSTOP)
+    stream.close()
+    keyd.process.send_signal(signal.SIGCONT)
+    call = "layout" if path.endswith("layout") else "place"
+
+    def answered():
+        now = keyd.metrics()
+        return sum(now[name] - before.get(name, 0) for name in now if name.startswith(f'answers_total{{call="{call}"'))
+
+    wait_for(lambda: answered() == 1, "the end of the call")
+    return keyd.metrics()["abandoned_total"] > before["abandoned_total"]
+
+
+def test_placement_that_nobody_waits_for(keyd):
+    """A scheduler that has gone does not release the job, so it is not placed, and its offsets are free."""
+    body = json.dumps({"hosts": keyd.hosts, "pattern": "alltoall", "ranks": RANKS})
+    for _ in range(TRIES):
+        if leave_while_keys_are_made(keyd, "/v1/jobs/2", body):
+            break
+        assert keyd.release("2").status == 200
+    else:
+        pytest.fail("all were placed")
+    assert [job["job"] for job in keyd.get("/v1/jobs").json["jobs"]] == ["1"]
+    assert keyd.place("2", keyd.hosts).json["offset"] == 2
+
+
+def test_placement_that_another_one_waits_for(keyd):
+    """The same placement of two clients, of whom the first one leaves: the other one gets its answer."""
+    body = json.dumps({"hosts": keyd.hosts, "pattern": "alltoall", "ranks": RANKS})
+    streams = [send(keyd, "PUT", "/v1/jobs/2", body) for _ in range(2)]
+    assert keyd.get("/healthz").status == 200
+    streams[0].close()
+    assert streams[1].recv(4096).startswith(b"HTTP/1.1 200 ")
+    streams[1].close()
+
+
+def test_layout_that_nobody_waits_for(keyd):
+    """The step is as before."""
+    keyd.release("1")
+    assert keyd.place("1", keyd.hosts, "alltoall").status == 200
+    for number in range(TRIES):
+        body = json.dumps({"ranks": [keyd.hosts[rank % 16] for rank in range(RANKS)]})
+        if leave_while_keys_are_made(keyd, f"/v1/jobs/1/steps/{number + 1}/layout", body):
+            break
+    else:
+        pytest.fail("all were taken")
+    assert len(keyd.get("/v1/jobs/1").json["steps"]) == 1 + number
