@@ -364,8 +364,8 @@ def held_call(remote, method, path, body=None):
         os.kill(process, signal.SIGCONT)
 
 
-def answered_requests(keyd):
-    return sum(value for name, value in keyd.metrics().items() if name.startswith('answers_total{call="request"'))
+def answered(keyd, call):
+    return sum(value for name, value in keyd.metrics().items() if name.startswith(f'answers_total{{call="{call}"'))
 
 
 def prepare_job(remote):
@@ -381,7 +381,7 @@ def test_abandoned_request(remote):
         connection.close()
         assert remote.keyd.request("1", 1).json["ready"]
         held = dict(remote.keyd.manager.keys)
-    wait_for(lambda: answered_requests(remote.keyd) == 2, "the end of both requests")
+    wait_for(lambda: answered(remote.keyd, "request") == 2, "the end of both requests")
     assert remote.keyd.get("/v1/jobs/1").json["active"] == [1] and remote.keyd.manager.keys == held
     assert remote.keyd.metrics()["abandoned_total"] == 1
 
@@ -406,7 +406,7 @@ def test_abandoned_release(remote):
         connection.close()
         assert remote.keyd.release("1").status == 200
         prepare_job(remote)
-    wait_for(lambda: remote.keyd.metrics()["abandoned_total"] == 1, "the end of the call")
+    wait_for(lambda: answered(remote.keyd, "release") == 2, "the end of both calls")
     assert remote.keyd.request("1", 1).json["ready"]
 
 

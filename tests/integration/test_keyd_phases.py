@@ -103,9 +103,12 @@ def test_join_waits_for_the_key(keyd):
 
 
 def test_join_after_a_restart(keyd):
-    """A heddle-keyd that starts again knows which steps have begun: with an active phase, and without one."""
+    """A heddle-keyd that starts again knows which steps have begun: with an active phase, without one, and one whose
+    place another step has taken."""
+    layout(keyd, "2", keyd.hosts[:8])
     layout(keyd, "3", keyd.hosts[:8])
     layout(keyd, "4", keyd.hosts[8:])
+    keyd.request("1", 1, "2")
     keyd.request("1", 1, "3")
     keyd.request("1", 2, "4")
     keyd.done("1", 2, "4")
@@ -115,7 +118,8 @@ def test_join_after_a_restart(keyd):
     assert (join(keyd, "3").json["phase"], join(keyd, "3").json["ready"]) == (1, True)
     grant = join(keyd, "4").json
     assert (grant["phase"], grant["ready"], grant["offset"]) == (2, False, 0)
-    assert active(keyd) == [1]
+    assert not join(keyd, "2").json["ready"] and active(keyd) == [1]
+    assert join(keyd, "3").json["ready"]
 
 
 def test_join_is_refused(keyd):
@@ -208,9 +212,9 @@ def test_client_that_leaves_while_its_call_waits(keyd, call):
     """Its call is not carried out, and counted."""
     with held_manager(keyd):
         call_for_nobody(keyd, *call)
-    wait_for(lambda: keyd.metrics()["abandoned_total"] == 1, "the end of the call")
+    assert join(keyd).json["phase"] == 1  # the next one in the queue of the job
+    assert keyd.metrics()["abandoned_total"] == 1
     assert active(keyd) == [1] and [step["step"] for step in keyd.get("/v1/jobs/1").json["steps"]] == ["0"]
-    assert join(keyd).json["phase"] == 1
 
 
 def test_half_of_a_connection(keyd):
@@ -226,7 +230,7 @@ def test_release_that_waits_is_carried_out(keyd):
     """Nobody would repeat it, and what comes later for this job comes after it in any case."""
     with held_manager(keyd):
         call_for_nobody(keyd, "DELETE", "/v1/jobs/1", "")
-    wait_for(lambda: keyd.get("/v1/jobs").json["jobs"] == [], "the release")
+    assert join(keyd).status == 404 and keyd.get("/v1/jobs").json["jobs"] == []
 
 
 def leave_while_keys_are_made(keyd, path, body):
