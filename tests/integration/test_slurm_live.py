@@ -64,9 +64,9 @@ def test_two_jobs_at_once(site):
     assert site.contention(held, first + second, 1) <= 2
     site.go("one", one)
     wait_until(lambda: len(site.job_ids()) == 1, "the end of the first job")
-    left = site.tables()
-    assert not {lid for _, lid in changed(site.base, left)} & site.lids(range(1, 9))
-    assert not {lid for _, lid in changed(held, left)} & site.lids(range(9, 17))
+    wait_until(lambda: not {lid for _, lid in changed(site.base, site.tables())} & site.lids(range(1, 9)),
+               "the tables without the key of the first job")
+    assert not {lid for _, lid in changed(held, site.tables())} & site.lids(range(9, 17))
     site.go("two", two)
     site.wait_for_base()
 
