@@ -2,20 +2,13 @@
 #include "agent_parts.h"
 
 #include <errno.h>
-#include <event2/buffer.h>
-#include <event2/listener.h>
 #include <heddle/base/error.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <router_query.h>
 #include <router_update.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 /* ---- lists ---- */
 
@@ -115,152 +108,6 @@ static void agent_lists_advertise(struct agent *agent)
 			advertise_at(agent, &agent->links[s]);
 }
 
-/* ---- control ---- */
-
-/*
- * The control socket: a client sends one line, the name of a table, and gets the table as a JSON
- * array of objects, or {"error": "..."}.
- */
-
-struct agent;
-
-struct agent_control;
-
-static void agent_control_free(struct agent_control *control);
-
-#define LINE_LONGEST 64u
-
-struct agent_control {
-	struct agent *agent;
-	struct evconnlistener *listener;
-	char *path;
-};
-
-static void on_written(struct bufferevent *stream, void *context)
-{
-	(void)context;
-	bufferevent_free(stream);
-}
-
-static void on_end(struct bufferevent *stream, short what, void *context)
-{
-	(void)what;
-	(void)context;
-	bufferevent_free(stream);
-}
-
-static void answer(struct bufferevent *stream, const struct agent *agent, const char *name)
-{
-	const struct agent_state state = {agent->router, agent->links, agent->link_count};
-	json_t *table = agent_tables_make(&state, name);
-	char *text = table ? json_dumps(table, JSON_COMPACT) : NULL;
-
-	json_decref(table);
-	bufferevent_disable(stream, EV_READ);
-	bufferevent_setcb(stream, NULL, on_written, on_end, NULL);
-	if (text)
-		bufferevent_write(stream, text, strlen(text));
-	else
-		bufferevent_free(stream);
-	free(text);
-}
-
-static void on_line(struct bufferevent *stream, void *context)
-{
-	const struct agent_control *control = context;
-	struct evbuffer *input = bufferevent_get_input(stream);
-	char *line = evbuffer_readln(input, NULL, EVBUFFER_EOL_LF);
-
-	if (line)
-		answer(stream, control->agent, line);
-	else if (evbuffer_get_length(input) > LINE_LONGEST)
-		bufferevent_free(stream);
-	free(line);
-}
-
-static void on_client(struct evconnlistener *listener, evutil_socket_t descriptor,
-		      struct sockaddr *address, int length, void *context)
-{
-	struct agent_control *control = context;
-	struct bufferevent *stream =
-	    bufferevent_socket_new(control->agent->base, descriptor, BEV_OPT_CLOSE_ON_FREE);
-
-	(void)listener;
-	(void)address;
-	(void)length;
-	if (!stream) {
-		close(descriptor);
-		return;
-	}
-	bufferevent_setcb(stream, on_line, NULL, on_end, control);
-	bufferevent_enable(stream, EV_READ | EV_WRITE);
-}
-
-/* Whether somebody accepts connections at the path. */
-static bool is_served(const struct sockaddr_un *address)
-{
-	int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool served =
-	    probe >= 0 && !connect(probe, (const struct sockaddr *)address, sizeof(*address));
-
-	if (probe >= 0)
-		close(probe);
-	return served;
-}
-
-static int listen_at(struct agent_control *control, const char *path, struct hd_error *err)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	mode_t mask;
-
-	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
-	if (is_served(&address))
-		return hd_error_set(err, -EADDRINUSE, "%s: another heddle-router is running", path);
-	unlink(path);
-	mask = umask(S_IXUSR | S_IXGRP | S_IRWXO);
-	control->listener = evconnlistener_new_bind(
-	    control->agent->base, on_client, control, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC,
-	    -1, (struct sockaddr *)&address, sizeof(address));
-	umask(mask);
-	if (!control->listener)
-		return hd_error_set(err, errno ? -errno : -EIO, "%s: cannot listen: %s", path,
-				    strerror(errno));
-	control->path = strdup(path);
-	return control->path ? 0 : hd_error_no_memory(err);
-}
-
-/* Listens at a path, which only the owner and the group may use. Replaces a socket that nobody
- * listens at. Errors: -EADDRINUSE an agent listens there, errno of bind. */
-static int agent_control_new(struct agent *agent, const char *path, struct agent_control **out,
-			     struct hd_error *err)
-{
-	struct agent_control *control = calloc(1, sizeof(*control));
-	int rc;
-
-	if (!control)
-		return hd_error_no_memory(err);
-	control->agent = agent;
-	rc = listen_at(control, path, err);
-	if (rc)
-		agent_control_free(control);
-	else
-		*out = control;
-	return rc;
-}
-
-/* NULL is allowed. Removes the socket. */
-static void agent_control_free(struct agent_control *control)
-{
-	if (!control)
-		return;
-	if (control->listener)
-		evconnlistener_free(control->listener);
-	if (control->path)
-		unlink(control->path);
-	free(control->path);
-	free(control);
-}
-
 /* ---- the agent ---- */
 
 #define POLL_MS 20u /* for umad ports whose descriptor the event loop cannot watch */
@@ -326,16 +173,29 @@ static void on_ready(struct agent *agent, struct agent_link *link,
 	work_now(agent);
 }
 
+static void say_clock(const struct agent *agent, const struct agent_link *link, uint64_t before,
+		      uint64_t epoch)
+{
+	if (epoch < before)
+		hd_log(agent->log, HD_LOG_WARNING,
+		       "subnet 0x%016" PRIx64 ": its epochs have gone back from %" PRIu64
+		       " to %" PRIu64 ", as after a clock that was set back; the new lists count",
+		       link->prefix, before, epoch);
+}
+
 static enum hd_router_reason on_message(struct agent_link *link,
 					const struct hd_router_message *message)
 {
 	struct agent *agent = link->owner;
+	const uint64_t before = hd_router_lists_of(agent->router, link->subnet)->epoch;
 	enum hd_router_reason reason = hd_router_update(agent->router, link->subnet, message);
 
 	if (reason)
 		return reason;
-	if (message->type == HD_ROUTER_READY)
+	if (message->type == HD_ROUTER_READY) {
+		say_clock(agent, link, before, message->epoch);
 		on_ready(agent, link, message);
+	}
 	if (message->type == HD_ROUTER_FOREIGN)
 		agent_lists_pass_on(agent, link, message);
 	return HD_ROUTER_OK;
@@ -366,6 +226,17 @@ static void on_advertise(evutil_socket_t unused, short what, void *context)
 				(struct hd_router_message){.type = HD_ROUTER_ALIVE});
 	}
 	agent_lists_advertise(agent);
+}
+
+/* Plugins forget lists that nobody repeats. */
+static void on_repeat(evutil_socket_t unused, short what, void *context)
+{
+	struct agent *agent = context;
+
+	(void)unused;
+	(void)what;
+	for (uint32_t s = 0; s < agent->link_count; s++)
+		agent_lists_hand_over(agent, (uint8_t)s);
 }
 
 static void on_check(evutil_socket_t unused, short what, void *context)
@@ -504,6 +375,8 @@ static int make_events(struct agent *agent)
 		return -ENOMEM;
 	rc = add_timer(agent, agent->config->advertise_ms, on_advertise, &agent->advertise);
 	if (!rc)
+		rc = add_timer(agent, agent->config->repeat_ms, on_repeat, &agent->repeat);
+	if (!rc)
 		rc = add_timer(agent, agent->config->settings.expire_ms, on_check, &agent->check);
 	if (!rc)
 		rc = add_signal(agent, SIGTERM, &agent->signals[0]);
@@ -578,6 +451,7 @@ void agent_free(struct agent *agent)
 	}
 	free_event(agent->work);
 	free_event(agent->advertise);
+	free_event(agent->repeat);
 	free_event(agent->check);
 	free_event(agent->signals[0]);
 	free_event(agent->signals[1]);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REPEAT_MS 30000u /* plugins forget lists after three times as long */
+
 static int parse_guid(const char *text, uint64_t *guid, struct hd_error *err)
 {
 	struct hd_cursor cursor = {text, text + strlen(text)};
@@ -49,6 +51,13 @@ static int validate_socket(const char *text, struct hd_error *err)
 	return 0;
 }
 
+static int validate_path(const char *text, struct hd_error *err)
+{
+	if (*text != '/')
+		return hd_error_set(err, -EINVAL, "'%s' is no absolute path", text);
+	return validate_socket(text, err);
+}
+
 #define NUMBER(option, text, what, least, most)                                                    \
 	{                                                                                          \
 		.name = option, .summary = what, .type = HD_OPTION_INT, .fallback = text,          \
@@ -69,7 +78,7 @@ static const struct hd_option router_options[] = {
      .summary = "socket for heddle-router show",
      .type = HD_OPTION_STRING,
      .fallback = AGENT_CONTROL,
-     .validate = validate_socket},
+     .validate = validate_path},
     NUMBER("timeout_ms", "200", "how long a switch may take to answer", 1, 60000),
     NUMBER("retries", "3", "further tries if a switch does not answer", 0, 10),
     NUMBER("settle_ms", "500", "from the first reading of a table to the second", 1, 60000),
@@ -144,6 +153,7 @@ static void take_values(struct agent_config *config, unsigned subnets)
 	config->node_guid = guid_option(options, "node_guid");
 	config->control = hd_options_get(options, "control")->text;
 	config->advertise_ms = number(options, "advertise_ms");
+	config->repeat_ms = config->advertise_ms < REPEAT_MS ? config->advertise_ms : REPEAT_MS;
 	config->settings = (struct hd_router_settings){
 	    .hash = (enum hd_router_hash)number(options, "hash"),
 	    .timeout_ms = number(options, "timeout_ms"),

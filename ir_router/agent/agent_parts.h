@@ -27,6 +27,7 @@ struct agent_config {
 	uint64_t node_guid;
 	const char *control; /* path of the control socket */
 	uint32_t advertise_ms;
+	uint32_t repeat_ms; /* between two times that hosts are handed over */
 	struct hd_router_settings settings;
 	struct hd_router_limits limits; /* subnets as the file has */
 };
@@ -139,6 +140,27 @@ int agent_smp_descriptor(const struct agent_smp *smp, uint8_t subnet);
 /* The callbacks for a router. `smp` must outlive it. */
 struct hd_router_callbacks agent_smp_callbacks(struct agent_smp *smp);
 
+/* ---- control ---- */
+
+/*
+ * The control socket: a client sends one line, the name of a table, and gets the table as a JSON array of objects, or
+ * {"error": "..."}.
+ */
+
+struct agent;
+struct agent_control;
+
+/*
+ * Listens at a path, which only the owner and the group may use. Replaces a socket of this user that nobody listens at,
+ * and nothing else. Errors: -EADDRINUSE an agent listens there, -EEXIST it is no socket, -EPERM it is another user's;
+ * those of bind().
+ */
+int agent_control_new(struct agent *agent, const char *path, struct agent_control **out,
+		      struct hd_error *err);
+
+/* Removes the socket, if its file is still that one. NULL is allowed. */
+void agent_control_free(struct agent_control *control);
+
 /* ---- the agent ---- */
 
 struct agent {
@@ -151,7 +173,7 @@ struct agent {
 	struct agent_link *links; /* [link_count], by the index of the subnet in the router */
 	struct event **descriptors; /* [link_count] of umad ports; NULL: none */
 	uint32_t link_count;
-	struct event *work, *advertise, *check; /* timers */
+	struct event *work, *advertise, *repeat, *check; /* timers */
 	struct event *signals[2];
 	struct agent_control *control;
 	uint8_t *bytes; /* [HD_ROUTER_MESSAGE_MAX] */

@@ -29,6 +29,7 @@ struct hd_handshake_session {
 struct hd_handshake {
 	struct hd_handshake_hooks hooks;
 	uint64_t prefix, epoch;
+	uint64_t now_ms; /* of the last hd_handshake_tick() */
 	bool published;
 	struct hd_handshake_session *sessions;
 	struct hd_handshake_port *ports;
@@ -39,6 +40,23 @@ struct hd_handshake {
 	uint32_t foreign_count;
 	uint8_t bytes[HD_ROUTER_MESSAGE_MAX]; /* for writing */
 };
+
+/* ---- lists of other subnets ---- */
+
+/*
+ * Takes a part of a list. *list is what to pass on to other routers: a list that is complete now, with *changed, or a
+ * known one that was repeated; NULL: nothing. *reason says why the part is refused. Errors: -ENOMEM.
+ */
+int handshake_foreign_take(struct hd_handshake_session *session,
+			   const struct hd_router_message *message,
+			   const struct hd_handshake_foreign **list, bool *changed,
+			   enum hd_router_reason *reason);
+
+/* Forgets a list that has not come completely. */
+void handshake_foreign_abandon(struct hd_handshake_session *session);
+
+/* Forgets the lists that were not repeated in time. */
+void handshake_foreign_expire(struct hd_handshake *handshake);
 
 /* ---- messages to routers ---- */
 

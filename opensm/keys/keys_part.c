@@ -240,7 +240,7 @@ static void keep_server(struct keys_state *state)
 {
 	const char *group = option(state, "group");
 	char path[sizeof(state->socket)];
-	struct hd_error err;
+	struct hd_error err = {""};
 
 	port_path_expand(port_path_guid(state->context->osm), option(state, "socket"), path,
 			 sizeof(path));
@@ -250,12 +250,12 @@ static void keep_server(struct keys_state *state)
 	state->server = NULL;
 	snprintf(state->socket, sizeof(state->socket), "%s", path);
 	snprintf(state->group, sizeof(state->group), "%s", group);
-	if (*path && start_server(state, path, group, &err)) {
+	keys_shared_note_listening(&state->shared, *path != 0, false);
+	if (*path && start_server(state, path, group, &err))
 		state->server = NULL;
+	if (*err.text)
 		log_error(&state->context->log, LOG_ERROR_KEYS,
 			  "keys: heddle-keyd cannot connect: %s", err.text);
-	}
-	keys_shared_note_listening(&state->shared, *path != 0, state->server != NULL);
 }
 
 static void sweep_begins(void *data)

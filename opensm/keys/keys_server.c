@@ -257,6 +257,18 @@ static void refused(void *context, const char *address)
 		  address);
 }
 
+static void reachable(void *context, bool reachable, const char *reason)
+{
+	const struct keys_server *server = context;
+
+	keys_shared_note_listening(server->shared, true, reachable);
+	if (reachable)
+		log_info(server->log, "keys: heddle-keyd can connect");
+	else
+		log_error(server->log, LOG_ERROR_KEYS,
+			  "keys: heddle-keyd cannot connect any more: %s", reason);
+}
+
 static void woken(void *context)
 {
 	struct keys_server *server = context;
@@ -302,6 +314,7 @@ int keys_server_start(struct keys_shared *shared, const char *path, const char *
 							   HD_CHANNEL_HEADER + HD_CHANNEL_BODY_MAX,
 						       .unsent_most = UNSENT_MOST,
 						       .context = server,
+						       .reachable = reachable,
 						       .woken = woken,
 						       .connected = connected,
 						       .received = received,

@@ -10,8 +10,9 @@
 
 struct keys_server;
 
-/* Listens at the path and starts the thread; `shared` must outlive it. `group` may connect, ""
- * that of this process. The server is ended with keys_server_end(). Errors: of the system, with a reason; -ENOMEM. */
+/* Listens at the path and starts the thread; `shared` must outlive it. `group` may connect, "" that of this process.
+ * That it cannot listen is no error: `err` then has the reason, and else "", and the thread tries again (socket_server.h).
+ * Whether it listens is in `shared`. The server is ended with keys_server_end(). Errors: there is no thread, -ENOMEM. */
 int keys_server_start(struct keys_shared *shared, const char *path, const char *group,
 		      struct keys_server **out, struct hd_error *err);
 

@@ -62,6 +62,20 @@ int map_foreign_lists_put(struct map_foreign_lists *lists, const struct hd_hands
 	return 0;
 }
 
+void map_foreign_lists_remove(struct map_foreign_lists *lists, uint64_t prefix)
+{
+	uint32_t at = 0;
+
+	while (at < lists->count && lists->items[at].prefix != prefix)
+		at++;
+	if (at == lists->count)
+		return;
+	free(lists->items[at].hosts);
+	lists->count--;
+	memmove(&lists->items[at], &lists->items[at + 1],
+		(lists->count - at) * sizeof(*lists->items));
+}
+
 int map_foreign_lists_copy(const struct map_foreign_lists *lists, struct map_foreign_lists *out)
 {
 	for (uint32_t i = 0; i < lists->count; i++) {

@@ -23,6 +23,9 @@ struct map_foreign_lists {
 int map_foreign_lists_put(struct map_foreign_lists *lists, const struct hd_handshake_foreign *list,
 			  bool *changed);
 
+/* Removes the list of a subnet, if there is one. */
+void map_foreign_lists_remove(struct map_foreign_lists *lists, uint64_t prefix);
+
 /* Makes an independent copy in *out, which is empty before. Errors: -ENOMEM, *out stays empty. */
 int map_foreign_lists_copy(const struct map_foreign_lists *lists, struct map_foreign_lists *out);
 

@@ -309,7 +309,7 @@ static void foreign_changed(void *context)
 static void keep_server(struct map_state *state)
 {
 	char address[sizeof(state->address)];
-	struct hd_error err;
+	struct hd_error err = {""};
 
 	port_path_expand(port_path_guid(state->context->osm), option(state, "router_socket"),
 			 address, sizeof(address));
@@ -325,11 +325,11 @@ static void keep_server(struct map_state *state)
 						     .log = &state->context->log,
 						     .foreign_changed = foreign_changed,
 						     .context = state};
-	if (*address && map_server_start(&settings, &state->server, &err)) {
+	if (*address && map_server_start(&settings, &state->server, &err))
 		state->server = NULL;
+	if (*err.text)
 		log_error(&state->context->log, LOG_ERROR_MAP, "map: routers cannot connect: %s",
 			  err.text);
-	}
 }
 
 static void sweep_begins(void *data)

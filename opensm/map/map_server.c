@@ -10,6 +10,9 @@
 
 #define UNSENT_MOST ((size_t)64 << 20) /* bytes that a router may leave unread */
 #define ALIVE_MS 30000
+#define TICK_MS 10000 /* between two looks at which lists have expired */
+#define HELLO_MS 10000 /* for a connection to greet */
+#define PEER_MOST 32u /* connections of one address, or of one user of this machine */
 
 struct map_server {
 	/* ---- only the thread's ---- */
@@ -69,7 +72,26 @@ static void note_foreign(void *context, const struct hd_handshake_foreign *list)
 	server->foreign_changed(server->context);
 }
 
+static void note_expired(void *context, uint64_t prefix)
+{
+	struct map_server *server = context;
+
+	pthread_mutex_lock(&server->lock);
+	map_foreign_lists_remove(&server->foreign, prefix);
+	pthread_mutex_unlock(&server->lock);
+	log_error(server->log, LOG_ERROR_MAP,
+		  "map: no router has repeated the hosts of subnet 0x%016" PRIx64
+		  " for %u s; they are forgotten",
+		  prefix, HD_HANDSHAKE_EXPIRE_MS / 1000);
+	server->foreign_changed(server->context);
+}
+
 /* ---- hooks of the connections ---- */
+
+static void tick(const struct map_server *server)
+{
+	hd_handshake_tick(server->handshake, (uint64_t)monotonic_ms());
+}
 
 static uint64_t make_nonce(void)
 {
@@ -94,8 +116,9 @@ static void connected(void *context, struct socket_client *client)
 static size_t received(void *context, struct socket_client *client, const uint8_t *bytes,
 		       size_t length)
 {
-	(void)context;
+	tick(context);
 	hd_handshake_receive(client->data, bytes, (uint32_t)length);
+	client->known = hd_handshake_router(client->data);
 	return length;
 }
 
@@ -113,8 +136,19 @@ static void refused(void *context, const char *address)
 
 	(void)address;
 	log_error(server->log, LOG_ERROR_MAP,
-		  "map: more than %u routers are connected; one more is refused",
-		  SOCKET_SERVER_CLIENTS);
+		  "map: a connection is refused: %u routers are connected, or %u from one place",
+		  SOCKET_SERVER_CLIENTS, PEER_MOST);
+}
+
+static void reachable(void *context, bool reachable, const char *reason)
+{
+	const struct map_server *server = context;
+
+	if (reachable)
+		log_info(server->log, "map: routers can connect");
+	else
+		log_error(server->log, LOG_ERROR_MAP, "map: routers cannot connect any more: %s",
+			  reason);
 }
 
 static void publish_next(struct map_server *server)
@@ -136,12 +170,14 @@ static void woken(void *context)
 {
 	struct map_server *server = context;
 
+	tick(server);
 	publish_next(server);
 	if (monotonic_ms() >= server->alive) {
 		hd_handshake_keep_alive(server->handshake);
 		server->alive = monotonic_ms() + ALIVE_MS;
 	}
 	socket_server_call_at(server->sockets, server->alive);
+	socket_server_call_at(server->sockets, monotonic_ms() + TICK_MS);
 }
 
 /* ---- for others ---- */
@@ -183,15 +219,19 @@ static int start(struct map_server *server, const struct map_server_settings *se
 						 .give_up = give_up,
 						 .accepted = note_accepted,
 						 .foreign = note_foreign,
+						 .expired = note_expired,
 						 .log = log_sink(settings->log),
 						 .context = server};
 	const struct socket_server_settings sockets = {.address = settings->address,
 						       .group = "",
 						       .wake = -1,
 						       .clients_most = SOCKET_SERVER_CLIENTS,
+						       .peer_most = PEER_MOST,
+						       .stranger_ms = HELLO_MS,
 						       .message_most = SIZE_MAX,
 						       .unsent_most = UNSENT_MOST,
 						       .context = server,
+						       .reachable = reachable,
 						       .woken = woken,
 						       .connected = connected,
 						       .received = received,
@@ -202,8 +242,8 @@ static int start(struct map_server *server, const struct map_server_settings *se
 
 	if (rc)
 		return rc;
-	rc = socket_server_start(&sockets, &server->sockets, err);
-	return rc ? hd_error_prefix(err, rc, "router_socket") : 0;
+	tick(server);
+	return socket_server_start(&sockets, &server->sockets, err);
 }
 
 int map_server_start(const struct map_server_settings *settings, struct map_server **out,

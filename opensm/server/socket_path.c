@@ -2,19 +2,24 @@
 #include "socket_path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WAITING 16
 #define NAME_SIZE 64
 #define ENTRY_SIZE 16384
+#define LOCK_TRIES 100
+#define LOCK_PAUSE_NS 10000000
 
 /* ---- addresses ---- */
 
@@ -92,28 +97,50 @@ void socket_path_remove(const char *path, const struct socket_path_file *only)
 		unlink(path);
 }
 
+/* A socket of another type cannot connect. So the other process does not notice, and the system says whether there is
+ * one. */
 bool socket_path_is_answered(const char *path)
 {
 	const struct sockaddr_un place = place_of(path);
-	int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int file = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (file < 0)
 		return false;
-	/* EAGAIN: its queue of connections is full */
-	bool answered =
-	    !connect(file, (const struct sockaddr *)&place, sizeof(place)) || errno == EAGAIN;
+	int rc = connect(file, (const struct sockaddr *)&place, sizeof(place)) ? errno : 0;
 	close(file);
-	return answered;
+	return rc != ECONNREFUSED && rc != ENOENT && rc != ENOTDIR;
+}
+
+static char *folder_of(const char *path)
+{
+	const char *end = strrchr(path, '/');
+
+	return end ? strndup(path, (size_t)(end - path) + (end == path)) : NULL;
 }
 
 void socket_path_make_folder(const char *path)
 {
-	const char *end = strrchr(path, '/');
-	char *folder = end ? strndup(path, (size_t)(end - path)) : NULL;
+	char *folder = folder_of(path);
 
 	if (folder)
 		mkdir(folder, 0755);
 	free(folder);
+}
+
+/*
+ * Two processes that find the same dead socket must not both replace it: the later one would remove the socket of the
+ * other. Returns a descriptor with the lock of the folder. Somebody who keeps the lock does not keep us from listening.
+ */
+static int lock_folder(const char *path)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+	char *folder = folder_of(path);
+	int lock = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	for (int i = 0; lock >= 0 && i < LOCK_TRIES && flock(lock, LOCK_EX | LOCK_NB); i++)
+		nanosleep(&pause, NULL);
+	free(folder);
+	return lock;
 }
 
 /* ---- listening ---- */
@@ -139,14 +166,27 @@ static int give_to(const char *path, const char *group, struct hd_error *err)
 	return 0;
 }
 
-static int open_path(int file, const char *path, const char *group, struct hd_error *err)
+static int take_path(int file, const char *path, struct hd_error *err)
 {
 	const struct sockaddr_un place = place_of(path);
 
+	if (socket_path_is_answered(path))
+		return hd_error_set(err, -EADDRINUSE, "%s: another process has this socket", path);
 	socket_path_remove(path, NULL);
-	if (bind(file, (const struct sockaddr *)&place, sizeof(place)))
-		return fail(path, "cannot bind", err);
-	int rc = give_to(path, group, err);
+	return bind(file, (const struct sockaddr *)&place, sizeof(place))
+		   ? fail(path, "cannot bind", err)
+		   : 0;
+}
+
+static int open_path(int file, const char *path, const char *group, struct hd_error *err)
+{
+	int lock = lock_folder(path), rc = take_path(file, path, err);
+
+	if (lock >= 0)
+		close(lock);
+	if (rc)
+		return rc;
+	rc = give_to(path, group, err);
 	if (!rc && chmod(path, 0660))
 		rc = fail(path, "cannot set its rights", err);
 	if (rc)

@@ -14,9 +14,10 @@ int socket_path_validate(const char *path, struct hd_error *err);
 int socket_path_or_port_validate(const char *address, struct hd_error *err);
 
 /*
- * Listens at a path whose folder must exist, or at an address with a port. At a path a socket is replaced,
- * another file is not; the owner and the group may connect, group "": that of this process. Returns a
- * descriptor that does not block. Errors: of the system, with address and reason; -ENOENT no such group.
+ * Listens at a path whose folder must exist, or at an address with a port. At a path a socket that nobody answers is
+ * replaced, another file is not; the owner and the group may connect, group "": that of this process. Returns a
+ * descriptor that does not block. Errors: of the system, with address and reason; -EADDRINUSE another process has the
+ * socket, -ENOENT no such group.
  */
 int socket_path_or_port_listen(const char *address, const char *group, struct hd_error *err);
 
@@ -31,7 +32,7 @@ struct socket_path_file socket_path_note(const char *path);
 /* Removes the socket at a path, if it is still that file; NULL: any. Other files stay. */
 void socket_path_remove(const char *path, const struct socket_path_file *only);
 
-/* Whether a process listens at the path. Never waits. */
+/* Whether a process has a socket at the path, or keeps us from knowing. That process does not notice. Never waits. */
 bool socket_path_is_answered(const char *path);
 
 /* Makes the folder of the path, if only that is missing. If that fails, listening fails, too. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #define READ_SIZE 65536u /* bytes that are read of a client before it is the others' turn */
 #define DEAF_MS 1000 /* after OpenSM had no descriptor for a client */
 #define NEVER 1e300 /* ms */
+#define LOOK_MS 5000 /* between two looks at whether clients can connect */
 
 struct socket_server {
 	struct socket_server_settings settings;
@@ -24,6 +26,8 @@ struct socket_server {
 	int wake; /* eventfd */
 	int listener; /* -1: nobody can connect */
 	struct socket_path_file made; /* by the listener */
+	bool reachable; /* as the user knows */
+	double look; /* ms; the next look at that */
 	double due; /* ms; woken() is called */
 	double deaf_until; /* ms; new clients wait */
 	atomic_bool ending;
@@ -42,12 +46,15 @@ void socket_client_close(struct socket_client *client, const char *reason)
 	snprintf(client->reason, sizeof(client->reason), "%s", reason);
 }
 
-/* Patience begins again. */
+/* Patience begins again, but not that with a stranger. */
 static void allow_time(struct socket_client *client)
 {
-	const double patience = client->server->settings.patience_ms;
+	const struct socket_server_settings *settings = &client->server->settings;
+	const double stranger = client->since + settings->stranger_ms;
 
-	client->until = patience > 0 ? monotonic_ms() + patience : NEVER;
+	client->until = settings->patience_ms > 0 ? monotonic_ms() + settings->patience_ms : NEVER;
+	if (settings->stranger_ms > 0 && !client->known && stranger < client->until)
+		client->until = stranger;
 }
 
 static size_t left_of(const struct socket_bytes *bytes)
@@ -186,19 +193,80 @@ static struct socket_client *find_place(struct socket_server *server)
 	return NULL;
 }
 
-/* The same, if need be that of a client that has hung up. */
-static struct socket_client *make_place(struct socket_server *server)
+/* The client that has connected first, of those that are strangers. NULL: there is none. `of` NULL: any peer's. */
+static struct socket_client *find_stranger(struct socket_server *server,
+					   const struct socket_peer *of)
 {
-	for (unsigned i = 0; !find_place(server) && i < server->settings.clients_most; i++)
-		if (server->clients[i].hung_up)
+	struct socket_client *oldest = NULL;
+
+	for (unsigned i = 0; server->settings.stranger_ms > 0 && i < server->settings.clients_most;
+	     i++) {
+		struct socket_client *client = &server->clients[i];
+
+		if (client->file < 0 || client->known ||
+		    (of && memcmp(of, &client->peer, sizeof(*of))))
+			continue;
+		if (!oldest || client->since < oldest->since)
+			oldest = client;
+	}
+	return oldest;
+}
+
+static bool peer_is_full(const struct socket_server *server, const struct socket_peer *peer)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < server->settings.clients_most; i++)
+		count += server->clients[i].file >= 0 &&
+			 !memcmp(peer, &server->clients[i].peer, sizeof(*peer));
+	return server->settings.peer_most && count >= server->settings.peer_most;
+}
+
+/* A place for a client of a peer, if need be that of one that has hung up, or of a stranger. */
+static struct socket_client *make_place(struct socket_server *server,
+					const struct socket_peer *peer)
+{
+	const bool full = peer_is_full(server, peer);
+	struct socket_client *stranger = NULL;
+
+	for (unsigned i = 0; (full || !find_place(server)) && i < server->settings.clients_most;
+	     i++)
+		if (server->clients[i].file >= 0 && server->clients[i].hung_up)
 			drop(&server->clients[i], "");
-	return find_place(server);
+	if (peer_is_full(server, peer))
+		stranger = find_stranger(server, peer);
+	else if (!find_place(server))
+		stranger = find_stranger(server, NULL);
+	if (stranger)
+		drop(stranger, "others need its place");
+	return peer_is_full(server, peer) ? NULL : find_place(server);
+}
+
+static struct socket_peer peer_of(int file)
+{
+	struct socket_peer peer = {.family = AF_UNIX};
+	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+	socklen_t length = sizeof(address);
+	struct ucred user;
+
+	getpeername(file, (struct sockaddr *)&address, &length);
+	if (address.ss_family == AF_INET) {
+		memcpy(peer.bytes, &((struct sockaddr_in *)&address)->sin_addr, 4);
+		peer.family = AF_INET;
+	} else if (address.ss_family == AF_INET6) {
+		memcpy(peer.bytes, &((struct sockaddr_in6 *)&address)->sin6_addr, 16);
+		peer.family = AF_INET6;
+	} else {
+		length = sizeof(user);
+		if (!getsockopt(file, SOL_SOCKET, SO_PEERCRED, &user, &length))
+			memcpy(peer.bytes, &user.uid, sizeof(user.uid));
+	}
+	return peer;
 }
 
 static void accept_client(struct socket_server *server)
 {
 	const struct socket_server_settings *settings = &server->settings;
-	struct socket_client *client = make_place(server);
 	int file = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (file < 0) {
@@ -206,12 +274,16 @@ static void accept_client(struct socket_server *server)
 			server->deaf_until = monotonic_ms() + DEAF_MS;
 		return;
 	}
+	const struct socket_peer peer = peer_of(file);
+	struct socket_client *client = make_place(server, &peer);
 	if (!client) {
-		settings->refused(settings->context, server->address);
+		if (settings->refused)
+			settings->refused(settings->context, server->address);
 		close(file);
 		return;
 	}
-	*client = (struct socket_client){.server = server, .file = file};
+	*client = (struct socket_client){
+	    .server = server, .file = file, .since = monotonic_ms(), .peer = peer};
 	allow_time(client);
 	if (settings->connected)
 		settings->connected(settings->context, client);
@@ -222,10 +294,7 @@ static int begin_to_listen(struct socket_server *server, struct hd_error *err)
 {
 	const char *address = server->address;
 
-	if (server->settings.yields && socket_path_is_answered(address))
-		return hd_error_set(err, -EADDRINUSE, "%s: another process has this socket",
-				    address);
-	if (server->settings.yields)
+	if (server->settings.makes_folder)
 		socket_path_make_folder(address);
 	int file = socket_path_or_port_listen(address, server->group, err);
 	if (file < 0)
@@ -237,13 +306,35 @@ static int begin_to_listen(struct socket_server *server, struct hd_error *err)
 	return 0;
 }
 
+static void tell(struct socket_server *server, bool reachable, const char *reason)
+{
+	if (server->reachable == reachable)
+		return;
+	server->reachable = reachable;
+	if (server->settings.reachable)
+		server->settings.reachable(server->settings.context, reachable, reason);
+}
+
 /* Without its file nobody finds the socket. Another file in its place stays. */
 static void keep_listening(struct socket_server *server)
 {
-	const bool lost = server->made.number && !socket_path_note(server->address).number;
+	const struct socket_path_file found = socket_path_note(server->address);
+	const bool made = server->made.number;
+	struct hd_error err = {""};
 
-	if (lost || (server->listener < 0 && *server->address))
-		begin_to_listen(server, NULL); /* the first attempt has said why it fails */
+	server->look = *server->address ? monotonic_ms() + LOOK_MS : NEVER;
+	if (!*server->address)
+		return;
+	if (server->listener < 0 || (made && !found.number)) {
+		bool listens = !begin_to_listen(server, &err);
+		tell(server, listens, err.text);
+		return;
+	}
+	bool own =
+	    !made || (found.number == server->made.number && found.device == server->made.device);
+	hd_error_set(&err, 0, "%s: another process has put a file in the place of this socket",
+		     server->address);
+	tell(server, own, err.text);
 }
 
 /* ---- the thread ---- */
@@ -281,8 +372,10 @@ static void wait_for_work(struct socket_server *server, struct pollfd files[FILE
 	const double now = monotonic_ms();
 	const bool full = !server->settings.refused && !find_place(server);
 	const bool deaf = now < server->deaf_until;
-	double next = deaf && server->deaf_until < server->due ? server->deaf_until : server->due;
+	double next = server->due < server->look ? server->due : server->look;
 
+	if (deaf && server->deaf_until < next)
+		next = server->deaf_until;
 	files[0] = (struct pollfd){.fd = server->wake, .events = POLLIN};
 	files[1] = (struct pollfd){.fd = full || deaf ? -1 : server->listener, .events = POLLIN};
 	for (unsigned i = 0; i < SOCKET_SERVER_CLIENTS; i++) {
@@ -302,10 +395,11 @@ static void call_woken(struct socket_server *server, short events, double now)
 	uint64_t count;
 	const bool is_woken = events && read(server->wake, &count, sizeof(count)) > 0;
 
+	if (is_woken || now >= server->due || now >= server->look)
+		keep_listening(server);
 	if (!is_woken && now < server->due)
 		return;
 	server->due = NEVER;
-	keep_listening(server);
 	server->settings.woken(server->settings.context);
 }
 
@@ -344,11 +438,10 @@ static void *run(void *context)
 
 static int start(struct socket_server *server, struct hd_error *err)
 {
-	int rc = *server->address ? begin_to_listen(server, err) : 0;
-
-	if (rc && !server->settings.yields)
-		return rc;
-	rc = -pthread_create(&server->thread, NULL, run, server);
+	if (*server->address && !begin_to_listen(server, err))
+		tell(server, true, "");
+	server->look = *server->address ? monotonic_ms() + LOOK_MS : NEVER;
+	int rc = -pthread_create(&server->thread, NULL, run, server);
 	server->has_thread = !rc;
 	return rc ? hd_error_set(err, rc, "no thread: %s", strerror(-rc)) : 0;
 }

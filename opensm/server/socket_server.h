@@ -8,9 +8,11 @@
  * such work would need further threads, and locks for what these share with it. So a hook may take as long
  * as it needs: only clients of the same server wait.
  *
- * If OpenSM has no descriptor for a new client, the client waits, and the thread rests for a second. If
- * somebody removes the file of the socket, it is made again before the next call of woken(). Decision 025
- * says why this is not libevent.
+ * A path at which another process has a socket stays with that one. A server that cannot listen starts all the same. It tries again every 5 seconds, and before each call of woken(). If
+ * somebody removes the file of the socket, it is made again at these times. A file that somebody else puts there stays.
+ *
+ * If OpenSM has no descriptor for a new client, the client waits, and the thread rests for a second. Decision 025 says
+ * why this is not libevent.
  */
 #ifndef OPENSM_SOCKET_SERVER_H
 #define OPENSM_SOCKET_SERVER_H
@@ -29,12 +31,19 @@ struct socket_bytes {
 	size_t used, length, room;
 };
 
+/* Where a client is: the user of a process of this machine, or the address of another one without its port. */
+struct socket_peer {
+	uint8_t bytes[16];
+	uint8_t family;
+};
+
 /* A client, from connected() to closed(). Only the thread of its server may use it. */
 struct socket_client {
 	void *data; /* the user's; NULL at first */
 	/* Nothing is read, and received() not called, while this is set. Set and cleared by received(), or
 	 * cleared by woken(). */
 	bool paused;
+	bool known; /* set by received(): it is no stranger; see stranger_ms */
 	bool finishing; /* set by received(): nothing more is read; closed when all is sent */
 	/* ---- only for socket_server.c ---- */
 	struct socket_server *server;
@@ -42,7 +51,9 @@ struct socket_client {
 	struct socket_bytes in, out;
 	bool dead; /* to be closed */
 	bool hung_up; /* it has closed its end, but what it has sent may not be read yet */
+	double since; /* ms; when it has connected */
 	double until; /* ms; then it is too slow */
+	struct socket_peer peer;
 	char reason[HD_ERROR_TEXT]; /* why it is dead */
 };
 
@@ -51,11 +62,14 @@ struct socket_server_settings {
 	const char *address; /* socket_path.h; "": no socket, only woken(). Copied. */
 	const char *group; /* may connect to a path; "": that of this process. Copied. */
 	int wake; /* an eventfd, which outlives the server; -1: it makes one */
-	/* The server leaves a path at which another process answers to that one, and makes a missing
-	 * folder. It also starts if it cannot listen, and tries again before each woken(). */
-	bool yields;
+	bool makes_folder; /* of the path, if only that is missing */
 
 	unsigned clients_most; /* 1 .. SOCKET_SERVER_CLIENTS */
+	unsigned
+	    peer_most; /* clients of one struct socket_peer; one more is refused. 0: as many as there are places */
+	/* A client has that long until received() sets `known`, and then the connection is closed. If there is no place for
+	 * a new client, the place is that of the stranger that has connected first. 0: there are no strangers. */
+	double stranger_ms;
 	/* A client has that long for each message, and to read what is sent after the last one. 0: for
 	 * ever. */
 	double patience_ms;
@@ -63,6 +77,9 @@ struct socket_server_settings {
 	size_t unsent_most; /* bytes; a client that leaves more unread is closed */
 
 	void *context; /* of the hooks */
+	/* Clients can connect, or cannot any more, and why. Called by socket_server_start() before the thread starts, if
+	 * they can, and then by the thread after each change. NULL: nothing is to be done. */
+	void (*reachable)(void *context, bool reachable, const char *reason);
 	/* First in the thread, after each wake, and at the time of socket_server_call_at(). */
 	void (*woken)(void *context);
 	/* NULL: nothing is to be done. */
@@ -73,7 +90,8 @@ struct socket_server_settings {
 			   size_t length);
 	/* The reason is "" if it has hung up, and NULL if the server ends. NULL: nothing is to be done. */
 	void (*closed)(void *context, struct socket_client *client, const char *reason);
-	/* One more than clients_most has come, and its connection is closed. NULL: it waits. */
+	/* One more than clients_most or peer_most has come, and its connection is closed. NULL: one more than clients_most
+	 * waits. */
 	void (*refused)(void *context, const char *address);
 };
 
@@ -81,8 +99,8 @@ struct socket_server_settings {
 
 /*
  * Listens and starts the thread. *out is written before the thread starts, so that hooks may use it, and
- * is NULL after an error; end it with socket_server_end(). Errors: of the system, with a reason; -ENOMEM.
- * If it yields and cannot listen, this is no error; `err` then has the reason, and else "".
+ * is NULL after an error; end it with socket_server_end(). That it cannot listen is no error: `err` then has the
+ * reason, and else "". Errors: there is no thread or no eventfd, with a reason; -ENOMEM.
  */
 int socket_server_start(const struct socket_server_settings *settings, struct socket_server **out,
 			struct hd_error *err);

@@ -53,7 +53,7 @@ int status_server_start(const struct status_server_settings *settings, struct st
 	const struct socket_server_settings sockets = {.address = settings->path,
 						       .group = settings->group,
 						       .wake = -1,
-						       .yields = true,
+						       .makes_folder = true,
 						       .clients_most = STATUS_SERVER_CLIENTS,
 						       .patience_ms = STATUS_SERVER_PATIENCE_MS,
 						       .message_most = STATUS_SERVER_REQUEST,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The subnet manager's end of the connections to routers: doc/guide/router-protocol.md. No sockets
- * and no clock: the caller accepts connections, hands over the bytes that come, and sends what the
+ * and no clock: the caller accepts connections, hands over the bytes that come, says what time it is, and sends what the
  * hooks give it.
  *
  *   hd_handshake_new(prefix, first_epoch, &hooks, &handshake, &err);
  *   hd_handshake_publish(handshake, &lists, &err);   when the switches have acknowledged new tables
  *   hd_handshake_open(handshake, connection, nonce, &session, &err);     when a router connects
  *   hd_handshake_receive(session, bytes, length);                        when bytes come
+ *   hd_handshake_tick(handshake, now);                                   before, and every 10 s
  *   hd_handshake_keep_alive(handshake);                                  every 30 s
  *   hd_handshake_close(session);                                         when the connection is gone
  *
@@ -20,6 +21,9 @@
 #include <stdint.h>
 
 #define HD_HANDSHAKE_FOREIGN_MAX 256u /* other subnets whose lists are kept */
+#define HD_HANDSHAKE_FOREIGN_OF_ROUTER 128u /* those that one router can have handed over last */
+#define HD_HANDSHAKE_EXPIRE_MS                                                                     \
+	90000u /* after which a list is forgotten, if no router has repeated it */
 #define HD_HANDSHAKE_HOSTS_MAX 49151u /* hosts of one of them */
 
 /* A port of a router in our subnet. */
@@ -61,6 +65,8 @@ struct hd_handshake_foreign {
 	uint32_t hops; /* routers on the way */
 	struct hd_handshake_host *hosts; /* [host_count], ascending by GUID */
 	uint32_t host_count;
+	uint64_t router_guid; /* which has handed it over or repeated it last */
+	uint64_t renewed_ms, passed_on_ms; /* when: times of hd_handshake_tick() */
 };
 
 struct hd_handshake;
@@ -77,6 +83,8 @@ struct hd_handshake_hooks {
 	void (*accepted)(void *context, uint64_t router_guid, uint64_t epoch);
 	/* The complete list of another subnet has come, or a newer one. May be NULL. */
 	void (*foreign)(void *context, const struct hd_handshake_foreign *list);
+	/* No router has repeated the list of another subnet in time, and it is forgotten. May be NULL. */
+	void (*expired)(void *context, uint64_t prefix);
 	struct hd_log log; /* what was refused, and why */
 	void *context;
 };
@@ -112,8 +120,13 @@ int hd_handshake_open(struct hd_handshake *handshake, void *connection, uint64_t
 int hd_handshake_receive(struct hd_handshake_session *session, const uint8_t *bytes,
 			 uint32_t length);
 
-/* Forgets a session. The lists that it handed over stay. */
+/* Forgets a session. The lists that it handed over stay until they expire. */
 void hd_handshake_close(struct hd_handshake_session *session);
+
+/* Says what time it is, in milliseconds of a clock that is never set; an earlier time than before counts as that one.
+ * Forgets the lists of other subnets that no router has repeated for HD_HANDSHAKE_EXPIRE_MS. Until the first call it is
+ * 0. Cost: O(lists). */
+void hd_handshake_tick(struct hd_handshake *handshake, uint64_t now_ms);
 
 /* Sends a sign of life to all routers. */
 void hd_handshake_keep_alive(struct hd_handshake *handshake);
@@ -125,7 +138,7 @@ uint64_t hd_handshake_epoch(const struct hd_handshake *handshake);
 uint64_t hd_handshake_router(const struct hd_handshake_session *session);
 
 /* The list of another subnet, number `index` by prefix; NULL: there are not so many. Valid until
- * the next call of hd_handshake_receive(). */
+ * the next call of hd_handshake_receive() or hd_handshake_tick(). */
 const struct hd_handshake_foreign *hd_handshake_foreign_at(const struct hd_handshake *handshake,
 							   uint32_t index);
 

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent_parts.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/listener.h>
+#include <heddle/base/error.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define LINE_LONGEST 64u
+
+struct agent_control {
+	struct agent *agent;
+	struct evconnlistener *listener;
+	char *path;
+	struct stat made; /* the file of the socket */
+	bool bound;
+};
+
+static void on_written(struct bufferevent *stream, void *context)
+{
+	(void)context;
+	bufferevent_free(stream);
+}
+
+static void on_end(struct bufferevent *stream, short what, void *context)
+{
+	(void)what;
+	(void)context;
+	bufferevent_free(stream);
+}
+
+static void answer(struct bufferevent *stream, const struct agent *agent, const char *name)
+{
+	const struct agent_state state = {agent->router, agent->links, agent->link_count};
+	json_t *table = agent_tables_make(&state, name);
+	char *text = table ? json_dumps(table, JSON_COMPACT) : NULL;
+
+	json_decref(table);
+	bufferevent_disable(stream, EV_READ);
+	bufferevent_setcb(stream, NULL, on_written, on_end, NULL);
+	if (text)
+		bufferevent_write(stream, text, strlen(text));
+	else
+		bufferevent_free(stream);
+	free(text);
+}
+
+static void on_line(struct bufferevent *stream, void *context)
+{
+	const struct agent_control *control = context;
+	struct evbuffer *input = bufferevent_get_input(stream);
+	char *line = evbuffer_readln(input, NULL, EVBUFFER_EOL_LF);
+
+	if (line)
+		answer(stream, control->agent, line);
+	else if (evbuffer_get_length(input) > LINE_LONGEST)
+		bufferevent_free(stream);
+	free(line);
+}
+
+static void on_client(struct evconnlistener *listener, evutil_socket_t descriptor,
+		      struct sockaddr *address, int length, void *context)
+{
+	struct agent_control *control = context;
+	struct bufferevent *stream =
+	    bufferevent_socket_new(control->agent->base, descriptor, BEV_OPT_CLOSE_ON_FREE);
+
+	(void)listener;
+	(void)address;
+	(void)length;
+	if (!stream) {
+		close(descriptor);
+		return;
+	}
+	bufferevent_setcb(stream, on_line, NULL, on_end, control);
+	bufferevent_enable(stream, EV_READ | EV_WRITE);
+}
+
+/* Whether a process has a socket there. A socket of another type cannot connect, so that process does not notice. */
+static bool is_served(const struct sockaddr_un *address)
+{
+	int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int rc = probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof(*address))
+		     ? errno
+		     : 0;
+
+	if (probe >= 0)
+		close(probe);
+	return rc != ECONNREFUSED;
+}
+
+/* Removes what a heddle-router of this user has left there. Nothing else is its own. */
+static int make_way(const struct sockaddr_un *address, struct hd_error *err)
+{
+	const char *path = address->sun_path;
+	struct stat found;
+
+	if (lstat(path, &found))
+		return 0; /* bind() says what is wrong, if anything is */
+	if (!S_ISSOCK(found.st_mode))
+		return hd_error_set(err, -EEXIST, "%s: there is a file that is no socket; it stays",
+				    path);
+	if (is_served(address))
+		return hd_error_set(err, -EADDRINUSE, "%s: another heddle-router is running", path);
+	if (found.st_uid != geteuid())
+		return hd_error_set(err, -EPERM, "%s: there is a socket of another user; it stays",
+				    path);
+	unlink(path);
+	return 0;
+}
+
+static int listen_at(struct agent_control *control, const char *path, struct hd_error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	mode_t mask;
+
+	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+	int rc = make_way(&address, err);
+	if (rc)
+		return rc;
+	mask = umask(S_IXUSR | S_IXGRP | S_IRWXO);
+	control->listener = evconnlistener_new_bind(
+	    control->agent->base, on_client, control, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC,
+	    -1, (struct sockaddr *)&address, sizeof(address));
+	umask(mask);
+	if (!control->listener)
+		return hd_error_set(err, errno ? -errno : -EIO, "%s: cannot listen: %s", path,
+				    strerror(errno));
+	control->bound = !lstat(path, &control->made);
+	control->path = strdup(path);
+	return control->path ? 0 : hd_error_no_memory(err);
+}
+
+int agent_control_new(struct agent *agent, const char *path, struct agent_control **out,
+		      struct hd_error *err)
+{
+	struct agent_control *control = calloc(1, sizeof(*control));
+	int rc;
+
+	if (!control)
+		return hd_error_no_memory(err);
+	control->agent = agent;
+	rc = listen_at(control, path, err);
+	if (rc)
+		agent_control_free(control);
+	else
+		*out = control;
+	return rc;
+}
+
+static void remove_socket(const struct agent_control *control)
+{
+	struct stat found;
+
+	if (!control->bound || !control->path || lstat(control->path, &found))
+		return;
+	if (found.st_dev == control->made.st_dev && found.st_ino == control->made.st_ino)
+		unlink(control->path);
+}
+
+void agent_control_free(struct agent_control *control)
+{
+	if (!control)
+		return;
+	remove_socket(
+	    control); /* before it is closed: the number of its file can be another one's then */
+	if (control->listener)
+		evconnlistener_free(control->listener);
+	free(control->path);
+	free(control);
+}
