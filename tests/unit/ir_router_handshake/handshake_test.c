@@ -43,7 +43,7 @@ static struct hd_handshake_port ports[4];
 static struct hd_handshake_lists lists = {.ports = ports, .hosts = hosts, .mapped = mapped};
 static uint8_t bytes[HD_ROUTER_MESSAGE_MAX];
 static uint64_t accepted_epoch, random_state;
-static uint32_t foreign_lists;
+static uint32_t foreign_lists, expired_lists, warnings;
 
 static void on_send(void *context, void *connection, const uint8_t *data, uint32_t length)
 {
@@ -73,6 +73,20 @@ static void on_foreign(void *context, const struct hd_handshake_foreign *list)
 	(void)context;
 	assert_true(list->prefix != OWN);
 	foreign_lists++;
+}
+
+static void on_expired(void *context, uint64_t prefix)
+{
+	(void)context;
+	assert_true(prefix != OWN);
+	expired_lists++;
+}
+
+static void on_log(void *context, enum hd_log_level level, const char *line)
+{
+	(void)context;
+	if (level == HD_LOG_WARNING && strstr(line, "clock"))
+		warnings++;
 }
 
 static bool no_send(void *context, uint8_t subnet, const struct hd_router_port *port,
@@ -168,12 +182,16 @@ static void connect_peer(uint32_t index)
 
 static int start(void **state)
 {
-	const struct hd_handshake_hooks hooks = {
-	    .send = on_send, .give_up = on_give_up, .accepted = on_accepted, .foreign = on_foreign};
+	const struct hd_handshake_hooks hooks = {.send = on_send,
+						 .give_up = on_give_up,
+						 .accepted = on_accepted,
+						 .foreign = on_foreign,
+						 .expired = on_expired,
+						 .log = {.write = on_log}};
 
 	(void)state;
 	random_state = 5;
-	accepted_epoch = foreign_lists = 0;
+	accepted_epoch = foreign_lists = expired_lists = warnings = 0;
 	assert_int_equal(hd_handshake_new(OWN, 1000, &hooks, &handshake, NULL), 0);
 	for (uint32_t i = 0; i < HOSTS; i++) {
 		hosts[i] = (struct hd_handshake_host){
@@ -320,6 +338,97 @@ static void foreign_lists_are_collected(void **state)
 	assert_int_equal(peers[0].types[HD_ROUTER_REFUSED], 0);
 }
 
+/* A list that no router repeats for 90 s is forgotten, and the router that connects then does not get it. Only a
+ * complete repetition over the same way counts; it goes on to other routers, but not each time. */
+static void lists_expire(void **state)
+{
+	(void)state;
+	hd_handshake_tick(handshake, 5000);
+	connect_peer(0);
+	connect_peer(1);
+	assert_int_equal(hand_over(&peers[0], THIRD, 9, 1, 0, 100, 100), 0);
+	assert_int_equal(hand_over(&peers[0], OTHER, 9, 1, 0, 5, 5), 0);
+	deliver(&peers[1]);
+	assert_int_equal(peers[1].types[HD_ROUTER_FOREIGN], 2);
+	/* repeated too early to be passed on, and then late enough */
+	for (uint64_t now = 15000; now <= 65000; now += 10000) {
+		hd_handshake_tick(handshake, now);
+		assert_int_equal(hand_over(&peers[0], THIRD, 9, 1, 0, 60, 100), 0);
+		assert_int_equal(hand_over(&peers[0], THIRD, 9, 1, 60, 100, 100), 0);
+	}
+	deliver(&peers[1]);
+	assert_int_equal(peers[1].types[HD_ROUTER_FOREIGN], 2 + 3);
+	hd_handshake_tick(handshake, 95000);
+	assert_int_equal(expired_lists, 0);
+	hd_handshake_tick(handshake, 95001);
+	assert_int_equal(expired_lists, 1);
+	assert_true(hd_handshake_foreign_at(handshake, 0)->prefix == THIRD);
+	/* none of these repeats it: longer way, other length, a part, an earlier time */
+	hd_handshake_tick(handshake, 150000);
+	assert_int_equal(hand_over(&peers[1], THIRD, 9, 2, 0, 100, 100), 0);
+	assert_int_equal(hand_over(&peers[1], THIRD, 9, 1, 0, 99, 99), 0);
+	assert_int_equal(hand_over(&peers[1], THIRD, 9, 1, 0, 60, 100), 0);
+	hd_handshake_tick(handshake, 1);
+	hd_handshake_tick(handshake, 155001);
+	assert_int_equal(expired_lists, 2);
+	assert_null(hd_handshake_foreign_at(handshake, 0));
+	assert_int_equal(foreign_lists, 2);
+	hd_handshake_close(peers[1].end);
+	free(peers[1].memory);
+	connect_peer(1);
+	assert_int_equal(peers[1].types[HD_ROUTER_FOREIGN], 0);
+	/* it can come again, also with a lower epoch */
+	assert_int_equal(hand_over(&peers[0], THIRD, 4, 1, 0, 100, 100), 0);
+	assert_int_equal(foreign_lists, 3);
+}
+
+/* After a subnet manager has restarted with a clock that was set back, its lists count all the same: in the session of
+ * the router and in the next one. The log says so once. From another router, or over another way, it is an old list. */
+static void clocks_that_go_back(void **state)
+{
+	(void)state;
+	connect_peer(0);
+	connect_peer(1);
+	assert_int_equal(hand_over(&peers[0], THIRD, 900, 1, 0, 100, 100), 0);
+	assert_int_equal(hand_over(&peers[1], THIRD, 20, 1, 0, 7, 7), 0);
+	assert_int_equal(hand_over(&peers[0], THIRD, 20, 2, 0, 7, 7), 0);
+	assert_int_equal(hd_handshake_foreign_at(handshake, 0)->host_count, 100);
+	assert_int_equal(warnings, 0);
+	assert_int_equal(hand_over(&peers[0], THIRD, 20, 1, 0, 7, 7), 0);
+	assert_int_equal(hd_handshake_foreign_at(handshake, 0)->host_count, 7);
+	assert_true(hd_handshake_foreign_at(handshake, 0)->epoch == 20);
+	assert_int_equal(foreign_lists, 2);
+	assert_int_equal(warnings, 1);
+	hd_handshake_close(peers[0].end);
+	free(peers[0].memory);
+	connect_peer(0);
+	assert_int_equal(hand_over(&peers[0], THIRD, 10, 1, 0, 8, 8), 0);
+	assert_int_equal(hd_handshake_foreign_at(handshake, 0)->host_count, 8);
+	assert_int_equal(warnings, 2);
+	deliver(&peers[1]);
+	assert_int_equal(peers[1].last.epoch, 10);
+}
+
+/* One router cannot fill the room for lists of others, and what it has filled is free after 90 s. */
+static void one_router_does_not_fill_the_room(void **state)
+{
+	(void)state;
+	connect_peer(0);
+	connect_peer(1);
+	for (uint32_t i = 0; i < HD_HANDSHAKE_FOREIGN_OF_ROUTER; i++)
+		assert_int_equal(hand_over(&peers[0], THIRD + 1 + i, 1, 1, 0, 1, 1), 0);
+	assert_int_equal(foreign_lists, HD_HANDSHAKE_FOREIGN_OF_ROUTER);
+	assert_int_equal(hand_over(&peers[0], OTHER, 1, 1, 0, 1, 1), 0);
+	assert_int_equal(foreign_lists, HD_HANDSHAKE_FOREIGN_OF_ROUTER);
+	assert_int_equal(hand_over(&peers[1], OTHER, 1, 1, 0, 1, 1), 0);
+	assert_int_equal(foreign_lists, HD_HANDSHAKE_FOREIGN_OF_ROUTER + 1);
+	hd_handshake_tick(handshake, HD_HANDSHAKE_EXPIRE_MS + 1);
+	assert_null(hd_handshake_foreign_at(handshake, 0));
+	assert_int_equal(expired_lists, foreign_lists);
+	assert_int_equal(hand_over(&peers[0], OTHER, 1, 1, 0, 1, 1), 0);
+	assert_non_null(hd_handshake_foreign_at(handshake, 0));
+}
+
 /* What the last message to a peer refuses. */
 static enum hd_router_reason refusal(struct peer *peer)
 {
@@ -401,6 +510,9 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(lists_arrive, start, stop),
 	    cmocka_unit_test_setup_teardown(bad_lists_are_refused, start, stop),
 	    cmocka_unit_test_setup_teardown(foreign_lists_are_collected, start, stop),
+	    cmocka_unit_test_setup_teardown(lists_expire, start, stop),
+	    cmocka_unit_test_setup_teardown(clocks_that_go_back, start, stop),
+	    cmocka_unit_test_setup_teardown(one_router_does_not_fill_the_room, start, stop),
 	    cmocka_unit_test_setup_teardown(lies_are_refused, start, stop),
 	    cmocka_unit_test_setup_teardown(advertisements_are_passed_on, start, stop),
 	    cmocka_unit_test_setup_teardown(nonsense_ends_a_session, start, stop),

@@ -16,6 +16,8 @@
 #include "map_server.h"
 #include "opensm_headers.h"
 
+#include <router_session.h>
+
 #define PREFIX UINT64_C(0xFEC0000000000001)
 
 static char folder[] = "/tmp/heddle-server-XXXXXX";
@@ -91,7 +93,7 @@ static struct map_lists *make_lists(uint16_t hosts)
 	return lists;
 }
 
-/* A peer that sends garbage is cut off, one that sends nothing is not; the server goes on. */
+/* A peer that sends garbage is cut off, one that sends nothing yet is not; the server goes on. */
 static void test_garbage(void **state)
 {
 	char bytes[4096];
@@ -109,6 +111,44 @@ static void test_garbage(void **state)
 	close(bad);
 	close(silent);
 	close(again);
+	map_server_end(server);
+}
+
+/* A router that greets. */
+static int greet(uint64_t guid)
+{
+	struct hd_router_message hello = {.type = HD_ROUTER_HELLO};
+	struct hd_router_session session;
+	struct hd_router_writer writer;
+	uint8_t bytes[512];
+	int router = connect_router();
+
+	hd_router_session_begin(&session, HD_ROUTER_ROLE_ROUTER, 4, PREFIX, guid);
+	hd_router_session_stamp(&session, &hello);
+	hd_router_write_begin(&writer, bytes, sizeof(bytes), &hello);
+	uint32_t length = hd_router_write_end(&writer);
+	assert_int_equal(send(router, bytes, length, MSG_NOSIGNAL), length);
+	assert_true(recv(router, bytes, sizeof(bytes), 0) > 0);
+	return router;
+}
+
+/* Connections that say nothing keep no router out, and do not cost a router its connection. */
+static void test_silent_connections(void **state)
+{
+	int silent[200];
+	char byte;
+
+	(void)state;
+	struct map_server *server = start(path);
+	int first = greet(0x300000);
+	for (unsigned i = 0; i < 200; i++)
+		silent[i] = connect_router();
+	int second = greet(0x300001);
+	assert_int_equal(recv(first, &byte, 1, MSG_DONTWAIT), -1);
+	for (unsigned i = 0; i < 200; i++)
+		close(silent[i]);
+	close(first);
+	close(second);
 	map_server_end(server);
 }
 
@@ -149,6 +189,11 @@ static void test_foreign_lists(void **state)
 	assert_int_equal(map_foreign_lists_put(&lists, &list, &changed), 0);
 	assert_true(changed);
 	assert_int_equal(map_foreign_lists_copy(&lists, &copy), 0);
+	map_foreign_lists_remove(&lists, PREFIX + 7);
+	assert_int_equal(lists.count, 2);
+	map_foreign_lists_remove(&lists, PREFIX + 1);
+	assert_int_equal(lists.count, 1);
+	assert_int_equal(lists.items[0].prefix, PREFIX + 2);
 	map_foreign_lists_release(&lists);
 	assert_int_equal(copy.count, 2);
 	assert_int_equal(copy.items[0].prefix, PREFIX + 1);
@@ -161,6 +206,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_garbage),
+	    cmocka_unit_test(test_silent_connections),
 	    cmocka_unit_test(test_lists_while_routers_come_and_go),
 	    cmocka_unit_test(test_foreign_lists),
 	};

@@ -21,6 +21,8 @@
 #include "socket_path.h"
 #include "socket_server.h"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +55,8 @@ static struct {
 	struct socket_server *server;
 	struct socket_client *paused; /* only the thread's */
 	bool again; /* woken() is to be called in a millisecond */
+	atomic_int reachable; /* as the hook has said last */
+	char deaf[HD_ERROR_TEXT]; /* why it was not */
 	atomic_uint woken, connected, received, refused, hung_up, at_the_end, other;
 	char reason[HD_ERROR_TEXT]; /* of the last client that was closed for another reason */
 } seen;
@@ -65,6 +69,14 @@ static void woken(void *context)
 	else if (seen.paused)
 		seen.paused->paused = false;
 	atomic_fetch_add(&seen.woken, 1);
+}
+
+static void reachable(void *context, bool yes, const char *reason)
+{
+	(void)context;
+	if (!yes)
+		snprintf(seen.deaf, sizeof(seen.deaf), "%s", reason);
+	atomic_store(&seen.reachable, yes);
 }
 
 static void connected(void *context, struct socket_client *client)
@@ -90,6 +102,7 @@ static size_t received(void *context, struct socket_client *client, const uint8_
 	client->paused = used == 6 && !memcmp(bytes, "pause\n", used);
 	if (client->paused)
 		seen.paused = client;
+	client->known |= used > 0;
 	socket_client_send(client, bytes, used);
 	atomic_fetch_add(&seen.received, used > 0);
 	return used;
@@ -123,6 +136,7 @@ static const struct socket_server_settings usual = {.address = path,
 						    .clients_most = 2,
 						    .message_most = LINE,
 						    .unsent_most = 2 * BIG,
+						    .reachable = reachable,
 						    .woken = woken,
 						    .connected = connected,
 						    .received = received,
@@ -342,6 +356,84 @@ static void test_too_many_clients(void **state)
 	close(three);
 }
 
+/* A stranger has a deadline, also if its bytes keep coming; who has sent a message has none. */
+static void test_deadline_of_strangers(void **state)
+{
+	struct socket_server_settings settings = usual;
+
+	(void)state;
+	settings.clients_most = 3;
+	settings.stranger_ms = 200;
+	start(&settings);
+	int known = greeted_client();
+	say(known, "here\n");
+	expect(known, "here\n");
+	int silent = greeted_client(), slow = greeted_client();
+	for (int i = 0; i < OFTEN && atomic_load(&seen.other) < 2; i++) {
+		send(slow, "x", i < 20, MSG_NOSIGNAL);
+		usleep(1000);
+	}
+	assert_int_equal(seen.other, 2);
+	assert_string_equal(seen.reason, "it is too slow");
+	say(known, "still\n");
+	expect(known, "still\n");
+	close(known);
+	close(silent);
+	close(slow);
+	end();
+}
+
+/* Strangers keep nobody out: the oldest one makes room. Who is known stays, and one more is refused. */
+static void test_strangers_make_room(void **state)
+{
+	struct socket_server_settings settings = usual;
+
+	(void)state;
+	settings.stranger_ms = OFTEN;
+	start(&settings);
+	int first = greeted_client(), second = greeted_client(), third = greeted_client();
+	expect(first, "");
+	assert_string_equal(seen.reason, "others need its place");
+	say(second, "two\n");
+	expect(second, "two\n");
+	int fourth = greeted_client();
+	expect(third, "");
+	say(fourth, "four\n");
+	expect(fourth, "four\n");
+	int fifth = connect_client();
+	expect(fifth, "");
+	assert_int_equal(seen.refused, 1);
+	say(second, "still\n");
+	expect(second, "still\n");
+	close(first);
+	close(second);
+	close(third);
+	close(fourth);
+	close(fifth);
+	end();
+}
+
+/* One peer has no more than its share of the places. */
+static void test_one_peer(void **state)
+{
+	struct socket_server_settings settings = usual;
+
+	(void)state;
+	settings.clients_most = 3;
+	settings.peer_most = 2;
+	start(&settings);
+	int one = greeted_client(), two = greeted_client(), three = connect_client();
+	expect(three, "");
+	assert_int_equal(seen.refused, 1);
+	close(one);
+	wait_for(&seen.hung_up, 1);
+	one = greeted_client();
+	close(one);
+	close(two);
+	close(three);
+	end();
+}
+
 static double processor_ms(void)
 {
 	struct timespec used;
@@ -440,8 +532,7 @@ static void test_addresses(void **state)
 	close(any);
 }
 
-/* A socket of an earlier run is replaced; a file that is none stays, and so does what another process has
- * put there. Without the group there is no socket. */
+/* A socket of an earlier run is replaced; a file that is none stays. Without the group there is no socket. */
 static void test_what_is_at_the_path(void **state)
 {
 	struct hd_error err;
@@ -457,21 +548,108 @@ static void test_what_is_at_the_path(void **state)
 	assert_int_equal(facts.st_mode & 0777, 0660);
 	close(greeted_client());
 	end();
-	start(&usual);
-	left = socket_path_or_port_listen(path, "", &err);
-	assert_true(left >= 0);
-	socket_server_end(seen.server);
-	assert_true(socket_path_is_answered(path));
-	close(left);
-	assert_int_equal(unlink(path), 0);
 	FILE *file = fopen(path, "w");
 	assert_non_null(file);
 	fclose(file);
-	assert_int_equal(socket_server_start(&usual, &server, &err), -EADDRINUSE);
-	assert_null(server);
+	assert_int_equal(socket_server_start(&usual, &server, &err), 0);
+	assert_non_null(strstr(err.text, "cannot bind: Address already in use"));
+	socket_server_end(server);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(socket_path_or_port_listen(path, "no-such-group", &err), -ENOENT);
 	assert_int_equal(access(path, F_OK), -1);
+}
+
+/* A second server at the same path says so, and leaves the socket and the clients of the first one alone, also when it
+ * ends. When the first one has ended, the second one takes the path. */
+static void test_two_servers(void **state)
+{
+	struct socket_server *second;
+	struct hd_error err;
+
+	(void)state;
+	for (int ends_first = 0; ends_first < 2; ends_first++) {
+		start(&usual);
+		struct socket_server *first = seen.server;
+		int client = greeted_client();
+		assert_int_equal(socket_server_start(&usual, &second, &err), 0);
+		assert_non_null(strstr(err.text, "another process has this socket"));
+		assert_ptr_equal(strstr(err.text, path), err.text);
+		close(greeted_client());
+		say(client, "still\n");
+		expect(client, "still\n");
+		assert_int_equal(seen.connected, 2);
+		socket_server_end(ends_first ? first : second);
+		if (ends_first)
+			atomic_store(&seen.reachable, false);
+		else
+			close(greeted_client());
+		for (int i = 0; ends_first && !atomic_load(&seen.reachable) && i < OFTEN; i++) {
+			socket_server_wake(second);
+			usleep(1000);
+		}
+		close(greeted_client());
+		close(client);
+		seen.server = ends_first ? second : first;
+		end();
+	}
+}
+
+static void *listen_at_path(void *file)
+{
+	*(int *)file = socket_path_or_port_listen(path, "", NULL);
+	return NULL;
+}
+
+/* Of many that find the same dead socket at the same time, one replaces it. */
+static void test_many_at_a_dead_socket(void **state)
+{
+	pthread_t threads[8];
+	int files[8];
+
+	(void)state;
+	for (int round = 0; round < 50; round++) {
+		int listening = 0;
+
+		for (int i = 0; i < 8; i++)
+			assert_int_equal(
+			    pthread_create(&threads[i], NULL, listen_at_path, &files[i]), 0);
+		for (int i = 0; i < 8; i++) {
+			pthread_join(threads[i], NULL);
+			listening += files[i] >= 0;
+		}
+		assert_int_equal(listening, 1);
+		assert_true(socket_path_is_answered(path));
+		for (int i = 0; i < 8; i++)
+			if (files[i] >= 0)
+				close(files[i]);
+		assert_false(socket_path_is_answered(path));
+	}
+	assert_int_equal(unlink(path), 0);
+}
+
+/* If somebody puts a file in the place of the socket, the server says that nobody can connect, and leaves the file
+ * alone. When that has gone, the socket is there again. */
+static void test_a_replaced_path(void **state)
+{
+	(void)state;
+	start(&usual);
+	assert_true(seen.reachable);
+	assert_int_equal(unlink(path), 0);
+	int other = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+	assert_true(other >= 0);
+	close(other);
+	for (int i = 0; atomic_load(&seen.reachable) && i < OFTEN; i++) {
+		socket_server_wake(seen.server);
+		usleep(1000);
+	}
+	assert_non_null(strstr(seen.deaf, "another process has put a file in the place"));
+	assert_int_equal(unlink(path), 0);
+	for (int i = 0; !atomic_load(&seen.reachable) && i < OFTEN; i++) {
+		socket_server_wake(seen.server);
+		usleep(1000);
+	}
+	close(greeted_client());
+	end();
 }
 
 /* A file that somebody removes is there again after the next wake, and clients that are connected do not
@@ -502,11 +680,17 @@ int main(void)
 	    cmocka_unit_test(test_slow_readers),
 	    cmocka_unit_test(test_pause),
 	    cmocka_unit_test(test_too_many_clients),
+	    cmocka_unit_test(test_deadline_of_strangers),
+	    cmocka_unit_test(test_strangers_make_room),
+	    cmocka_unit_test(test_one_peer),
 	    cmocka_unit_test(test_no_descriptor),
 	    cmocka_unit_test(test_wakes),
 	    cmocka_unit_test(test_addresses),
 	    cmocka_unit_test(test_what_is_at_the_path),
+	    cmocka_unit_test(test_two_servers),
+	    cmocka_unit_test(test_many_at_a_dead_socket),
 	    cmocka_unit_test(test_a_removed_path),
+	    cmocka_unit_test(test_a_replaced_path),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
