@@ -594,8 +594,11 @@ static void test_two_servers(void **state)
 	}
 }
 
+static pthread_barrier_t together;
+
 static void *listen_at_path(void *file)
 {
+	pthread_barrier_wait(&together);
 	*(int *)file = socket_path_or_port_listen(path, "", NULL);
 	return NULL;
 }
@@ -607,7 +610,8 @@ static void test_many_at_a_dead_socket(void **state)
 	int files[8];
 
 	(void)state;
-	for (int round = 0; round < 50; round++) {
+	assert_int_equal(pthread_barrier_init(&together, NULL, 8), 0);
+	for (int round = 0; round < 300; round++) {
 		int listening = 0;
 
 		for (int i = 0; i < 8; i++)
@@ -624,6 +628,7 @@ static void test_many_at_a_dead_socket(void **state)
 				close(files[i]);
 		assert_false(socket_path_is_answered(path));
 	}
+	pthread_barrier_destroy(&together);
 	assert_int_equal(unlink(path), 0);
 }
 
