@@ -16,7 +16,7 @@ import emulator
 import fabric_sim
 import pytest
 from emulator import LFT, Emulator
-from fabric_sim import PATIENCE, SURE, OpenSM, Simulation, Topology, generate, tables, wait_until
+from fabric_sim import PATIENCE, SURE, OpenSM, Simulation, Topology, generate, stop, tables, wait_until
 from keys_sim import (BROKEN, BUSY, DONE, FABRIC, FAILED, HELD, HELLO, REFUSED, RESULT, SET, STALE, Client, Tree,
                       contention, encode_set, flows_of, frame, key_of, made_keys, random_flows, settings, socket_of)
 
@@ -276,6 +276,41 @@ def test_a_second_manager(tmp_path):
             client.until_answered()
             client.set_done(2, entries)
             assert holds(held_by(simulation), entries)
+
+
+def test_the_same_sockets(tmp_path):
+    """A second OpenSM with the sockets of the first one says that they are taken, and goes on without. heddle-keyd
+    still reaches the first one, also after the second has ended. If the first one ends, the second takes the sockets."""
+    options = {"lmc": 2, "sminfo_polling_timeout": 200, "polling_retry_number": 2,
+               "subnet_prefix": "0xfec0000000000001"}
+    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation:
+        one, two = (AtHost(simulation, host, options={**options, "sm_priority": priority})
+                    for host, priority in (("H_0_0_0", 3), ("H_0_0_1", 9)))
+        path, routers = socket_of(one.folder), one.folder / "router.sock"
+        conf = settings(one.folder) + f"[map]\nrouter_socket = {routers}\n"
+        one.conf.write_text(conf)
+        two.conf.write_text(conf.replace(str(one.status_socket()), str(two.status_socket())))
+        taken = [f"keys: heddle-keyd cannot connect: {path}: another process has this socket",
+                 f"map: routers cannot connect: {routers}: another process has this socket"]
+        with one:
+            with Client(path) as client:
+                first = client.greeting()[0].instance
+                with two:
+                    for line in taken:
+                        two.wait_for(line)
+                    assert not client.next(HELLO).master
+            assert routers.is_socket()
+            with Client(path) as client:
+                assert client.next(HELLO).instance == first
+            assert not any(line in one.log() for line in taken)
+            with two:
+                since = len(two.log())
+                stop(one.process)
+                for part in ("keys: heddle-keyd", "map: routers"):
+                    two.wait_for(f"{part} can connect", since)
+                with Client(path) as client:
+                    assert client.next(HELLO).instance != first
+            assert not path.exists() and not routers.exists()
 
 
 def test_settings(tmp_path):
