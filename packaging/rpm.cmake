@@ -10,7 +10,7 @@ set(CPACK_RPM_PACKAGE_GROUP "System Environment/Base")
 set(rpm_version ${PROJECT_VERSION}-${CPACK_RPM_PACKAGE_RELEASE}%{?dist})
 # Folders that other packages own.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /etc/default /usr/sbin /usr/libexec
-  /usr/lib/systemd /usr/lib/systemd/system /usr/lib/tmpfiles.d /usr/lib64/slurm /usr/lib64/pkgconfig /usr/lib/pkgconfig
+  /usr/lib/systemd /usr/lib/systemd/system /usr/lib/tmpfiles.d /usr/lib/udev /usr/lib/udev/rules.d /usr/lib64/slurm /usr/lib64/pkgconfig /usr/lib/pkgconfig
   /usr/share/licenses /usr/share/man /usr/share/man/man1 /usr/share/man/man5 /usr/share/man/man8
   /usr/share/bash-completion /usr/share/bash-completion/completions)
 # CPack has no setting for these.
@@ -42,7 +42,9 @@ if(HEDDLE_OPENSM)
   list(APPEND CPACK_RPM_OPENSM_USER_FILELIST "%config(noreplace) /etc/heddle/heddle.conf")
 endif()
 if(TARGET heddle-router)
-  set(CPACK_RPM_ROUTER_POST_INSTALL_SCRIPT_FILE ${scripts}/reload)
+  set(CPACK_RPM_ROUTER_PACKAGE_REQUIRES_PRE shadow-utils)
+  set(CPACK_RPM_ROUTER_PRE_INSTALL_SCRIPT_FILE ${scripts}/router_pre)
+  set(CPACK_RPM_ROUTER_POST_INSTALL_SCRIPT_FILE ${scripts}/router_post)
   set(CPACK_RPM_ROUTER_PRE_UNINSTALL_SCRIPT_FILE ${scripts}/router_preun)
   set(CPACK_RPM_ROUTER_POST_UNINSTALL_SCRIPT_FILE ${scripts}/router_postun)
 endif()

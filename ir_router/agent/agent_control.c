@@ -6,6 +6,7 @@
 #include <event2/listener.h>
 #include <heddle/base/error.h>
 #include <jansson.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -116,12 +117,23 @@ static int make_way(const struct sockaddr_un *address, struct hd_error *err)
 	return 0;
 }
 
+/* If only the folder is missing. If that fails, bind() says why. */
+static void make_folder(const char *path)
+{
+	char *folder = strdup(path);
+
+	if (folder)
+		mkdir(dirname(folder), 0755);
+	free(folder);
+}
+
 static int listen_at(struct agent_control *control, const char *path, struct hd_error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	mode_t mask;
 
 	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+	make_folder(path);
 	int rc = make_way(&address, err);
 	if (rc)
 		return rc;

@@ -18,7 +18,7 @@
 /* What heddle.conf says to the agent: [router], [router.subnet PREFIX], [router.prefix PREFIX]. */
 
 #define AGENT_SOCKET "/run/heddle/router.sock"
-#define AGENT_CONTROL "/run/heddle/heddle-router.sock"
+#define AGENT_CONTROL "/run/heddle/router/control.sock"
 
 /* Texts are valid as long as the configuration. */
 struct agent_config {

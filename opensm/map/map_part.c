@@ -40,6 +40,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the map in force ---- */
 
@@ -189,6 +190,8 @@ static int map_live_make(const struct map_live_request *request, struct hd_map *
 
 /* ---- the part ---- */
 
+#define AGENT_GROUP "heddle-router"
+
 static const struct hd_option options[] = {
     {.name = "file",
      .summary = "the map: which router port each destination in other subnets uses",
@@ -204,6 +207,10 @@ static const struct hd_option options[] = {
      .type = HD_OPTION_STRING,
      .fallback = "",
      .validate = socket_path_or_port_validate},
+    {.name = "router_group",
+     .summary = "the group that may connect to a path; empty: heddle-router if there is one",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
 };
 
 enum { BY_FILE, BY_ISSR, BY_ISFR };
@@ -232,7 +239,7 @@ struct map_state {
 	struct map_hook hook;
 	bool said_lanes; /* that the tables need several lanes */
 	struct map_server *server; /* NULL: routers cannot connect */
-	char address[HD_ERROR_TEXT]; /* the router_socket that was tried last */
+	char address[HD_ERROR_TEXT], group[HD_ERROR_TEXT]; /* the ones that were tried last */
 	struct map_lists *published; /* what the server has got last */
 	bool tables_changed; /* since then */
 	struct map_live_report report; /* of the last map that was made here */
@@ -305,22 +312,35 @@ static void foreign_changed(void *context)
 	osm_sm_signal(&osm->sm, OSM_SIGNAL_SWEEP);
 }
 
-/* Starts, ends or moves the server if router_socket has changed. */
+/* By default that of the agent's package, if this process can give the socket to it. "": that of OpenSM. */
+static const char *group_of(const struct map_state *state)
+{
+	const char *group = option(state, "router_group");
+
+	if (*group)
+		return group;
+	return !geteuid() && socket_path_group_exists(AGENT_GROUP) ? AGENT_GROUP : "";
+}
+
+/* Starts, ends or moves the server if its settings have changed. */
 static void keep_server(struct map_state *state)
 {
+	const char *group = group_of(state);
 	char address[sizeof(state->address)];
 	struct hd_error err = {""};
 
 	port_path_expand(port_path_guid(state->context->osm), option(state, "router_socket"),
 			 address, sizeof(address));
-	if (!strcmp(address, state->address))
+	if (!strcmp(address, state->address) && !strcmp(group, state->group))
 		return;
 	map_server_end(state->server);
 	map_lists_free(state->published);
 	state->server = NULL;
 	state->published = NULL;
 	snprintf(state->address, sizeof(state->address), "%s", address);
+	snprintf(state->group, sizeof(state->group), "%s", group);
 	const struct map_server_settings settings = {.address = state->address,
+						     .group = state->group,
 						     .prefix = prefix_of(state),
 						     .log = &state->context->log,
 						     .foreign_changed = foreign_changed,

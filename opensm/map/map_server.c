@@ -223,7 +223,7 @@ static int start(struct map_server *server, const struct map_server_settings *se
 						 .log = log_sink(settings->log),
 						 .context = server};
 	const struct socket_server_settings sockets = {.address = settings->address,
-						       .group = "",
+						       .group = settings->group,
 						       .wake = -1,
 						       .clients_most = SOCKET_SERVER_CLIENTS,
 						       .peer_most = PEER_MOST,

@@ -13,9 +13,10 @@
 
 struct map_server;
 
-/* What a server needs. All but `address` must outlive it. */
+/* What a server needs. All but `address` and `group` must outlive it. */
 struct map_server_settings {
 	const char *address; /* socket_path.h */
+	const char *group; /* may connect to a path; "": that of this process */
 	uint64_t prefix; /* of this subnet */
 	struct opensm_log *log;
 	/* The hosts of another subnet are new, have changed, or are forgotten. In the thread of the server. */

@@ -152,16 +152,33 @@ static int fail(const char *address, const char *what, struct hd_error *err)
 	return hd_error_set(err, rc, "%s: %s: %s", address, what, strerror(-rc));
 }
 
-static int give_to(const char *path, const char *group, struct hd_error *err)
+static bool find_group(const char *group, gid_t *number)
 {
 	struct group entry, *found = NULL;
 	char text[ENTRY_SIZE];
 
+	if (getgrnam_r(group, &entry, text, sizeof(text), &found) || !found)
+		return false;
+	*number = found->gr_gid;
+	return true;
+}
+
+bool socket_path_group_exists(const char *group)
+{
+	gid_t unused;
+
+	return find_group(group, &unused);
+}
+
+static int give_to(const char *path, const char *group, struct hd_error *err)
+{
+	gid_t number;
+
 	if (!*group)
 		return 0;
-	if (getgrnam_r(group, &entry, text, sizeof(text), &found) || !found)
+	if (!find_group(group, &number))
 		return hd_error_set(err, -ENOENT, "%s: there is no group '%s'", path, group);
-	if (chown(path, (uid_t)-1, found->gr_gid))
+	if (chown(path, (uid_t)-1, number))
 		return fail(path, "cannot give the socket to the group", err);
 	return 0;
 }

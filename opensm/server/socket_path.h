@@ -35,6 +35,8 @@ void socket_path_remove(const char *path, const struct socket_path_file *only);
 /* Whether a process has a socket at the path, or keeps us from knowing. That process does not notice. Never waits. */
 bool socket_path_is_answered(const char *path);
 
+bool socket_path_group_exists(const char *group);
+
 /* Makes the folder of the path, if only that is missing. If that fails, listening fails, too. */
 void socket_path_make_folder(const char *path);
 

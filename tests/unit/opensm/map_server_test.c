@@ -57,8 +57,11 @@ static void ignore(void *context)
 
 static struct map_server *start(const char *address)
 {
-	const struct map_server_settings settings = {
-	    .address = address, .prefix = PREFIX, .log = &log_to, .foreign_changed = ignore};
+	const struct map_server_settings settings = {.address = address,
+						     .group = "",
+						     .prefix = PREFIX,
+						     .log = &log_to,
+						     .foreign_changed = ignore};
 	struct map_server *server = NULL;
 	struct hd_error err = {""};
 
