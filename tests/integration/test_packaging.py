@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The systemd units let the daemons do little else than their work, the daemons get on with that, and a purge leaves no
+link of an enabled unit."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from cli_testing import SOURCE
+from fabric_sim import BUILD, PATIENCE, stop
+
+PACKAGING = SOURCE / "packaging"
+UNITS = {"heddle-router": PACKAGING / "heddle-router.service.in",
+         "heddle-keyd": PACKAGING / "heddle-keyd" / "heddle-keyd.service.in"}
+EXPOSURE = 2.5
+LINKS = {"heddle-router": ["multi-user.target.wants/heddle-router.service"],
+         "heddle-keyd": ["multi-user.target.wants/heddle-keyd.service", "sockets.target.wants/heddle-keyd.socket"]}
+
+
+def settings(name):
+    """{key: [values]} of the section [Service]."""
+    section = UNITS[name].read_text().split("[Service]\n")[1].split("\n[")[0]
+    found = {}
+    for key, value in re.findall(r"^(\w+)=(.*)$", section, re.M):
+        found.setdefault(key, []).append(value)
+    return found
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_units(name):
+    """No rights, no more devices than needed, system calls of services only, and a limit of memory."""
+    unit = settings(name)
+    assert unit["User"] == unit["Group"] == [name]
+    assert unit["CapabilityBoundingSet"] == [""] and unit["NoNewPrivileges"] == ["yes"]
+    assert unit["SystemCallFilter"] == ["@system-service", "~@privileged @resources"]
+    assert re.fullmatch(r"\d+G", unit["MemoryMax"][0])
+    if name == "heddle-router":
+        assert unit["DevicePolicy"] == ["closed"] and unit["DeviceAllow"] == ["char-infiniband_mad rw"]
+        rule = (PACKAGING / name / "60-heddle-router.rules").read_text()
+        assert 'SUBSYSTEM=="infiniband_mad", KERNEL=="umad*", GROUP="heddle-router", MODE="0660"' in rule
+    else:
+        assert unit["PrivateDevices"] == ["yes"]
+        assert "PrivateUsers" not in unit  # all users that ask would be nobody
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="missing: systemd-analyze")
+@pytest.mark.parametrize("name", UNITS)
+def test_exposure(name, tmp_path):
+    """systemd's own judgement. It knows all keys of the units, too."""
+    unit = tmp_path / f"{name}.service"
+    unit.write_text(UNITS[name].read_text().replace("@SBINDIR@", "/usr/sbin"))
+    shown = subprocess.run(["systemd-analyze", "security", "--offline=yes", unit], capture_output=True, text=True,
+                           check=True, timeout=PATIENCE, env={**os.environ, "LC_ALL": "C"})
+    level = re.search(r"Overall exposure level for \S+: ([\d.]+)", shown.stdout)
+    assert float(level.group(1)) <= EXPOSURE, shown.stdout
+    assert "Unknown key" not in shown.stderr, shown.stderr
+
+
+def allowed_calls():
+    """The system calls that the filter of the units lets through."""
+    def names(group):
+        shown = subprocess.run(["systemd-analyze", "syscall-filter", group], capture_output=True, text=True, check=True,
+                               timeout=PATIENCE).stdout
+        found = set()
+        for line in shown.splitlines()[1:]:
+            word = line.strip()
+            if word.startswith("@"):
+                found |= names(word)
+            elif word and not word.startswith("#"):
+                found.add(word)
+        return found
+
+    return names("@system-service") - names("@privileged") - names("@resources")
+
+
+def traced(tmp_path, command, ready, work):
+    """The system calls of a daemon from its start, without its exec, to its end by SIGTERM."""
+    log = tmp_path / "calls"
+    process = subprocess.Popen(["strace", "-f", "-qq", "-o", log, *command], stderr=subprocess.DEVNULL, cwd=tmp_path)
+    try:
+        for _ in range(600 * PATIENCE):
+            if ready.exists() or process.poll() is not None:
+                break
+            time.sleep(0.01)
+        assert process.poll() is None
+        work()
+    finally:
+        pid = int(log.read_text().split(maxsplit=1)[0])
+        os.kill(pid, 15)
+        process.wait(PATIENCE)
+        stop(process)
+    return set(re.findall(r"^\d+ +(?:<\.\.\. )?(\w+)[( ]", log.read_text(), re.M))
+
+
+needs_tools = pytest.mark.skipif(not (shutil.which("strace") and shutil.which("systemd-analyze")),
+                                 reason="missing: strace or systemd-analyze")
+
+
+@needs_tools
+@pytest.mark.skipif(not (BUILD / "ir_router/agent/heddle-router").exists(), reason="missing: heddle-router")
+def test_system_calls_of_the_router(tmp_path):
+    """heddle-router needs only those that its unit allows."""
+    agent, control = BUILD / "ir_router/agent/heddle-router", tmp_path / "run" / "control"
+    conf = tmp_path / "heddle.conf"
+    conf.write_text(f"[router]\nnode_guid = 0x5\ncontrol = {control}\n"
+                    f"[router.subnet 0xfec0000000000001]\nsocket = {tmp_path}/none\nsmp = no\n")
+    calls = traced(tmp_path, [agent, "--config", conf], control, lambda: subprocess.run(
+        [agent, "show", "subnets", "--control", control], check=True, capture_output=True, timeout=PATIENCE))
+    assert "accept4" in calls
+    assert calls - allowed_calls() == set()
+    assert not control.exists()
+
+
+@needs_tools
+@pytest.mark.skipif(not (BUILD / "keyd/daemon/heddle-keyd").exists(), reason="missing: heddle-keyd")
+def test_system_calls_of_keyd(tmp_path):
+    """heddle-keyd needs only those that its unit allows."""
+    listening, conf = tmp_path / "keyd.sock", tmp_path / "heddle.conf"
+    conf.write_text(f"[keyd]\nsocket = {listening}\nstate = {tmp_path}/state\nsm_sockets = {tmp_path}/none\n")
+    (tmp_path / "state").mkdir()
+    calls = traced(tmp_path, [BUILD / "keyd/daemon/heddle-keyd", "--config", conf], listening, lambda: subprocess.run(
+        [BUILD / "cli/heddle", "key", "list", "--socket", listening], check=False, capture_output=True, timeout=PATIENCE))
+    spared = {"setrlimit"}  # the unit gives it the limit that it asks for
+    if not os.geteuid():
+        spared.add("fchown")  # SQLite calls it as root only
+    assert "accept4" in calls
+    assert calls - allowed_calls() - spared == set()
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_purge(name, tmp_path):
+    """The links of systemctl enable go with the package, and not before; those of others stay."""
+    wants = tmp_path / "etc/systemd/system"
+    for link in [*LINKS[name], "multi-user.target.wants/other.service", f"own.target.requires/{name}.service"]:
+        (wants / link).parent.mkdir(parents=True, exist_ok=True)
+        (wants / link).symlink_to(f"/lib/systemd/system/{link.split('/')[1]}")
+    environment = {**os.environ, "DPKG_ROOT": str(tmp_path)}
+
+    def postrm(action):
+        subprocess.run(["sh", "-e", PACKAGING / name / "postrm", action], check=True, timeout=PATIENCE, env=environment)
+
+    before = sorted(wants.rglob("*"))
+    postrm("remove")
+    assert sorted(wants.rglob("*")) == before
+    postrm("purge")
+    assert sorted(path.relative_to(wants).as_posix() for path in wants.rglob("*")) == [
+        "multi-user.target.wants", "multi-user.target.wants/other.service"]
+    postrm("purge")
+
+
+@pytest.mark.parametrize("script", sorted(PACKAGING.glob("heddle-*/p*rm")) + sorted(PACKAGING.glob("heddle-*/postinst")) +
+                         sorted((PACKAGING / "rpm").iterdir()), ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_scripts(script):
+    """The shell can read them."""
+    subprocess.run(["sh", "-n", script], check=True, timeout=PATIENCE)
