@@ -193,7 +193,7 @@ static struct socket_client *find_place(struct socket_server *server)
 	return NULL;
 }
 
-/* The client that has connected first, of those that are strangers. NULL: there is none. `of` NULL: any peer's. */
+/* The client that has connected first, of those that are strangers. Perhaps NULL. `of` NULL: any peer's. */
 static struct socket_client *find_stranger(struct socket_server *server,
 					   const struct socket_peer *of)
 {

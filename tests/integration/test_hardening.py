@@ -59,7 +59,7 @@ def test_relocations(objects):
 
 
 def test_stack(objects):
-    """The stack is not executable, no segment is writable and executable, and functions guard their return addresses."""
+    """The stack is not executable, nor is any other writable segment, and functions guard their return addresses."""
     def segments(path):
         return re.findall(r"^  (\w+) .* ([R ][W ][E ]) 0x", readelf("-l", path), re.M)
 

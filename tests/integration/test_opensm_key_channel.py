@@ -280,7 +280,7 @@ def test_a_second_manager(tmp_path):
 
 def test_the_same_sockets(tmp_path):
     """A second OpenSM with the sockets of the first one says that they are taken, and goes on without. heddle-keyd
-    still reaches the first one, also after the second has ended. If the first one ends, the second takes the sockets."""
+    still reaches the first one, also after the second has ended. If the first one ends, the second takes them."""
     options = {"lmc": 2, "sminfo_polling_timeout": 200, "polling_retry_number": 2,
                "subnet_prefix": "0xfec0000000000001"}
     with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation:

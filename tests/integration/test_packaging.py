@@ -122,8 +122,9 @@ def test_system_calls_of_keyd(tmp_path):
     listening, conf = tmp_path / "keyd.sock", tmp_path / "heddle.conf"
     conf.write_text(f"[keyd]\nsocket = {listening}\nstate = {tmp_path}/state\nsm_sockets = {tmp_path}/none\n")
     (tmp_path / "state").mkdir()
-    calls = traced(tmp_path, [BUILD / "keyd/daemon/heddle-keyd", "--config", conf], listening, lambda: subprocess.run(
-        [BUILD / "cli/heddle", "key", "list", "--socket", listening], check=False, capture_output=True, timeout=PATIENCE))
+    ask = [BUILD / "cli/heddle", "key", "list", "--socket", listening]
+    calls = traced(tmp_path, [BUILD / "keyd/daemon/heddle-keyd", "--config", conf], listening,
+                   lambda: subprocess.run(ask, check=False, capture_output=True, timeout=PATIENCE))
     spared = {"setrlimit"}  # the unit gives it the limit that it asks for
     if not os.geteuid():
         spared.add("fchown")  # SQLite calls it as root only
@@ -152,8 +153,10 @@ def test_purge(name, tmp_path):
     postrm("purge")
 
 
-@pytest.mark.parametrize("script", sorted(PACKAGING.glob("heddle-*/p*rm")) + sorted(PACKAGING.glob("heddle-*/postinst")) +
-                         sorted((PACKAGING / "rpm").iterdir()), ids=lambda path: f"{path.parent.name}/{path.name}")
+SCRIPTS = [path for pattern in ("heddle-*/p*rm", "heddle-*/postinst", "rpm/*") for path in sorted(PACKAGING.glob(pattern))]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_scripts(script):
     """The shell can read them."""
     subprocess.run(["sh", "-n", script], check=True, timeout=PATIENCE)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""heddle-router without a fabric: what it does with files at the path of its control socket, and how it repeats lists to
-the plugins."""
+"""heddle-router without a fabric: what it does with files at the path of its control socket, and how it repeats
+lists to the plugins."""
 
 import contextlib
 import os
@@ -22,8 +22,9 @@ NEAR, FAR = 0xFEC0000000000001, 0xFEC0000000000002
 def configure(folder, control=None, **more):
     values = {"node_guid": "0x300000", "control": control or folder / "control", "advertise_ms": 200, **more}
     conf = folder / "heddle.conf"
-    conf.write_text("[router]\n" + "".join(f"{key} = {value}\n" for key, value in values.items()) + "".join(
-        f"[router.subnet {prefix:#x}]\nsocket = {folder}/{name}\nsmp = no\n" for prefix, name in ((NEAR, "near"), (FAR, "far"))))
+    subnets = [f"[router.subnet {prefix:#x}]\nsocket = {folder}/{name}\nsmp = no\n"
+               for prefix, name in ((NEAR, "near"), (FAR, "far"))]
+    conf.write_text("[router]\n" + "".join([f"{key} = {value}\n" for key, value in values.items()] + subnets))
     return conf
 
 
@@ -50,8 +51,8 @@ def answers(control):
 
 
 def refused(folder, control):
-    done = subprocess.run([AGENT, "--config", configure(folder, control)], capture_output=True, text=True, timeout=PATIENCE,
-                          cwd=folder, check=False)
+    done = subprocess.run([AGENT, "--config", configure(folder, control)], capture_output=True, text=True,
+                          timeout=PATIENCE, cwd=folder, check=False)
     assert done.returncode == 1
     return done.stderr
 

@@ -22,7 +22,6 @@
 #include "socket_server.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -505,33 +504,6 @@ static void test_wakes(void **state)
 
 /* ---- where it listens ---- */
 
-static void test_addresses(void **state)
-{
-	static const char *const good[] = {"", "/run/heddle/router.sock", "127.0.0.1:7471",
-					   "[::1]:7471"};
-	static const char *const missing[] = {"nowhere:7471", "[]:7471", "[:7471", "127.0.0.1:x",
-					      "/nonexistent/folder/socket"};
-	struct hd_error err;
-	char longer[200];
-
-	(void)state;
-	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		assert_int_equal(socket_path_or_port_validate(good[i], &err), 0);
-	memset(longer, 'x', sizeof(longer));
-	longer[0] = '/';
-	longer[sizeof(longer) - 1] = '\0';
-	assert_int_equal(socket_path_or_port_validate(longer, &err), -EINVAL);
-	assert_int_equal(socket_path_or_port_listen(longer, "", &err), -EINVAL);
-	assert_int_equal(socket_path_or_port_validate("router.sock", &err), -EINVAL);
-	for (unsigned i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
-		assert_true(socket_path_or_port_listen(missing[i], "", &err) < 0);
-		assert_ptr_equal(strstr(err.text, missing[i]), err.text);
-	}
-	int any = socket_path_or_port_listen("127.0.0.1:0", "", &err);
-	assert_true(any >= 0);
-	close(any);
-}
-
 /* A socket of an earlier run is replaced; a file that is none stays. Without the group there is no socket. */
 static void test_what_is_at_the_path(void **state)
 {
@@ -594,44 +566,6 @@ static void test_two_servers(void **state)
 	}
 }
 
-static pthread_barrier_t together;
-
-static void *listen_at_path(void *file)
-{
-	pthread_barrier_wait(&together);
-	*(int *)file = socket_path_or_port_listen(path, "", NULL);
-	return NULL;
-}
-
-/* Of many that find the same dead socket at the same time, one replaces it. */
-static void test_many_at_a_dead_socket(void **state)
-{
-	pthread_t threads[8];
-	int files[8];
-
-	(void)state;
-	assert_int_equal(pthread_barrier_init(&together, NULL, 8), 0);
-	for (int round = 0; round < 300; round++) {
-		int listening = 0;
-
-		for (int i = 0; i < 8; i++)
-			assert_int_equal(
-			    pthread_create(&threads[i], NULL, listen_at_path, &files[i]), 0);
-		for (int i = 0; i < 8; i++) {
-			pthread_join(threads[i], NULL);
-			listening += files[i] >= 0;
-		}
-		assert_int_equal(listening, 1);
-		assert_true(socket_path_is_answered(path));
-		for (int i = 0; i < 8; i++)
-			if (files[i] >= 0)
-				close(files[i]);
-		assert_false(socket_path_is_answered(path));
-	}
-	pthread_barrier_destroy(&together);
-	assert_int_equal(unlink(path), 0);
-}
-
 /* If somebody puts a file in the place of the socket, the server says that nobody can connect, and leaves the file
  * alone. When that has gone, the socket is there again. */
 static void test_a_replaced_path(void **state)
@@ -690,10 +624,8 @@ int main(void)
 	    cmocka_unit_test(test_one_peer),
 	    cmocka_unit_test(test_no_descriptor),
 	    cmocka_unit_test(test_wakes),
-	    cmocka_unit_test(test_addresses),
 	    cmocka_unit_test(test_what_is_at_the_path),
 	    cmocka_unit_test(test_two_servers),
-	    cmocka_unit_test(test_many_at_a_dead_socket),
 	    cmocka_unit_test(test_a_removed_path),
 	    cmocka_unit_test(test_a_replaced_path),
 	};
