@@ -20,6 +20,9 @@ from clean_root import enter, run
 NAMES = ["heddle", "heddle-opensm", "heddle-router", "heddle-keyd", "heddle-slurm", "libheddle-key1",
          "libheddle-key-dev", "libheddle-dev"]
 EDITED = {"heddle-opensm": "/etc/heddle/heddle.conf", "heddle-keyd": "/etc/default/heddle-keyd"}
+# Links that systemctl enable makes. They go when the package is purged.
+ENABLED = {"heddle-router": ["multi-user.target.wants/heddle-router.service"],
+           "heddle-keyd": ["multi-user.target.wants/heddle-keyd.service", "sockets.target.wants/heddle-keyd.socket"]}
 EDIT = "# edited by an administrator\n"
 TREE = """\
 Switch 4 "leaf0"
@@ -106,6 +109,8 @@ def use_plugin(root):
 
 
 def use_router(root):
+    enter(root, "getent passwd heddle-router >/dev/null; test -e /usr/lib/udev/rules.d/60-heddle-router.rules;"
+                "grep -q ^User=heddle-router /usr/lib/systemd/system/heddle-router.service")
     enter(root, "heddle-router --version; gzip -t /usr/share/man/man8/heddle-router.8.gz; ! command -v opensm;"
                 "grep -q ^ExecStart=/usr/sbin/heddle-router /usr/lib/systemd/system/heddle-router.service")
 
@@ -165,6 +170,9 @@ def live(root, names, leave_out=()):
     for name in names:
         if name not in leave_out:
             USES[name](root)
+    for link in (root / "etc/systemd/system" / link for name in names for link in ENABLED.get(name, [])):
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(f"/lib/systemd/system/{link.name}")
     edited = [root / EDITED[name].lstrip("/") for name in names if name in EDITED]
     for path in edited:
         path.write_text(path.read_text() + EDIT)
@@ -225,6 +233,20 @@ def test_manuals(packages):
     pages = {path.name for path in (clean_root.SOURCE / "doc/man").glob("*.[158]")} - {"heddle-measure.1"}
     listed = "".join(run(["dpkg-deb", "-c", str(deb)]) for deb in packages.glob("*.deb"))
     assert {name for name in pages if f"/{name}.gz\n" not in listed} == set()
+
+
+def test_hardening(packages, tmp_path):
+    """Programs and libraries in the packages have full RELRO and stack protectors. Of a build tree,
+    tests/integration/test_hardening.py looks at the rest, too."""
+    for deb in packages.glob("*.deb"):
+        run(["dpkg-deb", "-x", str(deb), str(tmp_path)])
+    objects = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink()
+               and path.open("rb").read(4) == b"\x7fELF"]
+    assert {"heddle", "libheddle.so", "heddle-router", "heddle-keyd"} <= {path.name for path in objects}
+    for path in objects:
+        shown = run(["readelf", "-W", "-l", "-d", "--dyn-syms", str(path)])
+        assert "GNU_RELRO" in shown and re.search(r"FLAGS_1.* NOW", shown) and "__stack_chk_fail" in shown, path.name
+        assert re.search(r"UND __(?!stack)\w+_chk", shown), path.name
 
 
 def test_references(packages, tmp_path):
