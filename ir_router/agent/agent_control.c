@@ -181,8 +181,8 @@ void agent_control_free(struct agent_control *control)
 {
 	if (!control)
 		return;
-	remove_socket(
-	    control); /* before it is closed: the number of its file can be another one's then */
+	/* first: when the socket is closed, the number of its file can be that of another one */
+	remove_socket(control);
 	if (control->listener)
 		evconnlistener_free(control->listener);
 	free(control->path);
