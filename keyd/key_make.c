@@ -5,7 +5,9 @@
  * each group on its own, and so on. Forwarding looks at nothing but the destination LID, so flows
  * that meet in a switch on their way up to one LID are one item from there.
  */
+#include "key_climb.h"
 #include "key_fit.h"
+#include "key_offsets.h"
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
@@ -45,42 +47,57 @@ struct making {
 
 /* ---- the flows ---- */
 
+static int no_host(const struct making *making, uint32_t host, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = making->tree->fabric;
+	char label[HD_LABEL_SIZE];
+
+	if (host >= fabric->host_count)
+		return hd_error_set(err, -EINVAL, "host %u does not exist", host);
+	if (making->request->leave_out || key_tree_has(making->tree, host))
+		return 0;
+	return hd_error_set(err, -EHOSTUNREACH, "%s is not on a leaf of the tree",
+			    hd_port_label(fabric, fabric->host_port[host], label, sizeof(label)));
+}
+
 static int check_flow(const struct making *making, const struct hd_key_flow *flow,
 		      struct hd_error *err)
 {
-	const struct hd_fabric *fabric = making->tree->fabric;
-	uint32_t ends[] = {flow->source, flow->destination};
-	char label[HD_LABEL_SIZE];
+	int rc = no_host(making, flow->source, err);
 
-	for (unsigned i = 0; i < 2; i++) {
-		if (ends[i] >= fabric->host_count)
-			return hd_error_set(err, -EINVAL, "host %u does not exist", ends[i]);
-		if (making->tree->leaf[ends[i]] == HD_NONE)
-			return hd_error_set(err, -EHOSTUNREACH, "%s is not on a leaf of the tree",
-					    hd_port_label(fabric, fabric->host_port[ends[i]], label,
-							  sizeof(label)));
+	return rc ? rc : no_host(making, flow->destination, err);
+}
+
+static void begin_route(struct making *making, const struct hd_key_flow *flow,
+			struct hd_key_route *route)
+{
+	const struct hd_key_tree *tree = making->tree;
+
+	route->source = flow->source;
+	route->destination = flow->destination;
+	if (making->request->leave_out && !key_tree_joins(tree, flow->source, flow->destination)) {
+		route->left_out = true;
+		making->key->left_out++;
+	} else if (!tree->ranks) {
+		route->climbs = route->descents = (uint8_t)key_tree_climbs(
+		    tree, tree->leaf[flow->source], tree->leaf[flow->destination]);
 	}
-	return 0;
 }
 
 static int begin_routes(struct making *making, struct hd_error *err)
 {
 	const struct hd_key_request *request = making->request;
-	const uint32_t *leaf = making->tree->leaf;
 
 	for (uint32_t i = 0; i < request->flow_count; i++) {
 		const struct hd_key_flow *flow = &request->flows[i];
-		struct hd_key_route *route = &making->key->routes[i];
 		int rc = check_flow(making, flow, err);
 		if (rc)
 			return rc;
 		making->seed ^= (uint64_t)flow->source << 32 | flow->destination;
 		making->seed = hd_random_next(&making->seed);
-		route->source = flow->source;
-		route->destination = flow->destination;
-		route->climbs = (uint8_t)key_tree_climbs(making->tree, leaf[flow->source],
-							 leaf[flow->destination]);
+		begin_route(making, flow, &making->key->routes[i]);
 	}
+	making->seed ^= request->variant;
 	return 0;
 }
 
@@ -138,32 +155,6 @@ static int sort_climbers(struct making *making)
 		making->climbers[i] = sorting[i].climber;
 	free(sorting);
 	return 0;
-}
-
-/* ---- offsets ---- */
-
-/*
- * Several flows from one leaf to one host get different offsets, as far as there are enough: they
- * need different cables. Flows from different leaves can share one.
- */
-static void choose_offsets(struct making *making)
-{
-	struct hd_key *key = making->key;
-	unsigned allowed = making->request->offsets ? making->request->offsets : 1;
-	uint32_t equal = 0;
-
-	for (uint32_t i = 0; i < making->climber_count; i++) {
-		const struct climber *climber = &making->climbers[i], *before = climber - 1;
-		struct hd_key_route *route = &key->routes[climber->flow];
-		bool same = i && climber->source == before->source &&
-			    route->destination == key->routes[before->flow].destination;
-		equal = same ? equal + 1 : 0;
-		route->offset = (uint8_t)(equal % allowed);
-		if (key->offsets <= route->offset)
-			key->offsets = route->offset + 1u;
-		if (key->wanted_offsets <= equal)
-			key->wanted_offsets = equal + 1;
-	}
 }
 
 /* ---- the stages of a level ---- */
@@ -225,20 +216,12 @@ static void fit_ranges(void *context, uint32_t begin, uint32_t end, unsigned wor
 static int explain_unreachable(const struct making *making, const struct stage_range *range,
 			       struct hd_error *err)
 {
-	const struct hd_fabric *fabric = making->tree->fabric;
-	char source[HD_LABEL_SIZE], destination[HD_LABEL_SIZE];
 	uint32_t at = range->begin;
 
 	while (making->item_of[at] != range->stuck)
 		at++;
-	const struct hd_key_route *route = &making->key->routes[making->climbers[at].flow];
-	return hd_error_set(
-	    err, -EHOSTUNREACH,
-	    "no path from %s climbs and then descends to %s: cables or switches are "
-	    "missing",
-	    hd_port_label(fabric, fabric->host_port[route->source], source, sizeof(source)),
-	    hd_port_label(fabric, fabric->host_port[route->destination], destination,
-			  sizeof(destination)));
+	return key_tree_no_path(making->tree, &making->request->flows[making->climbers[at].flow],
+				err);
 }
 
 /*
@@ -307,10 +290,8 @@ static int fit_level(struct making *making, struct hd_error *err)
 
 static int fit_levels(struct making *making, struct hd_error *err)
 {
-	int rc = sort_climbers(making) ? hd_error_no_memory(err) : 0;
+	int rc = 0;
 
-	if (!rc)
-		choose_offsets(making);
 	while (!rc && making->climber_count) {
 		rc = sort_climbers(making) ? hd_error_no_memory(err) : fit_level(making, err);
 		if (!rc)
@@ -321,16 +302,17 @@ static int fit_levels(struct making *making, struct hd_error *err)
 
 /* ---- the result ---- */
 
-static int count_contention(struct making *making)
+int key_count_contention(const struct hd_key_tree *tree, struct hd_key *key)
 {
-	struct hd_key_loads *loads = hd_key_loads_new(making->tree);
+	struct hd_key_loads *loads = hd_key_loads_new(tree);
 
 	if (!loads)
 		return -ENOMEM;
-	hd_key_loads_add(loads, making->tree, making->key, NULL, 1);
+	key->contention = 0;
+	hd_key_loads_add(loads, tree, key, NULL, 1);
 	for (uint32_t link = 0; link < loads->link_count; link++)
-		if (making->key->contention < loads->flows[link])
-			making->key->contention = loads->flows[link];
+		if (key->contention < loads->flows[link])
+			key->contention = loads->flows[link];
 	hd_key_loads_free(loads);
 	return 0;
 }
@@ -339,6 +321,8 @@ static bool is_leaf(const struct making *making, uint32_t sw)
 {
 	const struct key_level *leaves = &making->tree->level[0];
 
+	if (making->tree->ranks)
+		return true; /* only switches with hosts of flows are looked at */
 	for (uint32_t leaf = 0; leaf < leaves->blocks; leaf++)
 		if (leaves->at[leaf] == sw)
 			return true;
@@ -373,6 +357,33 @@ static int explain_contention(const struct making *making, struct hd_error *err)
 			    key->contention, name, guid, key->demand, key->usable);
 }
 
+/* In a tree that is not regular. */
+static int climb_ranks(struct making *making, struct hd_error *err)
+{
+	for (uint32_t i = 0; i < making->request->flow_count; i++) {
+		const struct hd_key_flow *flow = &making->request->flows[i];
+		if (!making->key->routes[i].left_out &&
+		    !key_tree_joins(making->tree, flow->source, flow->destination))
+			return key_tree_no_path(making->tree, flow, err);
+	}
+	return key_climb_make(making->request, making->key) ? hd_error_no_memory(err) : 0;
+}
+
+static int fit_regular(struct making *making, struct hd_error *err)
+{
+	uint32_t flows = making->request->flow_count,
+		 groups = making->tree->level[making->tree->top].groups;
+
+	making->climbers = hd_arena_alloc(&making->arena, flows, sizeof(*making->climbers));
+	making->items = hd_arena_alloc(&making->arena, flows, sizeof(*making->items));
+	making->item_of = hd_arena_alloc(&making->arena, flows, sizeof(*making->item_of));
+	making->ranges = hd_arena_alloc(&making->arena, groups, sizeof(*making->ranges));
+	if (hd_arena_check(&making->arena))
+		return hd_error_no_memory(err);
+	list_climbers(making);
+	return fit_levels(making, err);
+}
+
 static int make(struct making *making, struct hd_error *err)
 {
 	uint32_t flows = making->request->flow_count;
@@ -381,19 +392,14 @@ static int make(struct making *making, struct hd_error *err)
 	key->flow_count = flows;
 	key->tightest_switch = HD_NONE;
 	key->routes = calloc((size_t)flows + 1, sizeof(*key->routes));
-	making->climbers = hd_arena_alloc(&making->arena, flows, sizeof(*making->climbers));
-	making->items = hd_arena_alloc(&making->arena, flows, sizeof(*making->items));
-	making->item_of = hd_arena_alloc(&making->arena, flows, sizeof(*making->item_of));
-	uint32_t groups = making->tree->level[making->tree->top].groups;
-	making->ranges = hd_arena_alloc(&making->arena, groups, sizeof(*making->ranges));
-	if (!key->routes || hd_arena_check(&making->arena))
+	if (!key->routes)
 		return hd_error_no_memory(err);
 	int rc = begin_routes(making, err);
-	if (rc)
-		return rc;
-	list_climbers(making);
-	rc = fit_levels(making, err);
-	if (!rc && count_contention(making))
+	if (!rc && key_offsets_choose(making->request, key))
+		rc = hd_error_no_memory(err);
+	if (!rc)
+		rc = making->tree->ranks ? climb_ranks(making, err) : fit_regular(making, err);
+	if (!rc && key_count_contention(making->tree, key))
 		rc = hd_error_no_memory(err);
 	if (!rc && key->contention > 1 && !making->request->best_effort)
 		rc = explain_contention(making, err);
@@ -411,6 +417,83 @@ int hd_key_make(const struct hd_key_request *request, struct hd_key **out, struc
 		hd_key_free(making.key);
 	else
 		*out = making.key;
+	return rc;
+}
+
+/* Whether a key has as little contention as another one with more offsets. */
+static bool is_as_good(const struct hd_key *key, const struct hd_key *other)
+{
+	return key->contention <= 1 || key->contention <= other->contention;
+}
+
+/* The least number of offsets above `few` that gives as little contention as *best, which is replaced. */
+static int find_fewest(struct hd_key_request *request, unsigned few, struct hd_key **best,
+		       struct hd_error *err)
+{
+	unsigned many = (*best)->offsets;
+
+	while (many - few > 1) {
+		struct hd_key *key;
+		request->offsets = few + (many - few) / 2;
+		int rc = hd_key_make(request, &key, err);
+		if (rc)
+			return rc;
+		bool good = is_as_good(key, *best);
+		if (good) {
+			many = request->offsets;
+			hd_key_free(*best);
+			*best = key;
+		} else {
+			few = request->offsets;
+			hd_key_free(key);
+		}
+	}
+	return 0;
+}
+
+/* Replaces *key, which has one offset, by a better one with more. */
+static int try_more_offsets(const struct hd_key_request *asked, struct hd_key **key,
+			    struct hd_error *err)
+{
+	struct hd_key_request request = *asked;
+	struct hd_key *most;
+
+	request.best_effort = true;
+	if (request.offsets > (*key)->wanted_offsets)
+		request.offsets = (*key)->wanted_offsets;
+	int rc = hd_key_make(&request, &most, err);
+	if (rc)
+		return rc;
+	if (is_as_good(*key, most)) {
+		hd_key_free(most);
+		return 0;
+	}
+	hd_key_free(*key);
+	*key = most;
+	return find_fewest(&request, 1, key, err);
+}
+
+int hd_key_make_fewest(const struct hd_key_request *request, struct hd_key **out,
+		       struct hd_error *err)
+{
+	struct making making = {.request = request, .tree = request->tree};
+	struct hd_key_request one = *request;
+	struct hd_key *key;
+
+	one.offsets = 1;
+	one.best_effort = true;
+	int rc = hd_key_make(&one, &key, err);
+	if (rc)
+		return rc;
+	if (key->contention > 1 && key->wanted_offsets > 1 && request->offsets > 1)
+		rc = try_more_offsets(request, &key, err);
+	making.key = key;
+	if (!rc && key->contention > 1 && !request->best_effort)
+		rc = explain_contention(&making, err);
+	if (rc)
+		hd_key_free(key);
+	else
+		*out = key;
 	return rc;
 }
 

@@ -59,6 +59,8 @@ static int list_routes(const struct hd_key_tree *tree, const struct hd_key *key,
 	for (uint32_t i = 0; i < key->flow_count; i++) {
 		const struct hd_key_route *route = &key->routes[i];
 		uint32_t lid = 0;
+		if (route->left_out)
+			continue;
 		int rc = find_lid(tree->fabric, route->destination, first_offset + route->offset,
 				  &lid, err);
 		if (rc)

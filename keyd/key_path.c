@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "key_tree.h"
+#include "key_climb.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,18 +7,12 @@
 
 /* ---- shifts ---- */
 
-/* A shift: for each switch above the same leaves of a key, other cables. */
 /*
- * Only the relative positions of middle switches matter to a key. So each colour, which is all that
- * the flows of a group send through one parent, may go through another parent instead, as long as no
- * two colours get the same one. Its parallel cables turn by a number of places.
+ * A shift has for each switch above the same leaves of a key other cables. Only the relative positions of middle
+ * switches matter to a key. So each colour, which is all that the flows of a group send through one parent, may go
+ * through another parent instead, as long as no two colours get the same one. Its parallel cables turn by a number of
+ * places.
  */
-
-struct hd_key_shift {
-	/* per level: [group * cables + cable] of the key as it was made: the cable to take */
-	uint8_t *cable[HD_KEY_LEVELS];
-	struct hd_arena arena;
-};
 
 /* The cable that a flow takes. group: the one that its path has without a shift. */
 static inline uint32_t key_shift_cable(const struct key_level *level, uint32_t number,
@@ -465,16 +459,14 @@ static int keep_if_better(struct choosing *choosing)
 	return 0;
 }
 
-int hd_key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key,
-			const struct hd_key_loads *loads, enum hd_key_objective objective,
-			struct hd_key_shift **out, struct hd_error *err)
+/* In a regular tree. Errors: -ENOMEM. */
+static int choose_regular(const struct hd_key_tree *tree, const struct hd_key *key,
+			  const struct hd_key_loads *loads, enum hd_key_objective objective,
+			  struct hd_key_shift *shift)
 {
-	struct choosing choosing = {.tree = tree,
-				    .key = key,
-				    .loads = loads,
-				    .objective = objective,
-				    .shift = calloc(1, sizeof(*choosing.shift))};
-	int rc = choosing.shift && !allocate(&choosing) ? 0 : hd_error_no_memory(err);
+	struct choosing choosing = {
+	    .tree = tree, .key = key, .loads = loads, .objective = objective, .shift = shift};
+	int rc = allocate(&choosing);
 
 	if (!rc) {
 		uint32_t lowest = 0;
@@ -484,16 +476,30 @@ int hd_key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key
 			lowest++;
 		if (lowest && lowest == tree->top)
 			choose_levels(&choosing, lowest);
-		if (objective == HD_KEY_SHIFT_LINKS && keep_if_better(&choosing))
-			rc = hd_error_no_memory(err);
+		if (objective == HD_KEY_SHIFT_LINKS)
+			rc = keep_if_better(&choosing);
 	}
 	hd_key_loads_free(choosing.own);
 	hd_arena_release(&choosing.arena);
-	if (rc)
-		hd_key_shift_free(choosing.shift);
-	else
-		*out = choosing.shift;
 	return rc;
+}
+
+int hd_key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key,
+			const struct hd_key_loads *loads, enum hd_key_objective objective,
+			struct hd_key_shift **out, struct hd_error *err)
+{
+	struct hd_key_shift *shift = calloc(1, sizeof(*shift));
+
+	if (!shift)
+		return hd_error_no_memory(err);
+	int rc = tree->ranks ? key_climb_shift(tree, key, loads, shift)
+			     : choose_regular(tree, key, loads, objective, shift);
+	if (rc) {
+		hd_key_shift_free(shift);
+		return hd_error_no_memory(err);
+	}
+	*out = shift;
+	return 0;
 }
 
 void hd_key_shift_free(struct hd_key_shift *shift)
@@ -508,6 +514,8 @@ void hd_key_shift_free(struct hd_key_shift *shift)
 uint32_t hd_key_path(const struct hd_key_tree *tree, const struct hd_key_route *route,
 		     const struct hd_key_shift *shift, uint32_t *links)
 {
+	if (tree->ranks)
+		return key_climb_path(tree, route, shift, links);
 	const struct hd_fabric *fabric = tree->fabric;
 	uint32_t from = tree->leaf[route->source], to = tree->leaf[route->destination];
 	uint32_t group = 0, made = 0; /* with and without the shift */
@@ -523,6 +531,12 @@ uint32_t hd_key_path(const struct hd_key_tree *tree, const struct hd_key_route *
 		group = key_tree_parent_group(level, group, up);
 	}
 	return 2u * route->climbs;
+}
+
+uint32_t hd_key_climbs(const struct hd_key_tree *tree, const struct hd_key_route *route,
+		       const struct hd_key_shift *shift)
+{
+	return tree->ranks ? key_climb_height(tree, route, shift) : route->climbs;
 }
 
 struct hd_key_loads *hd_key_loads_new(const struct hd_key_tree *tree)
@@ -556,4 +570,27 @@ void hd_key_loads_add(struct hd_key_loads *loads, const struct hd_key_tree *tree
 		for (uint32_t hop = 0; hop < count; hop++)
 			loads->flows[links[hop]] += (uint32_t)sign;
 	}
+}
+
+int hd_key_sharing(const struct hd_key_tree *tree, const struct hd_key *key,
+		   const struct hd_key_shift *shift, uint32_t *most, uint32_t *sharing,
+		   struct hd_error *err)
+{
+	struct hd_key_loads *loads = hd_key_loads_new(tree);
+	uint32_t links[2 * HD_KEY_LEVELS], found = 0;
+
+	if (!loads)
+		return hd_error_no_memory(err);
+	hd_key_loads_add(loads, tree, key, shift, 1);
+	for (uint32_t i = 0; i < key->flow_count; i++) {
+		uint32_t count = hd_key_path(tree, &key->routes[i], shift, links);
+		most[i] = 0;
+		for (uint32_t hop = 0; hop < count; hop++)
+			if (most[i] < loads->flows[links[hop]])
+				most[i] = loads->flows[links[hop]];
+		found += most[i] > 1;
+	}
+	hd_key_loads_free(loads);
+	*sharing = found;
+	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "key_tree.h"
+#include "key_levels.h"
 
 #include <errno.h>
 #include <heddle/fabric/regular_tree.h>
@@ -50,6 +50,11 @@ static bool key_level_is_whole(const struct key_level *level)
 }
 
 /* ---- trees of two levels ---- */
+
+static bool is_router(const struct hd_fabric *fabric, uint32_t host)
+{
+	return fabric->node_type[fabric->port_node[fabric->host_port[host]]] == HD_ROUTER;
+}
 
 /*
  * Trees of two levels that are not regular: leaves with different numbers of cables, spines that do
@@ -151,15 +156,17 @@ static int fill(struct taking *taking)
 	for (uint32_t host = 0; host < tree->fabric->host_count; host++) {
 		uint32_t sw = tree->fabric->host_switch[host];
 		tree->leaf[host] = taking->level[sw] ? HD_NONE : taking->number[sw];
+		if (tree->leaf[host] == HD_NONE && !is_router(tree->fabric, host))
+			return -ENOTSUP;
 	}
 	tree->intact = key_level_is_whole(&tree->level[0]);
 	return 0;
 }
 
 /*
- * Fills in a tree, whose fabric is set, from levels that hd_tree_find() has found in it, or in what
- * is left of it: `fabric`. Errors: -ENOTSUP there are not two levels, or leaves have more cables
- * than KEY_CABLES_MAX; -ENOMEM. Cost: O(links + leaves * spines).
+ * Fills in a tree, whose fabric is set, from levels that hd_tree_find() has found in it, or in what is left of it:
+ * `fabric`. Errors: -ENOTSUP there are not two levels, hosts are not on leaves, or leaves have more cables than
+ * KEY_CABLES_MAX; -ENOMEM. Cost: O(links + leaves * spines).
  */
 static int key_two_levels_take(struct hd_key_tree *tree, const struct hd_fabric *fabric,
 			       const struct hd_tree *levels)
@@ -254,25 +261,19 @@ struct finding {
 };
 
 /* Takes the first tree that is regular. Errors: -ENOTSUP, -ENOMEM. */
-static int take_regular(struct finding *finding, struct hd_error *err)
+static int take_regular(struct finding *finding)
 {
 	struct hd_tree levels;
 	struct hd_regular_tree labels;
-	int rc = hd_tree_find(finding->fabric, &no_facts, 1, &finding->arena, &levels, err);
+	int rc = hd_tree_find(finding->fabric, &no_facts, 1, &finding->arena, &levels, NULL);
 
 	while (!rc) {
 		rc = hd_regular_tree_label(finding->fabric, &levels, &finding->arena, &labels);
 		if (!rc && hd_regular_tree_top(&labels) > HD_KEY_LEVELS)
-			return hd_error_set(err, -ENOTSUP,
-					    "the tree has %u levels of switches, keys take %u",
-					    labels.level_count, HD_KEY_LEVELS + 1);
+			return -ENOTSUP;
 		if (rc <= 0)
 			return rc ? rc : take_labels(finding->tree, &labels);
 		rc = hd_tree_try_next(finding->fabric, &no_facts, &finding->arena, &levels, NULL);
-		if (rc == -ENOTSUP)
-			hd_error_set(err, rc,
-				     "the fabric is no regular fat tree, or too much of it is "
-				     "missing to know its shape");
 	}
 	return rc;
 }
@@ -285,9 +286,9 @@ static int take_two_levels(struct finding *finding)
 	return rc ? rc : key_two_levels_take(finding->tree, finding->fabric, &levels);
 }
 
-static int take_either(struct finding *finding, struct hd_error *err)
+static int take_either(struct finding *finding)
 {
-	int rc = take_regular(finding, err);
+	int rc = take_regular(finding);
 
 	return rc == -ENOTSUP ? take_two_levels(finding) : rc;
 }
@@ -302,14 +303,9 @@ static int take_pruned(struct finding *finding)
 	if (rc)
 		return rc;
 	struct finding below = {.tree = finding->tree, .fabric = &pruned->fabric};
-	rc = take_either(&below, NULL);
+	rc = take_either(&below);
 	hd_arena_release(&below.arena);
 	return rc;
-}
-
-static bool is_router(const struct hd_fabric *fabric, uint32_t host)
-{
-	return fabric->node_type[fabric->port_node[fabric->host_port[host]]] == HD_ROUTER;
 }
 
 /* The fabric without its routers: those above the tree would make spines leaves. -ENOTSUP: there
@@ -353,7 +349,7 @@ static int take_below_routers(struct finding *finding)
 
 	if (rc)
 		return rc;
-	rc = take_either(&below, NULL);
+	rc = take_either(&below);
 	if (rc == -ENOTSUP)
 		rc = take_pruned(&below);
 	hd_arena_release(&below.arena);
@@ -363,12 +359,17 @@ static int take_below_routers(struct finding *finding)
 /* The error, if there is one, says why the whole fabric is no tree. */
 static int take_fabric(struct finding *finding, struct hd_error *err)
 {
-	int rc = take_either(finding, err);
+	struct hd_key_tree *tree = finding->tree;
+	int rc = take_either(finding);
 
 	if (rc == -ENOTSUP)
 		rc = take_pruned(finding);
 	if (rc == -ENOTSUP)
 		rc = take_below_routers(finding);
+	if (rc == -ENOTSUP) {
+		rc = key_levels_find(finding->fabric, &tree->arena, &tree->ranks, err);
+		tree->top = rc ? 0 : tree->ranks->highest;
+	}
 	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
 }
 

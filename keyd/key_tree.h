@@ -24,9 +24,14 @@ struct key_level {
 	uint32_t *usable; /* [block * groups + group] cables upwards that are there */
 };
 
+/* A tree that is not regular: levels and cables as they are (key_ranks.h). */
+struct key_ranks;
+
 struct hd_key_tree {
 	const struct hd_fabric *fabric;
 	struct hd_arena arena;
+	/* NULL: a regular tree, or one of two levels; else nothing below is set but top */
+	struct key_ranks *ranks;
 	uint32_t top; /* level of the top switches */
 	struct key_level level[HD_KEY_LEVELS + 1];
 	uint32_t *leaf; /* [host_count] number of the host's leaf; HD_NONE: it is not on a leaf */
@@ -61,5 +66,21 @@ uint32_t key_tree_climbs(const struct hd_key_tree *tree, uint32_t from, uint32_t
  */
 bool key_tree_meets(const struct hd_key_tree *tree, uint32_t level, uint32_t group, uint32_t from,
 		    uint32_t to);
+
+/* Whether keys can have routes for a host. */
+static inline bool key_tree_has(const struct hd_key_tree *tree, uint32_t host)
+{
+	return tree->ranks || tree->leaf[host] != HD_NONE;
+}
+
+/* Whether a path climbs and then descends from one host to another. Cost: as key_tree_meets(). */
+bool key_tree_joins(const struct hd_key_tree *tree, uint32_t source, uint32_t destination);
+
+/* Sets the error of a flow without a path, and returns -EHOSTUNREACH. */
+int key_tree_no_path(const struct hd_key_tree *tree, const struct hd_key_flow *flow,
+		     struct hd_error *err);
+
+/* Sets key->contention by its routes, without a shift. Errors: -ENOMEM. O(flows * hops + links). */
+int key_count_contention(const struct hd_key_tree *tree, struct hd_key *key);
 
 #endif

@@ -7,9 +7,11 @@
 #include "output.h"
 #include "shared_arguments.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the report ---- */
@@ -19,6 +21,11 @@
 #define BAR 40u /* characters of the longest bar */
 
 /* ---- text ---- */
+
+static const char *host_name(const struct hd_fabric *fabric, uint32_t host)
+{
+	return fabric->node_name[fabric->port_node[fabric->host_port[host]]];
+}
 
 static void print_offsets(const struct key_phase *phase)
 {
@@ -49,16 +56,71 @@ static void print_phase(const struct key_phases *phases, uint32_t number)
 		printf(" %12" PRIu32, phase->base);
 	if (phase->lost)
 		printf("  %" PRIu32 " flows do not arrive without the key", phase->lost);
+	if (key->left_out)
+		printf("  %" PRIu32 " flows have no route in the key", key->left_out);
+	if (phase->attempts > 1)
+		printf("  attempt %u", phase->attempts);
 	putchar('\n');
 }
 
-static const char *host_name(const struct hd_fabric *fabric, uint32_t host)
+/* ---- flows that share links, or have no route ---- */
+
+static void find_reason(const struct key_phases *phases, const struct hd_key_route *route,
+			struct hd_error *why)
 {
-	return fabric->node_name[fabric->port_node[fabric->host_port[host]]];
+	const struct hd_key_flow flow = {route->source, route->destination};
+
+	if (hd_key_has_path(phases->tree, &flow))
+		hd_error_set(why, -ELOOP, "with it the tables would have a credit loop");
+	else
+		hd_key_explain_flow(phases->tree, &flow, why);
+}
+
+static void print_left_out(const struct key_phases *phases, uint32_t number)
+{
+	const struct hd_key *key = phases->phases[number].key;
+	const struct hd_fabric *fabric = phases->fabric;
+
+	for (uint32_t i = 0; i < key->flow_count; i++) {
+		struct hd_error why = {""};
+		if (!key->routes[i].left_out)
+			continue;
+		find_reason(phases, &key->routes[i], &why);
+		printf("phase %" PRIu32 ": %s to %s has no route in the key: %s\n", number,
+		       host_name(fabric, key->routes[i].source),
+		       host_name(fabric, key->routes[i].destination), why.text);
+	}
+}
+
+struct share {
+	uint64_t flows, own, base_own;
+};
+
+static struct share share_of(const struct key_phases *phases)
+{
+	struct share share = {0};
+
+	for (uint32_t i = 0; i < phases->pattern->phase_count; i++) {
+		const struct key_phase *phase = &phases->phases[i];
+		share.flows += phase->key->flow_count;
+		share.own += phase->key->flow_count - phase->sharing - phase->key->left_out;
+		share.base_own += phase->key->flow_count - phase->base_sharing;
+	}
+	return share;
+}
+
+static void print_share(const struct key_phases *phases)
+{
+	struct share share = share_of(phases);
+
+	printf("\nflows with links of their own: %" PRIu64 " of %" PRIu64, share.own, share.flows);
+	if (phases->base)
+		printf(", without keys %" PRIu64, share.base_own);
+	putchar('\n');
 }
 
 static void print_route(const struct key_phases *phases, const struct key_phase *phase,
-			const struct hd_key_route *route)
+			const struct hd_key_route *route, uint32_t most)
 {
 	const struct hd_fabric *fabric = phases->fabric;
 	uint32_t links[2 * HD_KEY_LEVELS];
@@ -71,8 +133,11 @@ static void print_route(const struct key_phases *phases, const struct key_phase 
 	for (uint32_t hop = 0; hop < count; hop++)
 		printf(" %s[%u]", fabric->node_name[hd_isl_from(fabric, links[hop])],
 		       fabric->isl_port[links[hop]]);
-	printf(" %s[%u]\n", fabric->node_name[fabric->host_switch[route->destination]],
+	printf(" %s[%u]", fabric->node_name[fabric->host_switch[route->destination]],
 	       fabric->host_switch_port[route->destination]);
+	if (most > 1)
+		printf(", shares a link with %" PRIu32 " others", most - 1);
+	putchar('\n');
 }
 
 static const char *base_name(const struct key_phases *phases)
@@ -99,9 +164,14 @@ static void key_report_print(const struct key_phases *phases, bool verbose)
 	for (uint32_t i = 0; i < phases->pattern->phase_count; i++) {
 		print_phase(phases, i);
 		for (uint32_t flow = 0; verbose && flow < phases->phases[i].key->flow_count; flow++)
-			print_route(phases, &phases->phases[i],
-				    &phases->phases[i].key->routes[flow]);
+			if (!phases->phases[i].key->routes[flow].left_out)
+				print_route(phases, &phases->phases[i],
+					    &phases->phases[i].key->routes[flow],
+					    phases->phases[i].flow_most[flow]);
 	}
+	print_share(phases);
+	for (uint32_t i = 0; i < phases->pattern->phase_count; i++)
+		print_left_out(phases, i);
 }
 
 static uint64_t most_links(const uint64_t *links)
@@ -172,22 +242,29 @@ static json_t *flow_json(const struct key_phases *phases, const struct key_phase
 	uint32_t count = hd_key_path(phases->tree, route, phase->shift, links);
 	json_t *up = json_array(), *down = json_array();
 
+	uint32_t climbs = hd_key_climbs(phases->tree, route, phase->shift);
 	for (uint32_t hop = 0; hop < count; hop++) {
 		json_t *link = link_json(fabric, hd_isl_from(fabric, links[hop]),
 					 fabric->isl_port[links[hop]]);
-		if (hop < count / 2)
+		if (hop < climbs)
 			up = json_value_append(up, link);
 		else
 			down = json_value_append(down, link);
 	}
 	unsigned offset = phase->first_offset + route->offset;
-	return json_pack("{s:I, s:I, s:o, s:o, s:i, s:i, s:o, s:o}", "source_rank",
-			 (json_int_t)ranks->source, "destination_rank",
-			 (json_int_t)ranks->destination, "source", host_json(fabric, route->source),
-			 "destination", host_json(fabric, route->destination), "offset",
-			 (int)offset, "lid",
-			 (int)(fabric->lid[fabric->host_port[route->destination]] + offset), "up",
-			 up, "down", down);
+	json_t *value =
+	    json_pack("{s:I, s:I, s:o, s:o, s:i, s:i, s:o, s:o, s:I}", "source_rank",
+		      (json_int_t)ranks->source, "destination_rank", (json_int_t)ranks->destination,
+		      "source", host_json(fabric, route->source), "destination",
+		      host_json(fabric, route->destination), "offset", (int)offset, "lid",
+		      (int)(fabric->lid[fabric->host_port[route->destination]] + offset), "up", up,
+		      "down", down, "most", (json_int_t)phase->flow_most[number]);
+	if (route->left_out) {
+		struct hd_error why = {""};
+		find_reason(phases, route, &why);
+		value = json_value_set(value, "left_out", json_value_text(why.text));
+	}
+	return value;
 }
 
 static json_t *entries_json(const struct hd_key_overlay *overlay)
@@ -222,16 +299,20 @@ static json_t *phase_json(const struct key_phases *phases, uint32_t number)
 	for (uint32_t i = 0; i < key->flow_count; i++)
 		flows = json_value_append(flows, flow_json(phases, phase, number, i));
 	json_t *value = json_pack(
-	    "{s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:o, s:o, s:o}", "phase", (json_int_t)number,
-	    "offset", (int)phase->first_offset, "offsets", (int)key->offsets, "wanted_offsets",
-	    (int)key->wanted_offsets, "contention", (json_int_t)key->contention, "demand",
-	    (json_int_t)key->demand, "usable", (json_int_t)key->usable, "tightest",
-	    tightest_json(phases, key), "flows", flows, "entries", entries_json(&phase->overlay));
+	    "{s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:o, s:o, s:o}", "phase",
+	    (json_int_t)number, "offset", (int)phase->first_offset, "offsets", (int)key->offsets,
+	    "wanted_offsets", (int)key->wanted_offsets, "contention", (json_int_t)key->contention,
+	    "demand", (json_int_t)key->demand, "usable", (json_int_t)key->usable, "sharing",
+	    (json_int_t)phase->sharing, "left_out", (json_int_t)key->left_out, "attempts",
+	    (int)phase->attempts, "tightest", tightest_json(phases, key), "flows", flows, "entries",
+	    entries_json(&phase->overlay));
 	if (phases->request->load_file)
 		value = json_value_set(value, "contention_with_others", json_integer(phase->most));
 	if (phases->base) {
 		value = json_value_set(value, "contention_without_keys", json_integer(phase->base));
 		value = json_value_set(value, "lost_without_keys", json_integer(phase->lost));
+		value = json_value_set(value, "sharing_without_keys",
+				       json_integer(phase->base_sharing));
 	}
 	return value;
 }
@@ -245,6 +326,21 @@ static json_t *links_json(const uint64_t *links)
 	return list;
 }
 
+/* The cables that no key uses. */
+static json_t *strays_json(const struct key_phases *phases)
+{
+	const struct hd_fabric *fabric = phases->fabric;
+	uint32_t *links = calloc((size_t)fabric->isl_count + 1, sizeof(*links));
+	uint32_t count = links ? hd_key_tree_strays(phases->tree, links) : 0;
+	json_t *list = links ? json_array() : NULL;
+
+	for (uint32_t i = 0; i < count; i++)
+		list = json_value_append(list, link_json(fabric, hd_isl_from(fabric, links[i]),
+							 fabric->isl_port[links[i]]));
+	free(links);
+	return list;
+}
+
 /* All of it; NULL: no memory. */
 static json_t *key_report_json(const struct key_phases *phases)
 {
@@ -255,12 +351,12 @@ static json_t *key_report_json(const struct key_phases *phases)
 		hosts = json_value_append(hosts, host_json(phases->fabric, phases->host[rank]));
 	for (uint32_t i = 0; i < phases->pattern->phase_count; i++)
 		list = json_value_append(list, phase_json(phases, i));
-	json_t *value = json_pack("{s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "fabric",
-				  json_value_text(request->fabric.path), "pattern",
-				  json_value_text(request->pattern), "mode",
-				  request->mode == KEY_OFFSET ? "offset" : "rewrite", "lmc",
-				  (int)hd_fabric_largest_lmc(phases->fabric), "hosts", hosts,
-				  "links_by_flows", links_json(phases->links), "phases", list);
+	json_t *value = json_pack(
+	    "{s:o, s:o, s:s, s:i, s:o, s:o, s:o, s:o}", "fabric",
+	    json_value_text(request->fabric.path), "pattern", json_value_text(request->pattern),
+	    "mode", request->mode == KEY_OFFSET ? "offset" : "rewrite", "lmc",
+	    (int)hd_fabric_largest_lmc(phases->fabric), "hosts", hosts, "links_by_flows",
+	    links_json(phases->links), "cables_left_out", strays_json(phases), "phases", list);
 	if (phases->base) {
 		value = json_value_set(value, "without_keys", json_value_text(base_name(phases)));
 		value = json_value_set(value, "links_by_flows_without_keys",
@@ -291,7 +387,9 @@ static const struct argument arguments[] = {
      "how flows get their cables: alternating paths, Euler splits, or one matching after "
      "another as in the paper",
      ARGUMENT_CHOICE(struct make_job, algorithm)},
-    {0, "best-effort", NULL, "make the key of least contention if none is free of contention",
+    {0, "best-effort", NULL,
+     "make the key of least contention if none is free of contention, and leave out flows without "
+     "a path",
      ARGUMENT_FLAG(struct make_job, request.best_effort)},
     {0, "offset", "N", "the first LID offset of the keys (0..127, default 1)",
      ARGUMENT_NUMBER(struct make_job, request.first_offset, 0, 127)},
@@ -321,9 +419,10 @@ static const struct usage usage = {
     .summary = "Makes routing keys: paths on which the flows of a phase share no link.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
-    .notes = "FABRIC: a fat tree; switches and cables may be missing.\n"
-	     "TABLES, or -e: the forwarding tables without keys, to compare.",
-    .statuses = {"all keys are free of contention", "some keys have contention",
+    .notes =
+	"FABRIC: a fat tree, regular or not; switches and cables may be missing.\n"
+	"TABLES, or -e: the forwarding tables without keys, to compare, and to prove the keys.",
+    .statuses = {"all keys are free of contention", "some keys have contention, or leave out flows",
 		 "bad input or usage, or a key that is not possible"},
 };
 
@@ -340,17 +439,18 @@ static int list_patterns(void)
 	return STATUS_CLEAN;
 }
 
-static bool has_contention(const struct key_phases *phases)
+/* Whether flows share links, or have no route. */
+static bool has_faults(const struct key_phases *phases)
 {
 	for (uint32_t i = 0; i < phases->pattern->phase_count; i++)
-		if (phases->phases[i].key->contention > 1)
+		if (phases->phases[i].key->contention > 1 || phases->phases[i].key->left_out)
 			return true;
 	return false;
 }
 
 static int show(const struct make_job *job, const struct key_phases *phases)
 {
-	int status = has_contention(phases) ? STATUS_FAULTS : STATUS_CLEAN;
+	int status = has_faults(phases) ? STATUS_FAULTS : STATUS_CLEAN;
 
 	if (job->json)
 		return json_value_print(key_report_json(phases), status);

@@ -116,30 +116,39 @@ static int load(struct key_phases *phases, const struct hd_log *log, struct hd_e
 		rc = read_ranks(phases, err);
 	if (!rc)
 		rc = read_loads(phases, err);
-	return rc ? rc : make_base(phases, log, err);
+	if (!rc)
+		rc = make_base(phases, log, err);
+	phases->proof = (struct key_proof){.fabric = phases->fabric,
+					   .base = phases->base,
+					   .threads = request->threads,
+					   .alone = request->mode == KEY_REWRITE};
+	return rc ? rc : key_proof_begin(&phases->proof, log, err);
 }
 
 /* ---- the tables without keys ---- */
 
-/* Follows a flow to the base LID of its destination. False: it does not arrive. */
-static bool walk_base(const struct key_phases *phases, const struct hd_key_route *route,
-		      uint32_t *flows)
+/* Follows a flow to the base LID of its destination, and adds to flows[] of each link, if it is given. Returns the most
+ * flows on a link of it; HD_NONE: it does not arrive. */
+static uint32_t walk_base(const struct key_phases *phases, const struct hd_key_route *route,
+			  uint32_t *flows, uint32_t add)
 {
 	const struct hd_fabric *fabric = phases->fabric;
 	uint32_t lid = fabric->lid[fabric->host_port[route->destination]];
-	uint32_t sw = fabric->host_switch[route->source];
+	uint32_t sw = fabric->host_switch[route->source], most = 0;
 	uint32_t to = fabric->host_switch[route->destination];
 
 	for (uint32_t hops = 0; sw != to; hops++) {
 		uint32_t link =
 		    hd_fabric_find_isl(fabric, sw, hd_routes_port(phases->base, sw, lid));
 		if (link == HD_NONE || hops > fabric->switch_count)
-			return false;
-		flows[link]++;
+			return HD_NONE;
+		flows[link] += add;
+		most = flows[link] > most ? flows[link] : most;
 		sw = fabric->isl_to[link];
 	}
-	return hd_routes_port(phases->base, sw, lid) ==
-	       fabric->host_switch_port[route->destination];
+	return hd_routes_port(phases->base, sw, lid) == fabric->host_switch_port[route->destination]
+		   ? most
+		   : HD_NONE;
 }
 
 /* Counts links by their flows, and returns the most flows on a link. */
@@ -164,7 +173,9 @@ static int measure_base(struct key_phases *phases, struct key_phase *phase)
 	if (!flows)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < phase->key->flow_count; i++)
-		phase->lost += !walk_base(phases, &phase->key->routes[i], flows);
+		phase->lost += walk_base(phases, &phase->key->routes[i], flows, 1) == HD_NONE;
+	for (uint32_t i = 0; i < phase->key->flow_count; i++)
+		phase->base_sharing += walk_base(phases, &phase->key->routes[i], flows, 0) > 1;
 	phase->base = count_links(flows, links, phases->base_links);
 	free(flows);
 	return 0;
@@ -184,39 +195,45 @@ static int measure(struct key_phases *phases, struct key_phase *phase)
 		if (own->flows[link] && phase->most < own->flows[link] + phases->loads->flows[link])
 			phase->most = own->flows[link] + phases->loads->flows[link];
 	hd_key_loads_free(own);
+	phase->flow_most = calloc((size_t)phase->key->flow_count + 1, sizeof(*phase->flow_most));
+	if (!phase->flow_most || hd_key_sharing(phases->tree, phase->key, phase->shift,
+						phase->flow_most, &phase->sharing, NULL))
+		return -ENOMEM;
 	return phases->base ? measure_base(phases, phase) : 0;
 }
 
-static int make_key(const struct key_phases *phases, uint32_t number, struct key_phase *phase,
-		    struct hd_error *err)
+/* What is tried where keys are not free of deadlock with the tables. */
+#define WHOLE_ATTEMPTS 16u
+#define PART_ATTEMPTS 1000u
+
+/* flows: room for those of the phase. */
+static int begin_attempts(const struct key_phases *phases, uint32_t number,
+			  struct hd_key_flow *flows, struct hd_key_attempts **out,
+			  struct hd_error *err)
 {
 	const struct key_phases_request *asked = phases->request;
 	const uint32_t *base = phases->pattern->base;
 	uint32_t count = base[number + 1] - base[number];
-	struct hd_key_flow *flows = calloc((size_t)count + 1, sizeof(*flows));
 
-	if (!flows)
-		return hd_error_no_memory(err);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct hd_rank_flow *flow = &phases->pattern->flows[base[number] + i];
 		flows[i] = (struct hd_key_flow){phases->host[flow->source],
 						phases->host[flow->destination]};
 	}
-	struct hd_key_request request = {.tree = phases->tree,
-					 .flows = flows,
-					 .flow_count = count,
-					 .algorithm = asked->algorithm,
-					 .offsets = asked->offsets,
-					 .best_effort = asked->best_effort,
-					 .threads = asked->threads};
-	int rc = hd_key_make(&request, &phase->key, err);
-	free(flows);
-	if (rc || asked->shift == KEY_SHIFT_NONE)
-		return rc;
-	return hd_key_shift_choose(phases->tree, phase->key, phases->loads,
-				   asked->shift == KEY_SHIFT_LINKS ? HD_KEY_SHIFT_LINKS
-								   : HD_KEY_SHIFT_PAPER,
-				   &phase->shift, err);
+	struct hd_key_attempts_request request = {
+	    .key = {.tree = phases->tree,
+		    .flows = flows,
+		    .flow_count = count,
+		    .algorithm = asked->algorithm,
+		    .offsets = asked->offsets,
+		    .best_effort = asked->best_effort,
+		    .leave_out = asked->best_effort,
+		    .threads = asked->threads},
+	    .loads = asked->shift == KEY_SHIFT_NONE ? NULL : phases->loads,
+	    .objective = asked->shift == KEY_SHIFT_PAPER ? HD_KEY_SHIFT_PAPER : HD_KEY_SHIFT_LINKS,
+	    .whole = WHOLE_ATTEMPTS,
+	    .parts = asked->best_effort ? PART_ATTEMPTS : 0};
+	return hd_key_attempts_new(&request, out, err);
 }
 
 /* The offsets of all phases are known when their keys are made. */
@@ -233,15 +250,68 @@ static int check_offsets(const struct key_phases *phases, uint32_t last, struct 
 			    phases->request->mode == KEY_OFFSET ? ", or use --mode rewrite" : "");
 }
 
+static int try_attempt(struct key_phases *phases, const struct hd_key_attempt *attempt,
+		       uint32_t offset, struct hd_error *err)
+{
+	struct hd_key_overlay overlay = {0};
+	int rc = attempt->key->offsets
+		     ? check_offsets(phases, offset + attempt->key->offsets - 1, err)
+		     : 0;
+
+	if (!rc)
+		rc = hd_key_overlay(phases->tree, attempt->key, attempt->shift, offset, &overlay,
+				    err);
+	if (!rc)
+		rc = key_proof_try(&phases->proof, &overlay, err);
+	hd_key_overlay_release(&overlay);
+	return rc;
+}
+
+/* Goes through the attempts until one is sound. Errors: as key_phases_make(). */
+static int try_attempts(struct key_phases *phases, struct hd_key_attempts *attempts,
+			uint32_t offset, struct key_phase *phase, struct hd_error *err)
+{
+	struct hd_key_attempt attempt;
+	int refused = 0, rc;
+
+	while (!(rc = hd_key_attempts_next(attempts, &attempt, err))) {
+		rc = try_attempt(phases, &attempt, offset, err);
+		if (rc && rc != -ELOOP && rc != -EINVAL)
+			return rc;
+		refused = rc ? rc : refused;
+		hd_key_attempts_answer(attempts, !rc);
+		phase->attempts++;
+	}
+	if (rc != -ENOENT)
+		return rc;
+	return hd_key_attempts_take(attempts, &phase->key, &phase->shift) ? refused : 0;
+}
+
+static int make_key(struct key_phases *phases, uint32_t number, uint32_t offset,
+		    struct key_phase *phase, struct hd_error *err)
+{
+	const uint32_t *base = phases->pattern->base;
+	struct hd_key_flow *flows =
+	    calloc((size_t)base[number + 1] - base[number] + 1, sizeof(*flows));
+	struct hd_key_attempts *attempts = NULL;
+
+	if (!flows)
+		return hd_error_no_memory(err);
+	int rc = begin_attempts(phases, number, flows, &attempts, err);
+	if (!rc)
+		rc = try_attempts(phases, attempts, offset, phase, err);
+	hd_key_attempts_free(attempts);
+	free(flows);
+	return rc;
+}
+
 static int make_phase(struct key_phases *phases, uint32_t number, uint32_t *offset,
 		      struct hd_error *err)
 {
 	struct key_phase *phase = &phases->phases[number];
-	int rc = make_key(phases, number, phase, err);
+	int rc = make_key(phases, number, *offset, phase, err);
 
 	phase->first_offset = *offset;
-	if (!rc && phase->key->offsets)
-		rc = check_offsets(phases, *offset + phase->key->offsets - 1, err);
 	if (!rc)
 		rc = hd_key_overlay(phases->tree, phase->key, phase->shift, *offset,
 				    &phase->overlay, err);
@@ -275,10 +345,12 @@ void key_phases_release(struct key_phases *phases)
 		hd_key_overlay_release(&phases->phases[i].overlay);
 		hd_key_shift_free(phases->phases[i].shift);
 		hd_key_free(phases->phases[i].key);
+		free(phases->phases[i].flow_most);
 	}
 	free(phases->phases);
 	free(phases->host);
 	hd_key_loads_free(phases->loads);
+	key_proof_release(&phases->proof);
 	hd_routes_free(phases->base);
 	hd_key_pattern_free(phases->pattern);
 	hd_key_tree_free(phases->tree);

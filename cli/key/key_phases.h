@@ -4,6 +4,7 @@
 #define CLI_KEY_PHASES_H
 
 #include "fabric_source.h"
+#include "key_proof.h"
 #include "table_source.h"
 
 #include <heddle/analysis/pattern.h>
@@ -34,6 +35,11 @@ struct key_phase {
 	uint32_t most; /* flows on a link that the key uses, together with those of --loads */
 	uint32_t base; /* most flows on a link by the tables without keys */
 	uint32_t lost; /* flows that do not arrive by these tables */
+	unsigned attempts; /* keys that were tried until the proof passed one */
+	uint32_t *flow_most; /* [flow_count] most flows on a link of each: hd_key_sharing() */
+	uint32_t sharing; /* flows that share links with others of the key */
+	uint32_t
+	    base_sharing; /* the same by the tables without keys, with those that do not arrive */
 };
 
 #define KEY_CHART 16u /* last column: so many flows on a link, and more */
@@ -46,6 +52,7 @@ struct key_phases {
 	uint32_t *host; /* [pattern->ranks] */
 	struct hd_routes *base; /* NULL: no comparison */
 	struct hd_key_loads *loads; /* of --loads */
+	struct key_proof proof;
 	struct key_phase *phases; /* [pattern->phase_count] */
 	/* links of all phases by their number of flows: by the keys, and by the tables without */
 	uint64_t links[KEY_CHART + 1], base_links[KEY_CHART + 1];
@@ -54,7 +61,7 @@ struct key_phases {
 /*
  * Makes the keys of all phases. Released with key_phases_release() in any case. Errors: those of
  * the readers, of hd_key_make() and hd_key_overlay() with the phase's number, -ERANGE a phase needs
- * an offset that the hosts do not have.
+ * an offset that the hosts do not have, -ELOOP no key of a phase is free of deadlock with the tables.
  */
 int key_phases_make(const struct key_phases_request *request, const struct hd_log *log,
 		    struct key_phases *out, struct hd_error *err);

@@ -146,8 +146,9 @@ def test_text_has_a_line_for_each_phase(folder):
     command = ("key", "make", folder / "tree", "--hosts", folder / "hosts", "-p", "stencil2d")
     lines = heddle(*command)[0].splitlines()
     assert lines[0] == "pattern  stencil2d, 64 hosts, 4 phases"
-    assert [line.split()[0] for line in lines[3:]] == ["0", "1", "2", "3"]
-    assert all(line.split()[-1] == "1" for line in lines[3:])
+    assert [line.split()[0] for line in lines[3:7]] == ["0", "1", "2", "3"]
+    assert lines[7:] == ["", "flows with links of their own: 256 of 256"]
+    assert all(line.split()[-1] == "1" for line in lines[3:7])
     text = heddle(*command, "-e", "dmodk", "--chart")[0]
     assert "Links by their flows, dmodk:\n    1  ####" in text
     assert "Links by their flows, with the key:\n    1  ####" in text

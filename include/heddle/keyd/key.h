@@ -23,10 +23,11 @@
 struct hd_key_tree;
 
 /*
- * Finds the tree in a fabric, from which switches and cables may be missing: a regular fat tree, or
- * any tree of two levels. Cables that join two switches of one level are left out. The fabric must
- * outlive it; aggregation nodes and other adapters that are set aside are not part of it. To be freed with
- * hd_key_tree_free(). Errors: -ENOTSUP the fabric is no fat tree, with the reason; -ENOMEM.
+ * Finds the tree in a fabric, from which switches and cables may be missing: a regular fat tree, a tree of two levels
+ * with all hosts on its leaves, or any other tree, with the levels by which dmodk routes it. Cables that do not join
+ * neighbouring levels are left out. The fabric must outlive it; aggregation nodes and other adapters that are set
+ * aside are not part of it. To be freed with hd_key_tree_free(). Errors: -ENOTSUP the fabric is no fat tree, with the
+ * reason; -ENOMEM. Cost: O(links * switches / 64) for each tree that is tried.
  */
 int hd_key_tree_new(const struct hd_fabric *fabric, struct hd_key_tree **out, struct hd_error *err);
 
@@ -34,6 +35,17 @@ int hd_key_tree_new(const struct hd_fabric *fabric, struct hd_key_tree **out, st
 void hd_key_tree_free(struct hd_key_tree *tree);
 
 const struct hd_fabric *hd_key_tree_fabric(const struct hd_key_tree *tree);
+
+/* Whether the tree is a regular one, or one of two levels: then keys are colourings and shifts move whole colours.
+ * Paths in other trees are found one by one. */
+bool hd_key_tree_is_regular(const struct hd_key_tree *tree);
+
+/*
+ * The cables that no key uses, because they have no place in the tree: one directed link of each, ascending, to
+ * links[isl_count / 2]. Returns their number; links NULL: only counts. O(links), or O(links * cables) in a regular
+ * tree.
+ */
+uint32_t hd_key_tree_strays(const struct hd_key_tree *tree, uint32_t *links);
 
 struct hd_key_flow {
 	uint32_t source, destination; /* hosts of the fabric */
@@ -46,6 +58,11 @@ struct hd_key_request {
 	enum hd_colour_algorithm algorithm;
 	unsigned offsets; /* LID offsets of each destination that the phase may use; 0: 1 */
 	bool best_effort; /* the key of least contention if none is free of contention */
+	bool leave_out; /* flows without a path get no route, instead of -EHOSTUNREACH */
+	/* All flows of a source host get one offset, for programs that choose it once (UCX_IB_LID_PATH_BITS). */
+	bool one_offset_a_source;
+	uint64_t
+	    variant; /* another number: another key of the same kind, where choices are equal */
 	unsigned threads; /* 0: 1; never changes the result */
 };
 
@@ -53,11 +70,13 @@ struct hd_key_request {
 struct hd_key_route {
 	uint32_t source, destination; /* hosts */
 	uint8_t offset; /* of the phase's: 0 .. key->offsets - 1 */
-	uint8_t climbs; /* levels; 0: both hosts have the same leaf */
+	/* levels, before a shift; both 0: both hosts have the same switch, or the flow is left out */
+	uint8_t climbs, descents;
+	bool left_out; /* the key has no route for it: it follows the tables without keys */
 	/* per level that it climbs, before a shift: the cable by which it leaves the lower switch
 	 * upwards, 0 .. parents * parallel cables - 1; cable n leads to parent n % parents. And the
 	 * cable by which it comes down again, in the numbers of the lower switch there; both lead to
-	 * one parent. */
+	 * one parent. In a tree that is not regular: number of the link among those of the lower switch. */
 	uint8_t up[HD_KEY_LEVELS], down[HD_KEY_LEVELS];
 };
 
@@ -69,6 +88,7 @@ struct hd_key {
 	 * share a cable upwards with another because both have one LID; 0 as above */
 	unsigned wanted_offsets;
 	uint32_t contention; /* most flows on a directed link between switches; 0: no such link */
+	uint32_t left_out; /* flows without a route */
 	/* Where the demand for each cable is highest: a switch, the flows that must leave or enter it
 	 * upwards, and the cables upwards that it has. Contention 1 is impossible if demand > usable at
 	 * a leaf. Another switch is named only if the leaves have cables enough; what it has to
@@ -77,13 +97,21 @@ struct hd_key {
 };
 
 /*
- * Makes a key. Flows between hosts of one leaf have routes that climb no level. The same request
- * gives the same key; keys of different flows with few cables each use different middle switches. *out is freed with hd_key_free(). Errors: -EDOM no key is free of contention
- * and best_effort is false: the switch, the flows that it would have to carry, and what it has;
- * -EHOSTUNREACH two hosts have no path that climbs and then descends; -EINVAL a host does not exist;
- * -ENOMEM. Cost: that of the colouring.
+ * Makes a key. Flows between hosts of one leaf have routes that climb no level. The same request gives the same key;
+ * keys of different flows with few cables each use different middle switches. *out is freed with hd_key_free(). Errors:
+ * -EDOM no key is free of contention and best_effort is false: the switch, the flows that it would have to carry, and
+ * what it has; -EHOSTUNREACH two hosts have no path that climbs and then descends; -EINVAL a host does not exist;
+ * -ENOMEM. Cost: that of the colouring; in trees that are not regular O(flows * links above the leaves) for each of a
+ * few hundred rounds at most.
  */
 int hd_key_make(const struct hd_key_request *request, struct hd_key **out, struct hd_error *err);
+
+/*
+ * The same with as few offsets as give the least contention, and not more than request->offsets. Cost: that of a few
+ * keys.
+ */
+int hd_key_make_fewest(const struct hd_key_request *request, struct hd_key **out,
+		       struct hd_error *err);
 
 /* NULL is allowed. */
 void hd_key_free(struct hd_key *key);
@@ -131,6 +159,30 @@ void hd_key_shift_free(struct hd_key_shift *shift);
  * returns their number. */
 uint32_t hd_key_path(const struct hd_key_tree *tree, const struct hd_key_route *route,
 		     const struct hd_key_shift *shift, uint32_t *links);
+
+/*
+ * Which flows share links: most[flow_count] is the most flows of the key on a link of each flow's route, 1: it has all
+ * its links for itself, 0: it uses none, or is left out. *sharing: the flows with more than 1. Errors: -ENOMEM.
+ * O(flows * hops + links).
+ */
+int hd_key_sharing(const struct hd_key_tree *tree, const struct hd_key *key,
+		   const struct hd_key_shift *shift, uint32_t *most, uint32_t *sharing,
+		   struct hd_error *err);
+
+/*
+ * Writes to *why why a flow of request->flows has no path: the switch that has no cables upwards, or the cable that has
+ * no place in the tree. For flows that a key leaves out for want of a path. O(links).
+ */
+void hd_key_explain_flow(const struct hd_key_tree *tree, const struct hd_key_flow *flow,
+			 struct hd_error *why);
+
+/* How many of the links of hd_key_path() climb; the others descend. */
+uint32_t hd_key_climbs(const struct hd_key_tree *tree, const struct hd_key_route *route,
+		       const struct hd_key_shift *shift);
+
+/* Whether a path of keys leads from a flow's source to its destination. Cost: O(1), more in trees of 4 levels or more
+ * from which cables are missing. */
+bool hd_key_has_path(const struct hd_key_tree *tree, const struct hd_key_flow *flow);
 
 /* ---- the overlay ---- */
 

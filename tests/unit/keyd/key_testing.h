@@ -205,6 +205,8 @@ static inline uint32_t walk_key(const struct scene *scene, const struct hd_key *
 	struct hd_routes *routes = overlaid(scene, &overlay);
 	for (uint32_t i = 0; i < key->flow_count; i++) {
 		const struct hd_key_route *route = &key->routes[i];
+		if (route->left_out)
+			continue;
 		walk_flow(fabric, routes, route->source,
 			  fabric->lid[fabric->host_port[route->destination]] + first_offset +
 			      route->offset,
