@@ -2,6 +2,8 @@
 /* heddle key place: heddle-keyd makes the keys of a job. */
 #include "commands.h"
 #include "json_value.h"
+#include "key_hosts.h"
+#include "key_propose.h"
 #include "key_service.h"
 #include "message.h"
 #include "shared_arguments.h"
@@ -122,192 +124,6 @@ static void key_traffic_release(struct key_traffic *traffic)
 	free(traffic->base);
 }
 
-/* ---- hosts ---- */
-
-/* Lists of hosts, as Slurm writes them: "node[1-8,11],login", "rack[01-02]n[1-4]". */
-
-#define KEY_HOSTS_MAX 65536u
-
-struct key_hosts {
-	char **names; /* [count] in the order of the list */
-	size_t count, room;
-};
-
-#define NAME_LONGEST 255u
-#define DIGITS_MOST 9u
-
-/* The list, how much of it is read, and the name that is being put together. */
-struct expansion {
-	const char *list;
-	struct key_hosts *out;
-	char name[NAME_LONGEST + 1];
-	struct hd_error *err;
-};
-
-static int wrong(const struct expansion *x, const char *at, const char *what)
-{
-	return hd_error_set(x->err, -EINVAL, "hosts '%.100s', character %zu: %s", x->list,
-			    (size_t)(at - x->list) + 1, what);
-}
-
-static int add(struct expansion *x)
-{
-	struct key_hosts *out = x->out;
-
-	if (out->count == KEY_HOSTS_MAX)
-		return hd_error_set(x->err, -ERANGE, "hosts '%.100s': more than %u hosts", x->list,
-				    KEY_HOSTS_MAX);
-	if (out->count == out->room) {
-		size_t room = out->room ? 2 * out->room : 64;
-		char **names = realloc(out->names, room * sizeof(*names));
-		if (!names)
-			return hd_error_no_memory(x->err);
-		out->names = names;
-		out->room = room;
-	}
-	out->names[out->count] = strdup(x->name);
-	if (!out->names[out->count])
-		return hd_error_no_memory(x->err);
-	out->count++;
-	return 0;
-}
-
-static bool ends_host(char c)
-{
-	return !c || c == ',' || isspace((unsigned char)c);
-}
-
-static int expand_at(struct expansion *x, const char *at, size_t length, const char **end);
-
-static bool take_number(const char **at, uint32_t *number, unsigned *digits)
-{
-	const char *first = *at;
-
-	*number = 0;
-	for (; isdigit((unsigned char)**at) && *at - first < (int)DIGITS_MOST; (*at)++)
-		*number = *number * 10 + (uint32_t)(**at - '0');
-	*digits = (unsigned)(*at - first);
-	return *digits && !isdigit((unsigned char)**at);
-}
-
-/* One number or range of a bracket, with what follows the bracket. */
-static int expand_range(struct expansion *x, const char **at, const char *rest, size_t length,
-			const char **end)
-{
-	const char *begin = *at;
-	uint32_t first, last;
-	unsigned digits, more;
-	int rc = 0;
-
-	if (!take_number(at, &first, &digits))
-		return wrong(x, begin, "expected a number");
-	last = first;
-	if (**at == '-' && (++*at, !take_number(at, &last, &more)))
-		return wrong(x, begin, "expected a number after '-'");
-	if (last < first || last - first >= KEY_HOSTS_MAX)
-		return wrong(x, begin, "the range is empty or too long");
-	for (uint32_t number = first; !rc && number <= last; number++) {
-		int written = snprintf(x->name + length, sizeof(x->name) - length, "%0*u",
-				       (int)digits, number);
-		if ((size_t)written >= sizeof(x->name) - length)
-			return wrong(x, begin, "the name is too long");
-		rc = expand_at(x, rest, length + (size_t)written, end);
-	}
-	return rc;
-}
-
-/* At a '['. */
-static int expand_bracket(struct expansion *x, const char *at, size_t length, const char **end)
-{
-	const char *close = strchr(at, ']');
-	int rc;
-
-	if (!close)
-		return wrong(x, at, "'[' has no ']'");
-	do {
-		at++;
-		rc = expand_range(x, &at, close + 1, length, end);
-	} while (!rc && *at == ',');
-	if (!rc && at != close)
-		return wrong(x, at, "expected ',' or ']'");
-	return rc;
-}
-
-/* Expands the rest of a host, whose name has `length` bytes up to there; *end: behind it. */
-static int expand_at(struct expansion *x, const char *at, size_t length, const char **end)
-{
-	while (!ends_host(*at) && *at != '[') {
-		if (*at == ']')
-			return wrong(x, at, "']' has no '['");
-		if (length == NAME_LONGEST)
-			return wrong(x, at, "the name is too long");
-		x->name[length++] = *at++;
-	}
-	if (*at == '[')
-		return expand_bracket(x, at, length, end);
-	x->name[length] = 0;
-	*end = at;
-	return add(x);
-}
-
-/*
- * Adds the hosts of a list: names or GUIDs between commas or white space. "[...]" has numbers and
- * ranges; a number in front of which zeros are written keeps its width. Release with
- * key_hosts_release(), also after a failure. Errors: -EINVAL, with the place; -ERANGE more than
- * KEY_HOSTS_MAX; -ENOMEM. O(characters that come out).
- */
-static int key_hosts_expand(const char *list, struct key_hosts *out, struct hd_error *err)
-{
-	struct expansion x = {.list = list, .out = out, .err = err};
-	const char *at = list;
-	int rc = 0;
-
-	while (!rc) {
-		while (*at && ends_host(*at))
-			at++;
-		if (!*at)
-			break;
-		rc = expand_at(&x, at, 0, &at);
-	}
-	return rc;
-}
-
-/* Adds the hosts of a file, which has such a list on each line; '#' begins a comment. Errors also:
- * those of reading. */
-static int key_hosts_read(const char *path, struct key_hosts *out, struct hd_error *err)
-{
-	FILE *file = fopen(path, "re");
-	struct hd_error reason;
-	char *line = NULL;
-	size_t room = 0;
-	unsigned number = 0;
-	int rc = 0;
-
-	if (!file)
-		return hd_error_set(err, -errno, "%s: %s", path, strerror(errno));
-	while (!rc && (errno = 0, getline(&line, &room, file)) >= 0) {
-		number++;
-		line[strcspn(line, "#\n")] = 0;
-		rc = key_hosts_expand(line, out, &reason);
-	}
-	if (rc)
-		hd_error_set(err, rc, "%s:%u: %s", path, number, reason.text);
-	else if (ferror(file))
-		rc = hd_error_set(err, errno ? -errno : -EIO, "%s: %s", path,
-				  strerror(errno ? errno : EIO));
-	free(line);
-	fclose(file);
-	return rc;
-}
-
-static void key_hosts_release(struct key_hosts *hosts)
-{
-	for (size_t i = 0; i < hosts->count; i++)
-		free(hosts->names[i]);
-	free(hosts->names);
-	*hosts = (struct key_hosts){.count = 0};
-}
-
 /* ---- the command ---- */
 
 struct place_job {
@@ -317,6 +133,7 @@ struct place_job {
 	int64_t uid; /* -1: the caller */
 	enum { MODE_REWRITE, MODE_OFFSET } mode;
 	bool strict, json, prolog;
+	struct key_propose choose;
 	struct key_hosts hosts;
 	struct key_traffic traffic;
 	struct hd_key_client *client;
@@ -349,16 +166,22 @@ static const struct argument arguments[] = {
      "always",
      ARGUMENT_FLAG(struct place_job, prolog)},
     KEY_SERVICE_ARGUMENTS(struct place_job, service),
+    KEY_PROPOSE_ARGUMENTS(struct place_job, choose),
     SHARED_JSON(struct place_job, json),
 };
 
 static const struct usage usage = {
-    .synopsis = "heddle key place [OPTION]... -j ID -w LIST -p NAME[:ARGUMENTS]",
+    .synopsis =
+	"heddle key place [OPTION]... -j ID -w LIST -p NAME[:ARGUMENTS]\n"
+	"       heddle key place --choose N --free FILE -p NAME[:ARGUMENTS] FABRIC [TABLES]...\n"
+	"       heddle key place --reorder FILE -p NAME[:ARGUMENTS] FABRIC [TABLES]...",
     .summary = "Places a job: heddle-keyd makes the routing keys for the traffic between its "
-	       "hosts. For job\nschedulers.",
+	       "hosts. For job\nschedulers. With --choose or --reorder it proposes hosts and an "
+	       "order of ranks, offline.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
-    .statuses = {"the job is placed, or --slurm-prolog is given", NULL, "bad usage, or no keys"},
+    .statuses = {"the job is placed, hosts are proposed, or --slurm-prolog is given", NULL,
+		 "bad usage, or no keys"},
 };
 
 static json_t *key_json(const struct hd_key_client_key *key)
@@ -512,11 +335,27 @@ static void place_for_slurm(struct place_job *job)
 		key_slurm_log("job %s runs without a routing key: %s", job->job, problem.detail);
 }
 
+/* ---- offline ---- */
+
+static int choose(struct place_job *job, const struct operands *operands)
+{
+	int status = arguments_expect(&usage, operands, "FABRIC", 1, operands->count);
+
+	if (status)
+		return status;
+	if (job->list || job->file)
+		return message_error("--nodelist and --hosts have no effect with --choose and "
+				     "--reorder: use --free or --reorder");
+	return key_propose_run(&job->choose, job->pattern, job->ranks, job->json, operands);
+}
+
 static int run(void *context, const struct operands *operands)
 {
 	struct place_job *job = context;
-	int status = arguments_expect(&usage, operands, "no operand", 0, 0);
 
+	if (key_propose_asked(&job->choose) && !job->prolog)
+		return choose(job, operands);
+	int status = arguments_expect(&usage, operands, "no operand", 0, 0);
 	if (status)
 		return status;
 	if (job->prolog) {
@@ -530,12 +369,13 @@ static int run(void *context, const struct operands *operands)
 int key_place(int argc, char **argv)
 {
 	bool prolog = key_slurm_asked(argc, argv, "--slurm-prolog");
-	struct place_job job = {.uid = -1};
+	struct place_job job = {.uid = -1, .choose = KEY_PROPOSE_DEFAULT};
 	int status = arguments_run(&usage, argc, argv, &job, run);
 
 	hd_key_client_job_free(job.placed);
 	hd_key_client_free(job.client);
 	key_traffic_release(&job.traffic);
 	key_hosts_release(&job.hosts);
+	key_propose_release(&job.choose);
 	return prolog ? STATUS_CLEAN : status;
 }

@@ -250,6 +250,7 @@ static write_fn *const writers[] = {
     [FABRIC_OUTPUT_NETLIST] = hd_fabric_write_netlist,
     [FABRIC_OUTPUT_DOT] = hd_fabric_write_dot,
     [FABRIC_OUTPUT_SLURM] = hd_fabric_write_slurm,
+    [FABRIC_OUTPUT_SLURM_WEIGHTS] = hd_fabric_write_slurm_weights,
     [FABRIC_OUTPUT_GRAPHML] = hd_fabric_write_graphml,
 };
 

@@ -393,7 +393,8 @@ static int make_tree(struct slurm *slurm, struct hd_error *err)
 
 /* ---- lines ---- */
 
-static void write_leaf(struct slurm *slurm, const struct vertex *leaf, FILE *stream)
+/* The list of a leaf's nodes. */
+static void write_nodes(struct slurm *slurm, const struct vertex *leaf, FILE *stream)
 {
 	const uint32_t *base = slurm->fabric->host_base;
 	uint32_t count = 0;
@@ -401,8 +402,13 @@ static void write_leaf(struct slurm *slurm, const struct vertex *leaf, FILE *str
 	for (uint32_t host = base[leaf->sw]; host < base[leaf->sw + 1]; host++)
 		if (slurm->node[host])
 			slurm->list[count++] = slurm->node[host];
-	fprintf(stream, "SwitchName=%s Nodes=", leaf->name);
 	write_hostlist(slurm->list, count, stream);
+}
+
+static void write_leaf(struct slurm *slurm, const struct vertex *leaf, FILE *stream)
+{
+	fprintf(stream, "SwitchName=%s Nodes=", leaf->name);
+	write_nodes(slurm, leaf, stream);
 	fputc('\n', stream);
 }
 
@@ -435,7 +441,35 @@ static void write_lines(struct slurm *slurm, FILE *stream)
 		write_block(slurm, i, stream);
 }
 
-int hd_fabric_write_slurm(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err)
+/* The nodes of the leaves of a vertex, leaf by leaf, with ascending weights. */
+static void write_weights(struct slurm *slurm, uint32_t at, uint32_t *weight, FILE *stream)
+{
+	if (at < slurm->leaf_count) {
+		fputs("NodeName=", stream);
+		write_nodes(slurm, &slurm->vertices[at], stream);
+		fprintf(stream, " Weight=%" PRIu32 "\n", ++*weight);
+		return;
+	}
+	for (uint32_t i = 0; i < at; i++)
+		if (slurm->vertices[i].parent == at)
+			write_weights(slurm, i, weight, stream);
+}
+
+static void write_weight_lines(struct slurm *slurm, FILE *stream)
+{
+	uint32_t weight = 0;
+
+	fprintf(stream,
+		"# For slurm.conf, behind NodeName=DEFAULT: %" PRIu32 " nodes on %" PRIu32
+		" leaf switches\n",
+		slurm->node_count, slurm->leaf_count);
+	for (uint32_t i = 0; i < slurm->vertex_count; i++)
+		if (slurm->vertices[i].parent == HD_NONE)
+			write_weights(slurm, i, &weight, stream);
+}
+
+static int write_file(const struct hd_fabric *fabric, FILE *stream,
+		      void (*lines)(struct slurm *, FILE *), struct hd_error *err)
 {
 	struct slurm slurm = {.fabric = fabric};
 	int rc = allocate(&slurm, err);
@@ -446,9 +480,20 @@ int hd_fabric_write_slurm(const struct hd_fabric *fabric, FILE *stream, struct h
 		rc = make_tree(&slurm, err);
 	if (!rc) {
 		errno = 0;
-		write_lines(&slurm, stream);
+		lines(&slurm, stream);
 		rc = write_stream_finish(stream, err);
 	}
 	hd_arena_release(&slurm.arena);
 	return rc;
+}
+
+int hd_fabric_write_slurm(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err)
+{
+	return write_file(fabric, stream, write_lines, err);
+}
+
+int hd_fabric_write_slurm_weights(const struct hd_fabric *fabric, FILE *stream,
+				  struct hd_error *err)
+{
+	return write_file(fabric, stream, write_weight_lines, err);
 }

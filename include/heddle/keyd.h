@@ -7,6 +7,7 @@
 #include <heddle/keyd/colour.h>
 #include <heddle/keyd/key.h>
 #include <heddle/keyd/key_attempts.h>
+#include <heddle/keyd/key_choose.h>
 #include <heddle/keyd/key_pattern.h>
 
 #endif

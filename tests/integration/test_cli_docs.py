@@ -184,7 +184,7 @@ def test_completion_offers_kinds_and_their_options():
     assert complete("topo", "generate", "torus", "--d") == {"--dims"}
     assert {"--dims", "--hosts", "--remove-links", "--format", "-o"} <= complete(
         "topo", "generate", "torus", "-")
-    assert complete("topo", "generate", "torus", "--format", "") == {"netlist", "dot", "slurm",
+    assert complete("topo", "generate", "torus", "--format", "") == {"netlist", "dot", "slurm", "slurm-weights",
                                                                    "graphml"}
     assert complete("topo", "generate", "torus", "--dims", "") == set()
 

@@ -52,6 +52,22 @@ def test_slurm_gets_a_tree_with_every_node_once(tmp_path, kind):
     assert all(len(names) > 1 for names in blocks.values())
 
 
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_weights_are_those_of_the_leaves(tmp_path, kind):
+    """Each leaf of the topology has its own weight. Those of a block follow one another."""
+    fabric = generate(tmp_path / "fabric", kind, *SAMPLES[kind][0])
+    leaves, blocks = slurm_tree(fabric)
+    lines = heddle("topo", "convert", "--to", "slurm-weights", fabric)[0].splitlines()[1:]
+    found = [re.fullmatch(r"NodeName=(\S+) Weight=(\d+)", line).groups() for line in lines]
+    assert [int(weight) for _, weight in found] == list(range(1, len(leaves) + 1))
+    of_leaf = {name: weight for names, weight in found for name in expand(names)}
+    assert sorted(map(sorted, (expand(names) for names, _ in found))) == sorted(map(sorted, leaves.values()))
+    for names in blocks.values():
+        if set(names) <= set(leaves):
+            weights = sorted(int(of_leaf[leaves[name][0]]) for name in names)
+            assert weights[-1] - weights[0] == len(names) - 1
+
+
 def test_slurm_sees_the_levels_of_a_tree(tmp_path):
     """216 hosts: 36 leaves in 6 pods of 6, below one top."""
     leaves, blocks = slurm_tree(generate(tmp_path / "tree", *TREE))

@@ -35,6 +35,7 @@ def fixture_folder(tmp_path_factory):
     (folder / "garbage").write_text("no fabric\n")
     (folder / "flow.ini").write_text(FLOW)
     (folder / "empty").write_text("")
+    (folder / "hosts").write_text("".join(f"H_{leaf}_{host}\n" for host in range(4) for leaf in range(4)))
     return folder
 
 
@@ -180,6 +181,9 @@ RUNS = [
     (BAD, "key place -j 1 -w node[1-2] -p ring --socket /nowhere/keyd.sock"),
     (BAD, "key place -j 1 -w node[1-2 -p ring"),
     (BAD, "key place -j 1 -p ring"),
+    (CLEAN, "key place --choose 4 --free hosts -p ring tree"),
+    (CLEAN, "key place --reorder hosts -p alltoall tree --json"),
+    (BAD, "key place --choose 4 -p ring tree"),
     (BAD, "key request -j 1 --socket /nowhere/keyd.sock"),
     (BAD, "key done -j 1 --host nowhere"),
     (BAD, "key release -j 1 --socket relative"),

@@ -134,6 +134,7 @@ def place_files(document, folder, world):
         "doc/guide/adaptive-routing.md": {"fabric.topo": tree, "opensm-lfts.dump": live / "opensm-lfts.dump"},
         "doc/guide/ebb.md": {"FABRIC": tree, "TABLES": live / "opensm-lfts.dump"},
         "doc/guide/lanes.md": {"fabric.topo": tree},
+        "doc/guide/placement.md": {"fabric.topo": tree, "opensm-lfts.dump": live / "opensm-lfts.dump"},
         "doc/guide/repair.md": {"fabric.topo": tree},
         "doc/guide/simulator.md": {"fabric.txt": tree, "live.lfts": live / "opensm-lfts.dump"},
     }
@@ -143,6 +144,9 @@ def place_files(document, folder, world):
         heddle("ar", "plan", "-o", folder, folder / "fabric.topo", folder / "opensm-lfts.dump")
     if document == "doc/guide/simulator.md":
         (folder / "nodes.txt").write_text("".join(f"node{number:03}\n" for number in range(1, 25)))
+    if document == "doc/guide/placement.md":
+        (folder / "free.txt").write_text("".join(f"node{number:03}\n" for number in range(1, 217, 2)))
+        (folder / "mine.txt").write_text("".join(f"node{number:03}\n" for number in range(3, 40, 7)))
     if document == "doc/guide/inter-subnet-opensm.md":
         for number, name in enumerate(("a.topo", "b.topo"), 1):
             heddle("topo", "generate", "interconnect", "--subnets", 2, "--part", number, "-o", folder / name)

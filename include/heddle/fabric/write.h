@@ -44,6 +44,15 @@ int hd_fabric_write_dot(const struct hd_fabric *fabric, FILE *stream, struct hd_
 int hd_fabric_write_slurm(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
 
 /*
+ * Weights for slurm.conf: a line NodeName=... Weight=... for each leaf, with the nodes of
+ * hd_fabric_write_slurm(). The weights are 1, 2, 3 ..., leaf by leaf, and the leaves of a block one
+ * after the other. Slurm without a topology plugin takes nodes of low weight first, so it fills leaf
+ * after leaf. Errors and cost: as there.
+ */
+int hd_fabric_write_slurm_weights(const struct hd_fabric *fabric, FILE *stream,
+				  struct hd_error *err);
+
+/*
  * GraphML: all nodes with name, GUID, type, level (switches: hops to the nearest switch with hosts),
  * ports and LID; each cable with its ports, width, speed and data rate. Facts that are not known are
  * left out. In names, bytes that are not printable ASCII become '?'. Cost: O(ports).

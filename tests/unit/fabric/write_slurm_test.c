@@ -133,6 +133,25 @@ static void a_node_without_a_name_is_refused(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Property: each leaf has a weight of its own, and those of a pod follow one another. */
+static void leaves_have_ascending_weights(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=2,2,2 parents=1,2,2");
+	char *text = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&text, &length);
+
+	(void)state;
+	assert_int_equal(hd_fabric_write_slurm_weights(fabric, stream, NULL), 0);
+	fclose(stream);
+	assert_string_equal(text, "# For slurm.conf, behind NodeName=DEFAULT: 8 nodes on 4 leaf "
+				  "switches\n"
+				  "NodeName=H_0_0_[0-1] Weight=1\nNodeName=H_0_1_[0-1] Weight=2\n"
+				  "NodeName=H_1_0_[0-1] Weight=3\nNodeName=H_1_1_[0-1] Weight=4\n");
+	free(text);
+	hd_fabric_free(fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +161,7 @@ int main(void)
 	    cmocka_unit_test(switches_of_one_name_differ),
 	    cmocka_unit_test(a_single_spine_keeps_its_name),
 	    cmocka_unit_test(a_node_without_a_name_is_refused),
+	    cmocka_unit_test(leaves_have_ascending_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

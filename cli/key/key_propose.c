@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "key_propose.h"
+
+#include "fabric_source.h"
+#include "json_value.h"
+#include "key_hosts.h"
+#include "message.h"
+#include "output.h"
+
+#include <errno.h>
+#include <heddle/base/parallel.h>
+#include <heddle/fabric/resolve.h>
+#include <heddle/keyd/key_pattern.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_ENGINE "dmodk" /* under keys, the routes without keys are its own */
+
+struct choosing {
+	const struct key_propose *asked;
+	struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	struct hd_key_pattern *pattern;
+	struct key_hosts names; /* of the hosts that may be taken */
+	uint32_t *hosts; /* [names.count] */
+	const char **name_of; /* [fabric->host_count] as the file has it */
+	struct hd_key_choice *choice;
+};
+
+/* ---- reading ---- */
+
+static int find_host(struct choosing *choosing, size_t number, struct hd_error *err)
+{
+	const char *name = choosing->names.names[number];
+	char label[HD_LABEL_SIZE];
+	uint32_t port = 0;
+	int rc = hd_fabric_resolve(choosing->fabric, name, HD_RESOLVE_HOSTS, &port, err);
+
+	if (rc)
+		return rc;
+	uint32_t host = hd_fabric_find_host(choosing->fabric, port);
+	if (host == HD_NONE)
+		return hd_error_set(err, -EINVAL, "%s is an aggregation node, which runs no ranks",
+				    hd_port_label(choosing->fabric, port, label, sizeof(label)));
+	if (!choosing->fabric->lid[port])
+		return hd_error_set(err, -EINVAL, "host '%s' has no LID", name);
+	if (choosing->name_of[host])
+		return hd_error_set(err, -EINVAL, "host '%s' is in the list twice", name);
+	choosing->hosts[number] = host;
+	choosing->name_of[host] = name;
+	return 0;
+}
+
+static int read_hosts(struct choosing *choosing, struct hd_error *err)
+{
+	const struct key_propose *asked = choosing->asked;
+	const char *path = asked->free ? asked->free : asked->reorder;
+	int rc = key_hosts_read(path, &choosing->names, err);
+
+	if (!rc && !choosing->names.count)
+		rc = hd_error_set(err, -EINVAL, "%s: there is no host in it", path);
+	if (rc)
+		return rc;
+	choosing->hosts = calloc(choosing->names.count, sizeof(*choosing->hosts));
+	choosing->name_of =
+	    calloc((size_t)choosing->fabric->host_count + 1, sizeof(*choosing->name_of));
+	if (!choosing->hosts || !choosing->name_of)
+		return hd_error_no_memory(err);
+	for (size_t i = 0; !rc && i < choosing->names.count; i++)
+		rc = find_host(choosing, i, err);
+	return rc ? hd_error_prefix(err, rc, "%s", path) : 0;
+}
+
+static int make_tables(struct choosing *choosing, const struct hd_log *log, struct hd_error *err)
+{
+	const struct table_request request = {
+	    .fabric = choosing->fabric, .threads = hd_parallel_cores(), .log = log};
+	struct table_source source = choosing->asked->tables;
+
+	if (!source.engine && !source.path_count)
+		source.engine = hd_engine_find(DEFAULT_ENGINE);
+	return table_source_make(&source, &request, &choosing->routes, err);
+}
+
+static int load(struct choosing *choosing, const char *path, struct hd_error *err)
+{
+	const struct fabric_source source = {path, choosing->asked->name_map, LMC_ANY};
+	struct hd_log log = message_log(false);
+	int rc = fabric_source_load(&source, &log, &choosing->fabric, err);
+
+	if (!rc)
+		rc = read_hosts(choosing, err);
+	return rc ? rc : make_tables(choosing, &log, err);
+}
+
+static int choose(struct choosing *choosing, const char *pattern, uint32_t ranks,
+		  struct hd_error *err)
+{
+	const struct key_propose *asked = choosing->asked;
+	uint32_t count = asked->count ? asked->count : (uint32_t)choosing->names.count;
+	int rc = hd_key_pattern_new(pattern, ranks ? ranks : count, &choosing->pattern, err);
+	const struct hd_key_choose_request request = {
+	    .fabric = choosing->fabric,
+	    .routes = choosing->routes,
+	    .pattern = choosing->pattern,
+	    .free = choosing->hosts,
+	    .free_count = (uint32_t)choosing->names.count,
+	    .host_count = count,
+	    .tries = asked->tries,
+	};
+
+	return rc ? rc : hd_key_choose(&request, &choosing->choice, err);
+}
+
+/* ---- writing ---- */
+
+static void write_hosts(const struct choosing *choosing, FILE *stream)
+{
+	const struct hd_key_choice *choice = choosing->choice;
+
+	for (uint32_t rank = 0; rank < choice->ranks; rank++)
+		fprintf(stream, "%s\n", choosing->name_of[choice->host_of[rank]]);
+}
+
+/* The ranks of a host get its slots in their order. */
+static int write_ranks(const struct choosing *choosing, FILE *stream)
+{
+	const struct hd_key_choice *choice = choosing->choice;
+	uint32_t *slots = calloc(choosing->fabric->host_count, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (uint32_t rank = 0; rank < choice->ranks; rank++) {
+		uint32_t host = choice->host_of[rank];
+		fprintf(stream, "rank %" PRIu32 "=%s slot=%" PRIu32 "\n", rank,
+			choosing->name_of[host], slots[host]++);
+	}
+	free(slots);
+	return 0;
+}
+
+static int write_files(const struct choosing *choosing, struct hd_error *err)
+{
+	const char *paths[] = {choosing->asked->host_file, choosing->asked->rank_file};
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < 2; i++) {
+		struct output output;
+		if (!paths[i])
+			continue;
+		rc = output_open(&output, paths[i], err);
+		if (rc)
+			break;
+		if (i)
+			rc = write_ranks(choosing, output.stream);
+		else
+			write_hosts(choosing, output.stream);
+		if (rc)
+			hd_error_no_memory(err);
+		rc = output_close(&output, rc, err);
+	}
+	return rc;
+}
+
+static void print_worth(const char *what, const struct hd_key_worth *worth)
+{
+	printf("%-10s %6" PRIu32 " %11" PRIu32 " %13" PRIu64 " %7" PRIu32 " %5" PRIu32, what,
+	       worth->keys, worth->contention, worth->shared, worth->leaves, worth->pods);
+	if (worth->lost)
+		printf("   %" PRIu32 " flows do not arrive", worth->lost);
+	putchar('\n');
+}
+
+static void print(const struct choosing *choosing)
+{
+	const struct hd_key_choice *choice = choosing->choice;
+	const struct key_propose *asked = choosing->asked;
+
+	printf("%" PRIu32 " ranks on %" PRIu32 " of %zu hosts; phases: %" PRIu32 "\n\n",
+	       choice->ranks, choice->host_count, choosing->names.count,
+	       choosing->pattern->phase_count);
+	printf("%-10s %6s %11s %13s %7s %5s\n", "HOSTS", "KEYS", "CONTENTION", "SHARED LINKS",
+	       "LEAVES", "PODS");
+	print_worth("as listed", &choice->given);
+	print_worth("proposed", &choice->chosen);
+	if (asked->host_file || asked->rank_file)
+		return;
+	printf("\n%6s  %s\n", "RANK", "HOST");
+	for (uint32_t rank = 0; rank < choice->ranks; rank++)
+		printf("%6" PRIu32 "  %s\n", rank, choosing->name_of[choice->host_of[rank]]);
+}
+
+static json_t *worth_json(const struct hd_key_worth *worth)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "lost", (json_int_t)worth->lost, "keys",
+			 (json_int_t)worth->keys, "contention", (json_int_t)worth->contention,
+			 "shared_links", (json_int_t)worth->shared, "leaves",
+			 (json_int_t)worth->leaves, "pods", (json_int_t)worth->pods);
+}
+
+static int print_json(const struct choosing *choosing)
+{
+	const struct hd_key_choice *choice = choosing->choice;
+	json_t *hosts = json_array();
+
+	for (uint32_t rank = 0; rank < choice->ranks; rank++)
+		hosts = json_value_append(
+		    hosts, json_value_text(choosing->name_of[choice->host_of[rank]]));
+	return json_value_print(json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "free",
+					  (json_int_t)choosing->names.count, "hosts",
+					  (json_int_t)choice->host_count, "ranks",
+					  (json_int_t)choice->ranks, "phases",
+					  (json_int_t)choosing->pattern->phase_count, "listed",
+					  worth_json(&choice->given), "proposed",
+					  worth_json(&choice->chosen), "host_of_rank", hosts),
+				STATUS_CLEAN);
+}
+
+/* ---- the command ---- */
+
+static bool is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+bool key_propose_asked(const struct key_propose *choose)
+{
+	return choose->count || choose->free || choose->reorder || choose->host_file ||
+	       choose->rank_file;
+}
+
+static int check(const struct key_propose *choose, const char *pattern, const char *fabric)
+{
+	const char *const inputs[] = {fabric, choose->free, choose->reorder, choose->name_map};
+	struct hd_error err = {""};
+
+	if (!choose->count == !choose->reorder)
+		return message_error("expected either --choose N or --reorder FILE");
+	if (!choose->count != !choose->free)
+		return message_error("--choose N and --free FILE need each other");
+	if (!pattern)
+		return message_error("no pattern given: use --pattern NAME");
+	if (is_stdout(choose->host_file) && is_stdout(choose->rank_file))
+		return message_error("--host-file and --rankfile cannot both go to standard "
+				     "output");
+	if (hd_key_pattern_check(pattern, &err))
+		return message_fail(&err);
+	if (output_refuse("host-file", choose->host_file, inputs, 4) ||
+	    output_refuse("rankfile", choose->rank_file, inputs, 4))
+		return STATUS_BAD;
+	return 0;
+}
+
+static int show(const struct choosing *choosing, bool json)
+{
+	struct hd_error err = {""};
+
+	if (write_files(choosing, &err))
+		return message_fail(&err);
+	if (json)
+		return print_json(choosing);
+	if (!is_stdout(choosing->asked->host_file) && !is_stdout(choosing->asked->rank_file))
+		print(choosing);
+	return STATUS_CLEAN;
+}
+
+int key_propose_run(struct key_propose *asked, const char *pattern, uint32_t ranks, bool json,
+		    const struct operands *operands)
+{
+	struct choosing choosing = {.asked = asked};
+	struct hd_error err = {""};
+	int status = check(asked, pattern, operands->items[0]);
+
+	if (status)
+		return status;
+	if (json && (is_stdout(asked->host_file) || is_stdout(asked->rank_file)))
+		return message_error("--json and a file on standard output exclude each other");
+	if (operands->count > 1 && asked->tables.engine)
+		return message_error("'%s': with --engine no tables are read", operands->items[1]);
+	if (operands->count > 1)
+		table_source_set_paths(&asked->tables, (const char *const *)operands->items + 1,
+				       operands->count - 1);
+	int rc = load(&choosing, operands->items[0], &err);
+	if (!rc)
+		rc = choose(&choosing, pattern, ranks, &err);
+	status = rc ? message_fail(&err) : show(&choosing, json);
+	hd_key_choice_free(choosing.choice);
+	hd_key_pattern_free(choosing.pattern);
+	hd_routes_free(choosing.routes);
+	hd_fabric_free(choosing.fabric);
+	key_hosts_release(&choosing.names);
+	free(choosing.hosts);
+	free(choosing.name_of);
+	return status;
+}
+
+void key_propose_release(struct key_propose *choose)
+{
+	table_source_release(&choose->tables);
+}
