@@ -13,7 +13,8 @@
  * says in *problem what happened, and writes no results; problem may be NULL. The library never
  * prints, exits, changes signal handlers, or raises SIGPIPE. A client is for one thread at a time.
  * It keeps its connection open between calls and opens another one when keyd has closed it. All
- * texts end with 0.
+ * texts end with 0. If keyd answers with 503 and says when to try again (Retry-After), a call waits and
+ * tries again, as long as that is within the time-out.
  *
  * Over the network a thread of the library finds the host and asks munged. If one is silent, the
  * call returns at its time-out, and that thread ends by itself later, at most 32 of them at a time.

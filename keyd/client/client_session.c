@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #ifdef HEDDLE_MUNGE
 #include <munge.h>
@@ -330,6 +331,30 @@ int64_t client_session_deadline(const struct hd_key_client *client)
 	return client_address_clock() + client->timeout_ms;
 }
 
+static int exchange_once(struct hd_key_client *client, const struct client_call *call,
+			 const struct message *message, int64_t deadline,
+			 struct client_answer *answer, struct hd_key_client_problem *problem)
+{
+	if (!client->http.address.network)
+		return exchange(client, message, NULL, deadline, answer, problem);
+	if (call->by_token)
+		return exchange_token(client, call->job, message, deadline, answer, problem);
+	return exchange_munge(client, message, deadline, answer, problem);
+}
+
+/* Waits as long as keyd wants if it is busy and the deadline is later. Keyd has done nothing then. */
+static bool waits_for_retry(const struct client_answer *answer, int64_t deadline)
+{
+	int64_t wait = (int64_t)answer->retry_after * 1000;
+	struct timespec left = {.tv_sec = (time_t)answer->retry_after};
+
+	if (answer->status != 503 || !wait || client_address_clock() + wait >= deadline)
+		return false;
+	while (nanosleep(&left, &left) && errno == EINTR)
+		;
+	return true;
+}
+
 int client_session_call(struct hd_key_client *client, struct client_call *call, json_t **answer,
 			struct hd_key_client_problem *problem)
 {
@@ -346,12 +371,11 @@ int client_session_call(struct hd_key_client *client, struct client_call *call, 
 	if (rc)
 		return rc;
 	deadline = call->deadline ? call->deadline : client_session_deadline(client);
-	if (!client->http.address.network)
-		rc = exchange(client, &message, NULL, deadline, &received, problem);
-	else if (call->by_token)
-		rc = exchange_token(client, call->job, &message, deadline, &received, problem);
-	else
-		rc = exchange_munge(client, &message, deadline, &received, problem);
+	rc = exchange_once(client, call, &message, deadline, &received, problem);
+	while (!rc && waits_for_retry(&received, deadline)) {
+		free(received.body);
+		rc = exchange_once(client, call, &message, deadline, &received, problem);
+	}
 	free(message.body);
 	if (rc)
 		return rc;

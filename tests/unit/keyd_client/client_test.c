@@ -231,6 +231,32 @@ static void test_times_out(void **state)
 	}
 }
 
+#define BUSY_HEAD "HTTP/1.1 503 Service Unavailable\r\nRetry-After: "
+#define BUSY_BODY "\r\nContent-Length: 2\r\n\r\n{}"
+
+/* A call that keyd has no time for is made again when keyd says, but not after the time-out. */
+static void test_tries_again(void **state)
+{
+	static const struct scripted_answer answers[] = {{.bytes = BUSY_HEAD "1" BUSY_BODY},
+							 {.bytes = BUSY_HEAD "1" BUSY_BODY},
+							 {.json = GRANT}};
+	static const struct scripted_answer later[] = {{.bytes = BUSY_HEAD "3600" BUSY_BODY}};
+	struct scene scene;
+
+	(void)state;
+	open_scene_for(&scene, answers, 3, 3600000);
+	assert_int_equal(request(&scene), 0);
+	assert_string_equal(scene.grant.key, "17.0.0");
+	close_scene(&scene);
+	assert_int_equal(scene.server.requests, 3);
+	assert_int_equal(scene.server.connections, 1);
+	open_scene_for(&scene, later, 1, 3600000);
+	assert_int_equal(request(&scene), -EAGAIN);
+	assert_int_equal(scene.problem.retry_after, 3600);
+	close_scene(&scene);
+	assert_int_equal(scene.server.requests, 1);
+}
+
 /* keyd's own reasons reach the caller with the status, without control characters. */
 static void test_problem_json(void **state)
 {
@@ -504,6 +530,7 @@ int main(void)
 	    cmocka_unit_test(test_problem_json),
 	    cmocka_unit_test(test_asks_again_when_late),
 	    cmocka_unit_test(test_gives_up_when_late),
+	    cmocka_unit_test(test_tries_again),
 	    cmocka_unit_test(test_hears_a_refusal_of_a_large_body),
 	    cmocka_unit_test(test_place),
 	    cmocka_unit_test(test_lists),
