@@ -31,21 +31,33 @@ struct keyd_metrics {
 	uint64_t foreign; /* calls of schedulers from hosts that are not listed */
 };
 
+/* Active phases of all jobs, as they were counted last. */
+struct keyd_phase_counts {
+	uint32_t active, in_force;
+	uint64_t changes; /* keyd->changes then */
+	uint64_t end, took; /* microseconds */
+};
+
 struct keyd_fabric_task;
+struct keyd_show;
 
 struct keyd {
 	struct keyd_config *config;
 	const struct hd_log *log;
 	struct event_base *base;
 	struct keyd_mailbox *mailbox;
-	struct keyd_workers *workers;
+	struct keyd_workers *workers; /* make keys */
+	struct keyd_workers *authenticators; /* wait for munged, so that nobody else does */
+	struct keyd_workers *writers; /* make texts of what is shown */
 	struct keyd_store *store;
 	struct keyd_http *http;
+	struct keyd_show *show;
 	struct keyd_managers *managers;
 	struct keyd_hosts *hosts;
 	struct keyd_origins *origins; /* of schedulers */
 	const struct keyd_task *finding; /* the newest list of them, if a worker reads one */
 	struct keyd_jobs jobs;
+	uint64_t changes; /* grows with each change of what is shown of jobs and links */
 	uint64_t next_key;
 	struct keyd_view *view; /* NULL: none yet, or one without a tree */
 	char no_view[HD_ERROR_TEXT]; /* why there is no view */
@@ -55,6 +67,8 @@ struct keyd {
 	struct keyd_offsets offsets; /* of the view */
 	struct keyd_tokens tokens;
 	struct keyd_metrics metrics;
+	struct keyd_phase_counts phases;
+	unsigned checks; /* of credentials, under way or queued */
 	struct event *retry;
 	unsigned broken; /* keys since the last time that they were made again */
 	char broken_reason[HD_ERROR_TEXT]; /* of the first */

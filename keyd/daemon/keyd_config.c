@@ -159,6 +159,9 @@ static const struct hd_option keyd_options[] = {
     NUMBER("threads", "0", "threads that make keys; 0: one for each core", 0, HD_THREADS_MAX),
     NUMBER("max_jobs", "4096", "jobs at the same time", 1, 1000000),
     NUMBER("max_connections", "4096", "connections at the same time", 1, 100000),
+    NUMBER("max_user_connections", "256", "connections of one user of the socket", 1, 100000),
+    NUMBER("max_address_connections", "256", "connections of one address over TCP", 1, 100000),
+    NUMBER("max_large_answers", "4", "answers above 64 KiB at the same time", 1, 1000),
     NUMBER("max_flows", "1048576", "flows of one job, in all phases together", 1, 4194304),
     NUMBER("user_memory_mb", "1024", "MB that the jobs of one user may take, with steps and keys",
 	   1, 1048576),
@@ -207,6 +210,9 @@ static int take_values(struct keyd_config *config, struct hd_error *err)
 		config->threads = hd_parallel_cores();
 	config->max_jobs = number(options, "max_jobs");
 	config->max_connections = number(options, "max_connections");
+	config->max_user_connections = number(options, "max_user_connections");
+	config->max_address_connections = number(options, "max_address_connections");
+	config->max_large_answers = number(options, "max_large_answers");
 	config->max_flows = number(options, "max_flows");
 	config->user_memory_mb = number(options, "user_memory_mb");
 	config->idle_keys_mb = number(options, "idle_keys_mb");

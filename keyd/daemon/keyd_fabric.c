@@ -54,6 +54,7 @@ void keyd_fabric_resolve(struct keyd *keyd)
 {
 	struct keyd_job *job;
 
+	keyd->changes++;
 	if (!keyd->view || keyd_offsets_reset(&keyd->offsets, keyd->view))
 		return;
 	TAILQ_FOREACH(job, &keyd->jobs.list, link)
@@ -70,6 +71,7 @@ static void drop_view(struct keyd *keyd)
 {
 	struct keyd_job *job;
 
+	keyd->changes++;
 	TAILQ_FOREACH(job, &keyd->jobs.list, link)
 	{
 		forget_shifts(job);
@@ -175,6 +177,7 @@ void keyd_fabric_changed(void *context)
 	const struct hd_channel_hello *hello = keyd_managers_master(keyd->managers);
 	struct keyd_job *job;
 
+	keyd->changes++;
 	if (!hello)
 		return;
 	/* what the last manager had in force says nothing about this one */

@@ -5,6 +5,7 @@
 #include "keyd_hosts.h"
 #include "keyd_program.h"
 #include "keyd_rekey.h"
+#include "keyd_show.h"
 #include "keyd_state.h"
 
 #include <errno.h>
@@ -160,7 +161,8 @@ static void on_drain(evutil_socket_t unused, short what, void *context)
 
 	(void)unused;
 	(void)what;
-	if ((run->keyd.op_count || keyd_http_is_sending(run->keyd.http)) &&
+	if ((run->keyd.op_count || keyd_show_is_busy(run->keyd.show) ||
+	     keyd_http_is_sending(run->keyd.http)) &&
 	    keyd_op_now() < run->drain_end)
 		return;
 	event_base_loopbreak(run->keyd.base);
@@ -339,12 +341,27 @@ static void on_dropped(void *context, int status)
 		keyd->metrics.dropped[status]++;
 }
 
-/* Users who hold many connections do not keep a scheduler from placing jobs. */
+/* Users who hold many connections do not keep root and schedulers from placing jobs. */
 static bool is_trusted(void *context, const struct keyd_peer *peer)
 {
 	const struct keyd *keyd = context;
 
-	return peer->unix_socket && keyd_config_is_scheduler(keyd->config, peer->uid);
+	return peer->unix_socket &&
+	       (!peer->uid || keyd_config_is_scheduler(keyd->config, peer->uid));
+}
+
+/* Descriptors that are kept for root, schedulers, subnet managers and the database. */
+#define DESCRIPTORS_KEPT 128u
+
+static uint32_t connection_limit(const struct keyd_config *config)
+{
+	struct rlimit limit;
+	rlim_t most = config->max_connections;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < most + DESCRIPTORS_KEPT)
+		most = limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? limit.rlim_cur - DESCRIPTORS_KEPT
+							     : limit.rlim_cur / 2;
+	return (uint32_t)most;
 }
 
 /* ---- start and end ---- */
@@ -359,17 +376,40 @@ static void raise_file_limit(void)
 	}
 }
 
-/* Changes of what is waited for go to the kernel once in each round, not one by one. */
+/* Changes of what is waited for go to the kernel once in each round, not one by one. After so many
+ * events of others, or this time, those of root and schedulers that have come meanwhile are next. */
+#define OTHERS_IN_A_ROW 32
+#define OTHERS_US 5000
+
 static struct event_base *new_base(void)
 {
+	const struct timeval longest = {.tv_usec = OTHERS_US};
 	struct event_config *config = event_config_new();
 	struct event_base *base = NULL;
 
-	if (config && !event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST))
+	if (config && !event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST) &&
+	    !event_config_set_max_dispatch_interval(config, &longest, OTHERS_IN_A_ROW, KEYD_OTHERS))
 		base = event_base_new_with_config(config);
 	if (config)
 		event_config_free(config);
+	if (base && event_base_priority_init(base, KEYD_PRIORITIES)) {
+		event_base_free(base);
+		return NULL;
+	}
 	return base;
+}
+
+#define AUTHENTICATORS 4u
+
+static int start_threads(struct keyd *keyd, struct hd_error *err)
+{
+	int rc = keyd_workers_new(keyd->mailbox, keyd->config->threads, &keyd->workers, err);
+
+	if (!rc)
+		rc = keyd_workers_new(keyd->mailbox, AUTHENTICATORS, &keyd->authenticators, err);
+	if (!rc)
+		rc = keyd_workers_new(keyd->mailbox, 1, &keyd->writers, err);
+	return rc;
 }
 
 static int start_state(struct keyd *keyd, struct hd_error *err)
@@ -387,7 +427,7 @@ static int start_state(struct keyd *keyd, struct hd_error *err)
 	if (!rc)
 		rc = keyd_store_start(keyd->store, keyd->base, keyd->mailbox, err);
 	if (!rc)
-		rc = keyd_workers_new(keyd->mailbox, keyd->config->threads, &keyd->workers, err);
+		rc = start_threads(keyd, err);
 	return rc;
 }
 
@@ -395,8 +435,12 @@ static int start_network(struct run *run, struct hd_error *err)
 {
 	struct keyd *keyd = &run->keyd;
 	const struct keyd_http_hooks http_hooks = {on_take, on_dropped, is_trusted, keyd};
-	const struct keyd_http_limits limits = {keyd->config->max_connections,
-						keyd->config->patience_s};
+	const struct keyd_http_limits limits = {
+	    .connections = connection_limit(keyd->config),
+	    .user_connections = keyd->config->max_user_connections,
+	    .address_connections = keyd->config->max_address_connections,
+	    .large_answers = keyd->config->max_large_answers,
+	    .patience_s = keyd->config->patience_s};
 	const struct keyd_manager_hooks manager_hooks = {.fabric = keyd_fabric_take,
 							 .held = keyd_program_held,
 							 .broken = keyd_rekey_broken,
@@ -407,6 +451,8 @@ static int start_network(struct run *run, struct hd_error *err)
 
 	if (!rc)
 		rc = keyd_http_new(keyd->base, &limits, &http_hooks, &keyd->http, err);
+	if (!rc)
+		rc = keyd_show_new(keyd, &keyd->show, err);
 	if (!rc)
 		rc = listen_all(run, err);
 	if (!rc)
@@ -444,10 +490,13 @@ static void stop(struct run *run)
 	struct keyd *keyd = &run->keyd;
 
 	keyd_workers_free(keyd->workers);
+	keyd_workers_free(keyd->authenticators);
+	keyd_workers_free(keyd->writers);
 	keyd_store_close(keyd->store);
 	keyd_mailbox_drop(keyd->mailbox);
 	keyd_managers_free(keyd->managers);
 	keyd_http_free(keyd->http);
+	keyd_show_free(keyd->show);
 	if (keyd->view)
 		keyd_fabric_release(keyd);
 	end_jobs(keyd);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_state.h"
 
+#include "keyd_answer.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -28,9 +30,10 @@ static int damaged(const struct keyd_store_row *row, const char *why, struct hd_
 static bool is_json(const char *text)
 {
 	json_t *value = json_loads(text, 0, NULL);
+	bool is_object = json_is_object(value);
 
 	json_decref(value);
-	return value != NULL;
+	return is_object;
 }
 
 static int take_job(struct keyd *keyd, const struct keyd_store_row *row, struct hd_error *err)
@@ -57,8 +60,8 @@ static int take_job(struct keyd *keyd, const struct keyd_store_row *row, struct 
 	job->state = KEYD_PLACED;
 	job->offset = (uint32_t)row->offset;
 	job->offsets = (uint32_t)row->offsets;
-	keyd_job_set_answer(job, strdup(row->answer));
-	return job->answer ? 0 : hd_error_no_memory(err);
+	keyd_job_set_answer(job, keyd_answer_stored(job, row->answer), keyd_answer_names(job));
+	return job->answer && job->names ? 0 : hd_error_no_memory(err);
 }
 
 /* Keys that no other step has; 0 is none. */
@@ -151,7 +154,7 @@ static int take_step(struct keyd *keyd, const struct keyd_store_row *row, struct
 		return rc;
 	take_active(step, row->active);
 	if (*row->answer) {
-		keyd_step_set_answer(step, strdup(row->answer));
+		keyd_step_set_answer(step, keyd_text_new(row->answer));
 		rc = step->answer ? 0 : hd_error_no_memory(err);
 	}
 	return rc;

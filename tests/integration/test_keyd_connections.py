@@ -16,6 +16,7 @@ import time
 import pytest
 
 import slurm_sim
+import test_keyd_hostile as hostile
 from fabric_sim import PATIENCE
 from keyd_testing import Answer, FakeManager, Keyd, check_answer, host_names, netlist, wait_for
 
@@ -62,38 +63,37 @@ def read_all(stream):
     return received
 
 
-def test_thousand_connections(keyd):
+@pytest.mark.skipif(os.getuid() != 0, reason="becomes another user")
+def test_thousand_connections():
     """1,000 connections at the same time are all served, several times; more than the limit get 503 and
-    may send little, except for schedulers."""
-    keyd.stop()
-    keyd.options["scheduler_uids"] = 12345
-    keyd.start()
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
-    request = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-    streams = [opened(keyd) for _ in range(1000)]
-    for _ in range(3):
-        for stream in streams:
-            stream.sendall(request)
-        for stream in streams:
-            assert stream.recv(4096).startswith(b"HTTP/1.1 200 OK")
-    assert keyd.metrics()["connections"] == 1001
-    more = [opened(keyd) for _ in range(202)]
-    more[-1].sendall(request)
-    answer = read_all(more[-1])
-    assert answer.startswith(b"HTTP/1.1 503 ") and b"Retry-After" in answer and b"max_connections" in answer
-    more[-2].sendall(b"PUT /v1/jobs/1 HTTP/1.1\r\nContent-Length: 100000\r\n\r\n")
-    assert read_all(more[-2]).startswith(b"HTTP/1.1 413 ")
-    keyd.options["scheduler_uids"] = os.getuid()
-    keyd.write_config()
-    keyd.process.send_signal(signal.SIGHUP)
-    wait_for(lambda: "scheduler_uids and hosts_file again" in keyd.log(), "the new schedulers")
-    extra = opened(keyd, request)
-    assert extra.recv(4096).startswith(b"HTTP/1.1 200 OK")
-    for stream in [extra, *streams, *more]:
-        stream.close()
-    wait_for(lambda: keyd.metrics()["connections"] == 1, "the end of all connections")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    may send little, except for schedulers, who may be named while heddle-keyd runs."""
+    with hostile.running(max_connections=1200, max_user_connections=1200, scheduler_uids=12345) as keyd:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+        request = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+        streams = [hostile.opened(keyd, hostile.OTHER) for _ in range(1000)]
+        for _ in range(3):
+            for stream in streams:
+                stream.sendall(request)
+            for stream in streams:
+                assert stream.recv(4096).startswith(b"HTTP/1.1 200 OK")
+        assert keyd.metrics()["connections"] == 1001
+        more = [hostile.opened(keyd, hostile.OTHER) for _ in range(200)]
+        wait_for(lambda: keyd.metrics()["connections"] == 1201, "all connections")
+        answer = read_all(hostile.opened(keyd, hostile.OTHER, request))
+        assert answer.startswith(b"HTTP/1.1 503 ") and b"Retry-After" in answer and b"_connections" in answer
+        long = b"PUT /v1/jobs/1 HTTP/1.1\r\nContent-Length: 100000\r\n\r\n"
+        assert read_all(hostile.opened(keyd, hostile.OTHER, long)).startswith(b"HTTP/1.1 413 ")
+        keyd.options["scheduler_uids"] = hostile.OTHER
+        keyd.write_config()
+        keyd.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: "scheduler_uids and hosts_file again" in keyd.log(), "the new schedulers")
+        extra = hostile.opened(keyd, hostile.OTHER, request)
+        assert extra.recv(4096).startswith(b"HTTP/1.1 200 OK")
+        for stream in [extra, *streams, *more]:
+            stream.close()
+        wait_for(lambda: keyd.metrics()["connections"] == 1, "the end of all connections")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_slow_and_half_open_clients(impatient):

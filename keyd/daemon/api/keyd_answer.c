@@ -2,6 +2,7 @@
 #include "keyd_answer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KEY_TEXT (2 * KEYD_ID_LONGEST + 16)
@@ -11,54 +12,142 @@ static const char *mode_name(const struct keyd_job *job)
 	return job->placement.mode == KEYD_OFFSET ? "offset" : "rewrite";
 }
 
-/* One key for each phase. prefix: what its id begins with. */
-static json_t *keys_json(const struct keyd_step *step, const char *prefix)
+static void write_member(struct keyd_writer *writer, const char *name, uint64_t number)
 {
-	json_t *list = json_array();
+	keyd_write_name(writer, name);
+	keyd_write_number(writer, number);
+}
 
-	for (uint32_t phase = 0; phase < step->keys->phase_count; phase++) {
-		const struct hd_key *key = step->keys->keys[phase];
-		bool many = step->job->placement.mode == KEYD_OFFSET;
+static void write_text_member(struct keyd_writer *writer, const char *name, const char *text)
+{
+	keyd_write_name(writer, name);
+	keyd_write_string(writer, text);
+}
+
+/* One key for each phase. prefix: what its id begins with. */
+static void write_keys(struct keyd_writer *writer, const struct keyd_answering *answering,
+		       const char *prefix)
+{
+	const struct keyd_job *job = answering->job;
+	bool many = job->placement.mode == KEYD_OFFSET;
+
+	keyd_write_name(writer, "keys");
+	keyd_write(writer, "[");
+	for (uint32_t phase = 0; phase < answering->phase_count; phase++) {
+		const struct keyd_figures *figures = &answering->figures[phase];
 		char text[KEY_TEXT];
 
 		snprintf(text, sizeof(text), "%s.%u", prefix, phase);
-		json_array_append_new(
-		    list, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "key", text, "phase",
-				    (json_int_t)phase, "offset",
-				    (json_int_t)(step->job->offset + (many ? phase : 0)), "flows",
-				    (json_int_t)key->flow_count, "contention",
-				    (json_int_t)key->contention, "demand", (json_int_t)key->demand,
-				    "usable", (json_int_t)key->usable));
+		keyd_write_comma(writer);
+		keyd_write(writer, "{");
+		write_text_member(writer, "key", text);
+		write_member(writer, "phase", phase);
+		write_member(writer, "offset", job->offset + (many ? phase : 0));
+		write_member(writer, "flows", figures->flows);
+		write_member(writer, "contention", figures->contention);
+		write_member(writer, "demand", figures->demand);
+		write_member(writer, "usable", figures->usable);
+		keyd_write(writer, "}");
 	}
-	return list;
+	keyd_write(writer, "]}");
 }
 
-static char *dump(json_t *json)
+/* Answers begin with the job and its state, "placed". */
+static void write_identity(struct keyd_writer *writer, const struct keyd_job *job,
+			   enum keyd_job_state state)
 {
-	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-
-	json_decref(json);
-	return text;
+	keyd_write(writer, "{");
+	write_text_member(writer, "job", job->id);
+	write_text_member(writer, "state", keyd_job_state_name(state));
 }
 
-char *keyd_answer_place(const struct keyd_job *job, const struct keyd_step *step, unsigned lmc)
+static void write_place(struct keyd_writer *writer, const struct keyd_answering *answering)
 {
-	return dump(json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "job", job->id,
-			      "state", "placed", "mode", mode_name(job), "uid",
-			      (json_int_t)job->uid, "hosts", (json_int_t)job->placement.host_count,
-			      "ranks", (json_int_t)job->placement.ranks, "offset",
-			      (json_int_t)job->offset, "offsets", (json_int_t)job->offsets, "lmc",
-			      (json_int_t)lmc, "keys", keys_json(step, job->id)));
+	const struct keyd_job *job = answering->job;
+
+	write_identity(writer, job, KEYD_PLACED);
+	write_text_member(writer, "mode", mode_name(job));
+	write_member(writer, "uid", job->uid);
+	write_member(writer, "hosts", job->placement.host_count);
+	write_member(writer, "ranks", job->placement.ranks);
+	write_member(writer, "offset", job->offset);
+	write_member(writer, "offsets", job->offsets);
+	write_member(writer, "lmc", answering->lmc);
+	write_keys(writer, answering, job->id);
 }
 
-char *keyd_answer_layout(const struct keyd_step *step)
+static void write_layout(struct keyd_writer *writer, const struct keyd_answering *answering)
 {
+	const struct keyd_step *step = answering->step;
 	char prefix[KEY_TEXT];
 
-	snprintf(prefix, sizeof(prefix), "%s.%s", step->job->id, step->name);
-	return dump(json_pack("{s:s, s:s, s:I, s:o}", "job", step->job->id, "step", step->name,
-			      "ranks", (json_int_t)step->rank_count, "keys",
-			      keys_json(step, prefix)));
+	snprintf(prefix, sizeof(prefix), "%s.%s", answering->job->id, step->name);
+	keyd_write(writer, "{");
+	write_text_member(writer, "job", answering->job->id);
+	write_text_member(writer, "step", step->name);
+	write_member(writer, "ranks", step->rank_count);
+	write_keys(writer, answering, prefix);
+}
+
+struct keyd_text *keyd_answer_names(const struct keyd_job *job)
+{
+	struct keyd_writer writer = {.room = 0};
+
+	keyd_write(&writer, ",\"host_names\":[");
+	for (uint32_t i = 0; i < job->placement.host_count; i++) {
+		keyd_write_comma(&writer);
+		keyd_write_string(&writer, job->placement.hosts[i]);
+	}
+	keyd_write(&writer, "]");
+	if (job->placement.pattern)
+		write_text_member(&writer, "pattern", job->placement.pattern);
+	return keyd_writer_end(&writer);
+}
+
+static void make_answer(struct keyd_task *task)
+{
+	struct keyd_answering *answering = (struct keyd_answering *)task;
+	struct keyd_writer writer = {.room = 0};
+
+	if (answering->lmc == KEYD_NO_LMC) {
+		write_layout(&writer, answering);
+	} else {
+		write_place(&writer, answering);
+		answering->names = keyd_answer_names(answering->job);
+	}
+	answering->answer = keyd_writer_end(&writer);
+}
+
+/* ---- a placement or a layout ---- */
+
+struct keyd_answering *keyd_answering_new(const struct keyd_job *job, const struct keyd_step *step,
+					  unsigned lmc)
+{
+	uint32_t count = step->keys->phase_count;
+	struct keyd_answering *answering =
+	    calloc(1, sizeof(*answering) + count * sizeof(answering->figures[0]));
+
+	if (!answering)
+		return NULL;
+	answering->task.run = make_answer;
+	answering->job = job;
+	answering->step = step;
+	answering->lmc = lmc;
+	answering->phase_count = count;
+	for (uint32_t phase = 0; phase < count; phase++) {
+		const struct hd_key *key = step->keys->keys[phase];
+
+		answering->figures[phase] = (struct keyd_figures){key->flow_count, key->contention,
+								  key->demand, key->usable};
+	}
+	return answering;
+}
+
+void keyd_answering_free(struct keyd_answering *answering)
+{
+	keyd_text_release(answering->answer);
+	keyd_text_release(answering->names);
+	free(answering);
 }
 
 json_t *keyd_answer_phase(const struct keyd_step *step, const struct keyd_slot *slot,
@@ -86,73 +175,114 @@ json_t *keyd_answer_phase(const struct keyd_step *step, const struct keyd_slot *
 
 /* ---- jobs ---- */
 
-static json_t *active_json(const struct keyd_step *step, json_t *list)
+static void write_active(struct keyd_writer *writer, const struct keyd_step *step)
 {
-	for (uint32_t i = 0; i < step->slot_count; i++)
-		if (step->slots[i].active)
-			json_array_append_new(list, json_integer(step->slots[i].phase));
-	return list;
+	for (uint32_t i = 0; i < step->slot_count; i++) {
+		if (!step->slots[i].active)
+			continue;
+		keyd_write_comma(writer);
+		keyd_write_number(writer, step->slots[i].phase);
+	}
 }
 
-json_t *keyd_answer_job(const struct keyd_job *job)
+static void write_all_active(struct keyd_writer *writer, const struct keyd_job *job)
 {
 	const struct keyd_step *step;
-	json_t *active = json_array();
 
+	keyd_write_name(writer, "active");
+	keyd_write(writer, "[");
 	LIST_FOREACH(step, &job->steps, link)
 	{
-		active_json(step, active);
+		write_active(writer, step);
 	}
-	return json_pack("{s:s, s:s, s:I, s:I, s:s, s:o}", "job", job->id, "state",
-			 keyd_job_state_name(job->state), "uid", (json_int_t)job->uid, "hosts",
-			 (json_int_t)job->placement.host_count, "mode", mode_name(job), "active",
-			 active);
+	keyd_write(writer, "]");
 }
 
-static json_t *slot_json(const struct keyd_slot *slot)
+void keyd_answer_row(const struct keyd_job *job, struct keyd_writer *writer)
 {
-	json_t *json =
-	    json_pack("{s:I, s:I, s:b, s:b}", "number", (json_int_t)slot->key, "offset",
-		      (json_int_t)slot->offset, "active", slot->active, "in_force", slot->in_force);
-
-	if (json && slot->phase != HD_NONE)
-		json_object_set_new(json, "phase", json_integer(slot->phase));
-	if (json && slot->reason[0])
-		json_object_set_new(json, "reason", json_string(slot->reason));
-	return json;
+	keyd_write_comma(writer);
+	write_identity(writer, job, job->state);
+	write_member(writer, "uid", job->uid);
+	write_member(writer, "hosts", job->placement.host_count);
+	write_text_member(writer, "mode", mode_name(job));
+	write_all_active(writer, job);
+	keyd_write(writer, "}");
 }
 
-static json_t *step_json(const struct keyd_step *step)
+static void write_bool(struct keyd_writer *writer, const char *name, bool value)
 {
-	json_t *slots = json_array();
+	keyd_write_name(writer, name);
+	keyd_write(writer, value ? "true" : "false");
+}
 
+static void write_slot(struct keyd_writer *writer, const struct keyd_slot *slot)
+{
+	keyd_write_comma(writer);
+	keyd_write(writer, "{");
+	write_member(writer, "number", slot->key);
+	write_member(writer, "offset", slot->offset);
+	write_bool(writer, "active", slot->active);
+	write_bool(writer, "in_force", slot->in_force);
+	if (slot->phase != HD_NONE)
+		write_member(writer, "phase", slot->phase);
+	if (slot->reason[0])
+		write_text_member(writer, "reason", slot->reason);
+	keyd_write(writer, "}");
+}
+
+static void write_step(struct keyd_writer *writer, const struct keyd_step *step)
+{
+	keyd_write_comma(writer);
+	keyd_write(writer, "{");
+	write_text_member(writer, "step", step->name);
+	write_member(writer, "ranks", step->rank_count);
+	write_member(writer, "phases", step->phase_count);
+	write_bool(writer, "layout", step->layout.rank_count > 0);
+	keyd_write_name(writer, "active");
+	keyd_write(writer, "[");
+	write_active(writer, step);
+	keyd_write(writer, "],\"slots\":[");
 	for (uint32_t i = 0; i < step->slot_count; i++)
-		json_array_append_new(slots, slot_json(&step->slots[i]));
-	return json_pack("{s:s, s:I, s:I, s:b, s:o, s:o}", "step", step->name, "ranks",
-			 (json_int_t)step->rank_count, "phases", (json_int_t)step->phase_count,
-			 "layout", step->layout.rank_count > 0, "active",
-			 active_json(step, json_array()), "slots", slots);
+		write_slot(writer, &step->slots[i]);
+	keyd_write(writer, "]}");
 }
 
-json_t *keyd_answer_whole(const struct keyd_job *job)
+void keyd_answer_job(const struct keyd_job *job, struct keyd_writer *head, size_t *skip,
+		     struct keyd_writer *tail)
 {
-	json_t *whole = job->answer ? json_loads(job->answer, 0, NULL) : json_object();
-	json_t *hosts = json_array(), *steps = json_array();
 	const struct keyd_step *step;
 
-	for (uint32_t i = 0; i < job->placement.host_count; i++)
-		json_array_append_new(hosts, json_string(job->placement.hosts[i]));
+	write_identity(head, job, KEYD_PLACED);
+	*skip = head->text ? head->text->length : 0;
+	if (head->text)
+		head->text->length = 0;
+	write_identity(head, job, job->state);
+	write_all_active(head, job);
+	keyd_write(tail, ",\"steps\":[");
 	LIST_FOREACH(step, &job->steps, link)
 	{
-		json_array_append_new(steps, step_json(step));
+		write_step(tail, step);
 	}
-	json_object_update_new(whole, keyd_answer_job(job));
-	json_object_set_new(whole, "hosts", json_integer(job->placement.host_count));
-	json_object_set_new(whole, "host_names", hosts);
-	json_object_set_new(whole, "steps", steps);
-	if (job->placement.pattern)
-		json_object_set_new(whole, "pattern", json_string(job->placement.pattern));
+	keyd_write(tail, "]");
 	if (job->missing[0])
-		json_object_set_new(whole, "reason", json_string(job->missing));
-	return whole;
+		write_text_member(tail, "reason", job->missing);
+	keyd_write(tail, "}");
+}
+
+struct keyd_text *keyd_answer_stored(const struct keyd_job *job, const char *text)
+{
+	json_t *stored = json_loads(text, 0, NULL);
+	json_t *json =
+	    json_pack("{s:s, s:s}", "job", job->id, "state", keyd_job_state_name(KEYD_PLACED));
+	struct keyd_text *answer = NULL;
+	char *dumped;
+
+	if (json && !json_object_update_missing(json, stored)) {
+		dumped = json_dumps(json, JSON_COMPACT);
+		answer = dumped ? keyd_text_new(dumped) : NULL;
+		free(dumped);
+	}
+	json_decref(json);
+	json_decref(stored);
+	return answer;
 }

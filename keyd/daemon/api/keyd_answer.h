@@ -4,17 +4,58 @@
 #define KEYD_ANSWER_H
 
 #include "keyd_job.h"
+#include "keyd_text.h"
+#include "keyd_workers.h"
 
 #include <jansson.h>
 
-/* Text that the caller frees, or NULL: no memory. The step has keys. */
-char *keyd_answer_place(const struct keyd_job *job, const struct keyd_step *step, unsigned lmc);
-char *keyd_answer_layout(const struct keyd_step *step);
+/* What the answers to a placement and to a layout say about a phase. */
+struct keyd_figures {
+	uint32_t flows, contention, demand, usable;
+};
 
-/* New objects, or NULL. */
+/*
+ * The answer to a placement, or to a layout if `lmc` is KEYD_NO_LMC, and the part of the job's answer
+ * that never changes. A worker makes them: one with 65,536 phases takes a while. Of the job and the
+ * step it only reads what their operation alone changes.
+ */
+struct keyd_answering {
+	struct keyd_task task; /* first */
+	void *context; /* for finish() */
+	const struct keyd_job *job;
+	const struct keyd_step *step;
+	unsigned lmc;
+	uint32_t phase_count;
+	struct keyd_text *answer, *names; /* NULL before run(), or: no memory */
+	struct keyd_figures figures[]; /* [phase_count] */
+};
+
+#define KEYD_NO_LMC 255u
+
+/* What a worker needs for the answer, with task.run; or NULL: no memory. The step has keys. */
+struct keyd_answering *keyd_answering_new(const struct keyd_job *job, const struct keyd_step *step,
+					  unsigned lmc);
+
+/* Frees it with the texts that it has. */
+void keyd_answering_free(struct keyd_answering *answering);
+
+/* Its hosts and its pattern, as members of an object with a comma before each, or NULL. */
+struct keyd_text *keyd_answer_names(const struct keyd_job *job);
+
+/* The answer of a job that the database has, in the form that keyd_answer_job() takes. NULL: no
+ * object, or no memory. */
+struct keyd_text *keyd_answer_stored(const struct keyd_job *job, const char *text);
+
+/* A line of the list of jobs. */
+void keyd_answer_row(const struct keyd_job *job, struct keyd_writer *writer);
+
+/* What may change in the answer about a job: `head` and `tail` go before and after the parts that do
+ * not, which are the answer to the placement from *skip on, without its last byte, and job->names. */
+void keyd_answer_job(const struct keyd_job *job, struct keyd_writer *head, size_t *skip,
+		     struct keyd_writer *tail);
+
+/* A new object, or NULL. */
 json_t *keyd_answer_phase(const struct keyd_step *step, const struct keyd_slot *slot,
 			  uint32_t phase, bool ready, const char *reason);
-json_t *keyd_answer_job(const struct keyd_job *job); /* a line of the list */
-json_t *keyd_answer_whole(const struct keyd_job *job);
 
 #endif

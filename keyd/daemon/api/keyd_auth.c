@@ -27,13 +27,17 @@ void keyd_auth_digest(const char *method, const char *target, const char *body, 
 	SHA256End(&context, text);
 }
 
-/* ---- MUNGE: munged is asked by a worker ---- */
+/* ---- MUNGE: munged is asked by threads that do nothing else ---- */
+
+#define CHECKS_MOST 1024u /* under way or queued */
+#define CHECK_US 5000000u /* after which nobody waits for an answer any more */
 
 struct check {
 	struct keyd_task task;
 	struct keyd_call *call;
 	void (*go_on)(struct keyd_call *call);
 	const char *munge_socket;
+	uint64_t deadline; /* microseconds */
 	char digest[KEYD_DIGEST_TEXT];
 	munge_err_t rc;
 	uid_t uid;
@@ -43,9 +47,8 @@ struct check {
 	char credential[];
 };
 
-static void decode(struct keyd_task *task)
+static void ask_munged(struct check *check)
 {
-	struct check *check = (struct check *)task;
 	munge_ctx_t context = munge_ctx_create();
 	void *payload = NULL;
 	int length = 0;
@@ -59,10 +62,21 @@ static void decode(struct keyd_task *task)
 		munge_ctx_get(context, MUNGE_OPT_ADDR4, &check->origin);
 	check->agrees = length == KEYD_DIGEST_TEXT - 1 && payload &&
 			!memcmp(payload, check->digest, KEYD_DIGEST_TEXT - 1);
-	snprintf(check->reason, sizeof(check->reason), "%s", munge_strerror(check->rc));
 	free(payload);
 	if (context)
 		munge_ctx_destroy(context);
+}
+
+/* Where munged hangs, each thread waits for it for a while. Those in the queue wait for it once. */
+static void decode(struct keyd_task *task)
+{
+	struct check *check = (struct check *)task;
+
+	if (keyd_op_now() > check->deadline)
+		check->rc = EMUNGE_TIMEOUT;
+	else
+		ask_munged(check);
+	snprintf(check->reason, sizeof(check->reason), "%s", munge_strerror(check->rc));
 }
 
 static void on_decoded(struct keyd_task *task)
@@ -70,6 +84,7 @@ static void on_decoded(struct keyd_task *task)
 	struct check *check = (struct check *)task;
 	struct keyd_call *call = check->call;
 
+	call->keyd->checks--;
 	if (check->rc == EMUNGE_SOCKET || check->rc == EMUNGE_TIMEOUT ||
 	    check->rc == EMUNGE_NO_MEMORY) {
 		keyd_call_fail(call, 503,
@@ -118,9 +133,14 @@ static void check_munge(struct keyd_call *call, const char *credential,
 			void (*go_on)(struct keyd_call *call))
 {
 	size_t size = strlen(credential) + 1, length;
-	struct check *check = calloc(1, sizeof(*check) + size);
+	bool waits = call->keyd->checks < CHECKS_MOST;
+	struct check *check = waits ? calloc(1, sizeof(*check) + size) : NULL;
 	const char *body = keyd_call_body(call, &length);
 
+	if (!waits) {
+		keyd_call_fail(call, 503, "too many MUNGE credentials wait to be checked");
+		return;
+	}
 	if (!check) {
 		keyd_call_fail(call, 503, "heddle-keyd has no memory for this call");
 		return;
@@ -129,10 +149,12 @@ static void check_munge(struct keyd_call *call, const char *credential,
 	check->call = call;
 	check->go_on = go_on;
 	check->munge_socket = call->keyd->config->munge_socket;
+	check->deadline = keyd_op_now() + CHECK_US;
 	memcpy(check->credential, credential, size);
 	keyd_auth_digest(method_name(call->request), evhttp_request_get_uri(call->request), body,
 			 length, check->digest);
-	keyd_workers_submit(call->keyd->workers, &check->task);
+	call->keyd->checks++;
+	keyd_workers_submit(call->keyd->authenticators, &check->task);
 }
 
 /* ---- who calls ---- */

@@ -19,7 +19,20 @@ void keyd_call_answer(struct keyd_call *call, json_t *json)
 	free(call);
 }
 
-void keyd_call_answer_text(struct keyd_call *call, const char *type, const char *text)
+void keyd_call_answer_parts(struct keyd_call *call, const struct keyd_part *parts,
+			    unsigned parts_count)
+{
+	count(call, 200);
+	keyd_http_answer_parts(call->keyd->http, call->request, parts, parts_count);
+	free(call);
+}
+
+void keyd_call_answer_text(struct keyd_call *call, struct keyd_text *text)
+{
+	keyd_call_answer_parts(call, &(struct keyd_part){.text = text}, 1);
+}
+
+void keyd_call_answer_plain(struct keyd_call *call, const char *type, const char *text)
 {
 	count(call, 200);
 	keyd_http_answer_text(call->keyd->http, call->request, type, text);

@@ -8,6 +8,7 @@
 struct evhttp_request;
 
 struct keyd_call {
+	TAILQ_ENTRY(keyd_call) link; /* of those that wait for the same */
 	struct keyd *keyd;
 	struct evhttp_request *request;
 	unsigned kind; /* number in the table of calls */
@@ -34,7 +35,9 @@ bool keyd_call_is_abandoned(struct keyd_call *call, struct keyd_problem *problem
 
 /* Answer and free the call. */
 void keyd_call_answer(struct keyd_call *call, json_t *json);
-void keyd_call_answer_text(struct keyd_call *call, const char *type, const char *text);
+void keyd_call_answer_text(struct keyd_call *call, struct keyd_text *text); /* JSON */
+void keyd_call_answer_parts(struct keyd_call *call, const struct keyd_part *parts, unsigned count);
+void keyd_call_answer_plain(struct keyd_call *call, const char *type, const char *text);
 void keyd_call_problem(struct keyd_call *call, const struct keyd_problem *problem);
 void keyd_call_fail(struct keyd_call *call, int status, const char *format, ...) HD_PRINTF(3, 4);
 

@@ -5,7 +5,8 @@
  *
  * - Its time-outs begin again with each byte. So this file keeps the time since a request or an
  *   answer began.
- * - It knows no largest number of connections.
+ * - It knows no largest number of connections, of all or of one user or address. One too many is
+ *   kept for a short time, so that its client hears why, and only a few of these at a time.
  * - It says nothing about requests that can be read in two ways, and takes what it finds first. They
  *   are refused, and their connection ends, so no second reading of what follows matters.
  */
@@ -34,6 +35,9 @@
 #define HEAD_LARGEST 16384 /* bytes of request line and headers */
 #define HEADERS_MAX 100u
 #define TARGET_LONGEST 1024u /* bytes of path and query */
+#define SURPLUS_MOST 64u /* connections beyond a limit that are answered */
+#define SURPLUS_S 2 /* how long these may take */
+#define ACCEPTED_MOST 64u /* connections in one round of the event loop */
 #define METHODS 0x1FFu /* all that libevent knows */
 
 struct connection {
@@ -41,8 +45,10 @@ struct connection {
 	struct keyd_http *http;
 	struct bufferevent *stream; /* held */
 	struct evhttp_connection *server_side;
-	struct keyd_peer peer;
-	bool surplus; /* one more than the limit when its request began */
+	struct keyd_party *party; /* NULL: not known yet, or no memory */
+	bool admitted; /* within the limits, and it counts for them */
+	bool surplus; /* beyond them */
+	bool large, trusted_large; /* it has a place among the large answers */
 	time_t since; /* of the request that has begun or the answer that is sent; 0: neither */
 };
 
@@ -55,7 +61,11 @@ struct keyd_http {
 	struct keyd_http_hooks hooks;
 	LIST_HEAD(, connection) connections;
 	void *by_stream; /* search tree of them */
-	unsigned connection_count;
+	void *parties; /* search tree */
+	unsigned connection_count, admitted, surplus;
+	unsigned large[2]; /* answers under way; [1]: of trusted peers */
+	unsigned accepted; /* since the event loop has come round */
+	struct event *accept_again;
 	struct keyd_http_limits limits;
 	bool draining;
 };
@@ -93,6 +103,80 @@ static struct connection *connection_of(const struct keyd_http *http,
 	return found ? *found : NULL;
 }
 
+/* ---- limits ---- */
+
+static bool is_trusted(const struct connection *connection)
+{
+	const struct keyd_http_hooks *hooks = &connection->http->hooks;
+
+	return connection->party && hooks->is_trusted(hooks->context, &connection->party->peer);
+}
+
+static uint32_t party_limit(const struct connection *connection)
+{
+	const struct keyd_http_limits *limits = &connection->http->limits;
+
+	return connection->party->peer.unix_socket ? limits->user_connections
+						   : limits->address_connections;
+}
+
+static void leave(struct connection *connection)
+{
+	struct keyd_http *http = connection->http;
+
+	http->surplus -= connection->surplus;
+	http->admitted -= connection->admitted;
+	if (connection->admitted)
+		connection->party->admitted--;
+	connection->surplus = connection->admitted = false;
+}
+
+/* Counts a connection as one within the limits, or as one too many. Trusted ones count as neither. */
+static void admit(struct connection *connection)
+{
+	struct keyd_http *http = connection->http;
+	struct keyd_party *party = connection->party;
+
+	leave(connection);
+	if (!party || is_trusted(connection))
+		return;
+	connection->admitted =
+	    http->admitted < http->limits.connections && party->admitted < party_limit(connection);
+	connection->surplus = !connection->admitted;
+	http->surplus += connection->surplus;
+	http->admitted += connection->admitted;
+	party->admitted += connection->admitted;
+}
+
+static void give_large_back(struct connection *connection)
+{
+	if (!connection->large)
+		return;
+	connection->http->large[connection->trusted_large]--;
+	connection->party->large--;
+	connection->large = false;
+}
+
+bool keyd_http_takes_large(struct keyd_http *http, struct evhttp_request *request)
+{
+	struct connection *connection = connection_of(http, request);
+	bool trusted = connection && is_trusted(connection);
+
+	if (!connection)
+		return true; /* nothing will be sent */
+	if (!connection->party || http->large[trusted] >= http->limits.large_answers)
+		return false;
+	if (!trusted && connection->party->large >= (http->limits.large_answers + 1) / 2)
+		return false;
+	connection->large = true;
+	connection->trusted_large = trusted;
+	connection->party->large++;
+	http->large[trusted]++;
+	return true;
+}
+
+/* ---- the life of a connection ---- */
+
 static void forget(struct connection *connection)
 {
 	struct keyd_http *http = connection->http;
@@ -100,6 +184,9 @@ static void forget(struct connection *connection)
 	LIST_REMOVE(connection, link);
 	tdelete(connection, &http->by_stream, compare);
 	http->connection_count--;
+	leave(connection);
+	give_large_back(connection);
+	keyd_party_leave(&http->parties, connection->party);
 	bufferevent_decref(connection->stream);
 	free(connection);
 }
@@ -110,39 +197,39 @@ static void on_closed(struct evhttp_connection *server_side, void *context)
 	forget(context);
 }
 
-static bool is_one_too_many(const struct connection *connection)
-{
-	const struct keyd_http *http = connection->http;
-
-	return http->connection_count > http->limits.connections &&
-	       !http->hooks.is_trusted(http->hooks.context, &connection->peer);
-}
-
 /* Notes when a request begins. One that will be refused shall not fill the memory before. */
 static void on_input(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context)
 {
 	struct connection *connection = context;
 
 	(void)buffer;
-	if (!info->n_added || connection->since)
+	if (!info->n_added || (connection->since && !connection->surplus))
 		return;
-	connection->since = now_s();
-	connection->surplus = is_one_too_many(connection);
+	if (!connection->since)
+		connection->since = now_s();
+	if (connection->surplus)
+		admit(connection); /* others may have gone */
 	evhttp_connection_set_max_body_size(connection->server_side,
 					    connection->surplus ? HEAD_LARGEST
 								: (ev_ssize_t)KEYD_BODY_LARGEST);
 }
 
-static void note_peer(struct connection *connection)
+/* Half-open connections beyond the limits must not keep descriptors, either. */
+static bool stays(struct connection *connection)
 {
-	int descriptor = bufferevent_getfd(connection->stream), domain = 0;
-	struct ucred credentials;
-	socklen_t length = sizeof(credentials), size = sizeof(domain);
+	struct keyd_http *http = connection->http;
+	struct keyd_peer peer = keyd_peer_of(bufferevent_getfd(connection->stream));
 
-	getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size);
-	if (domain == AF_UNIX &&
-	    !getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length))
-		connection->peer = (struct keyd_peer){.unix_socket = true, .uid = credentials.uid};
+	connection->party = keyd_party_join(&http->parties, &peer);
+	admit(connection);
+	bufferevent_priority_set(connection->stream,
+				 is_trusted(connection) ? KEYD_NORMAL : KEYD_OTHERS);
+	if (connection->surplus)
+		connection->since = now_s();
+	if (connection->party && http->surplus <= SURPLUS_MOST)
+		return true;
+	http->hooks.dropped(http->hooks.context, 503);
+	return false;
 }
 
 /* Runs before any byte of the connection is read: libevent has set it up by then. */
@@ -159,11 +246,35 @@ static void on_attach(evutil_socket_t unused, short what, void *context)
 		return;
 	}
 	connection->server_side = server_side;
-	note_peer(connection);
 	evhttp_connection_set_closecb(server_side, on_closed, connection);
+	if (!stays(connection)) {
+		evhttp_connection_free(server_side);
+		return;
+	}
 	evbuffer_add_cb(bufferevent_get_input(connection->stream), on_input, connection);
 	/* of a client that sends on without reading its answers */
 	bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_MOST);
+}
+
+/* libevent accepts all that wait in one go. Others are served meanwhile. */
+static void count_accepted(struct keyd_http *http)
+{
+	if (!http->accepted++)
+		event_active(http->accept_again, EV_TIMEOUT, 0);
+	for (unsigned i = 0; http->accepted >= ACCEPTED_MOST && i < http->listener_count; i++)
+		evconnlistener_disable(http->listeners[i]);
+}
+
+static void on_accept_again(evutil_socket_t unused, short what, void *context)
+{
+	struct keyd_http *http = context;
+
+	(void)unused;
+	(void)what;
+	for (unsigned i = 0;
+	     !http->draining && http->accepted >= ACCEPTED_MOST && i < http->listener_count; i++)
+		evconnlistener_enable(http->listeners[i]);
+	http->accepted = 0;
 }
 
 static struct bufferevent *on_connection(struct event_base *base, void *context)
@@ -172,6 +283,7 @@ static struct bufferevent *on_connection(struct event_base *base, void *context)
 	struct connection *connection = calloc(1, sizeof(*connection));
 	struct bufferevent *stream = bufferevent_socket_new(base, -1, 0);
 
+	count_accepted(http);
 	if (!connection || !stream) {
 		free(connection);
 		return stream;
@@ -215,8 +327,9 @@ static void on_tick(evutil_socket_t unused, short what, void *context)
 		evconnlistener_enable(http->listeners[i]);
 	LIST_FOREACH(connection, &http->connections, link)
 	{
-		if (!connection->since ||
-		    now - connection->since <= (time_t)http->limits.patience_s)
+		time_t patience = connection->surplus ? SURPLUS_S : (time_t)http->limits.patience_s;
+
+		if (!connection->since || now - connection->since <= patience)
 			continue;
 		http->hooks.dropped(http->hooks.context, 408);
 		/* libevent sees the end of the stream and frees everything */
@@ -295,15 +408,33 @@ static int check_head(struct evhttp_request *request, struct keyd_problem *probl
 	return 0;
 }
 
-static int check(const struct keyd_http *http, const struct connection *connection,
-		 struct evhttp_request *request, struct keyd_problem *problem)
+static int refuse_surplus(const struct connection *connection, struct keyd_problem *problem)
 {
-	if (!connection)
-		return keyd_problem_set(problem, 503, "heddle-keyd has no memory for this call");
-	if (connection->surplus)
+	const struct keyd_party *party = connection->party;
+	const struct keyd_http_limits *limits = &connection->http->limits;
+
+	if (party->admitted < party_limit(connection))
 		return keyd_problem_set(problem, 503,
 					"more than %u connections: see max_connections in [keyd]",
-					http->limits.connections);
+					limits->connections);
+	if (party->peer.unix_socket)
+		return keyd_problem_set(problem, 503,
+					"user %u has more than %u connections: see "
+					"max_user_connections in [keyd]",
+					party->peer.uid, limits->user_connections);
+	return keyd_problem_set(problem, 503,
+				"this address has more than %u connections: see "
+				"max_address_connections in [keyd]",
+				limits->address_connections);
+}
+
+static int check(const struct connection *connection, struct evhttp_request *request,
+		 struct keyd_problem *problem)
+{
+	if (!connection || !connection->party)
+		return keyd_problem_set(problem, 503, "heddle-keyd has no memory for this call");
+	if (connection->surplus)
+		return refuse_surplus(connection, problem);
 	return check_head(request, problem);
 }
 
@@ -315,8 +446,8 @@ static void on_request(struct evhttp_request *request, void *context)
 
 	if (connection)
 		connection->since = 0;
-	if (!check(http, connection, request, &problem)) {
-		http->hooks.take(http->hooks.context, request, &connection->peer);
+	if (!check(connection, request, &problem)) {
+		http->hooks.take(http->hooks.context, request, &connection->party->peer);
 		return;
 	}
 	http->hooks.dropped(http->hooks.context, problem.status);
@@ -335,16 +466,16 @@ static void on_sent(struct evhttp_request *request, void *context)
 	struct connection *connection = context;
 
 	(void)request;
+	give_large_back(connection);
 	connection->since =
 	    evbuffer_get_length(bufferevent_get_input(connection->stream)) ? now_s() : 0;
 }
 
 static void send_body(struct keyd_http *http, struct evhttp_request *request, int status,
-		      const char *type, const char *text)
+		      const char *type, struct evbuffer *body)
 {
 	struct connection *connection = connection_of(http, request);
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-	struct evbuffer *body = evbuffer_new();
 
 	if (connection) {
 		connection->since = now_s();
@@ -353,11 +484,50 @@ static void send_body(struct keyd_http *http, struct evhttp_request *request, in
 	evhttp_add_header(headers, "Content-Type", type);
 	if (http->draining)
 		evhttp_add_header(headers, "Connection", "close");
-	if (body && text)
-		evbuffer_add(body, text, strlen(text));
 	evhttp_send_reply(request, status, keyd_problem_title(status), body);
 	if (body)
 		evbuffer_free(body);
+}
+
+static void send_text(struct keyd_http *http, struct evhttp_request *request, int status,
+		      const char *type, const char *text)
+{
+	struct evbuffer *body = evbuffer_new();
+
+	if (body && text)
+		evbuffer_add(body, text, strlen(text));
+	send_body(http, request, status, type, body);
+}
+
+static void release_text(const void *bytes, size_t length, void *text)
+{
+	(void)bytes;
+	(void)length;
+	keyd_text_release(text);
+}
+
+void keyd_http_answer_parts(struct keyd_http *http, struct evhttp_request *request,
+			    const struct keyd_part *parts, unsigned count)
+{
+	struct evbuffer *body = evbuffer_new();
+	bool complete = body != NULL;
+
+	for (unsigned i = 0; complete && i < count; i++) {
+		const struct keyd_part *part = &parts[i];
+		size_t length = part->text->length - part->skip - part->leave;
+
+		complete = !evbuffer_add_reference(body, part->text->bytes + part->skip, length,
+						   release_text, keyd_text_hold(part->text));
+		if (!complete)
+			keyd_text_release(part->text);
+	}
+	if (complete) {
+		send_body(http, request, 200, "application/json", body);
+		return;
+	}
+	if (body)
+		evbuffer_free(body);
+	keyd_http_answer(http, request, 503, NULL);
 }
 
 void keyd_http_answer(struct keyd_http *http, struct evhttp_request *request, int status,
@@ -366,15 +536,23 @@ void keyd_http_answer(struct keyd_http *http, struct evhttp_request *request, in
 	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
 
 	json_decref(json);
-	send_body(http, request, text ? status : 503,
-		  status < 400 ? "application/json" : "application/problem+json", text);
+	if (text) {
+		send_text(http, request, status,
+			  status < 400 ? "application/json" : "application/problem+json", text);
+	} else {
+		evhttp_add_header(evhttp_request_get_output_headers(request), "Retry-After", "1");
+		send_text(
+		    http, request, 503, "application/problem+json",
+		    "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
+		    "\"detail\":\"heddle-keyd has no memory for this answer\"}");
+	}
 	free(text);
 }
 
 void keyd_http_answer_text(struct keyd_http *http, struct evhttp_request *request, const char *type,
 			   const char *text)
 {
-	send_body(http, request, 200, type, text);
+	send_text(http, request, 200, type, text);
 }
 
 void keyd_http_answer_problem(struct keyd_http *http, struct evhttp_request *request,
@@ -409,10 +587,12 @@ int keyd_http_new(struct event_base *base, const struct keyd_http_limits *limits
 	http->hooks = *hooks;
 	http->server = evhttp_new(base);
 	http->tick = event_new(base, -1, EV_PERSIST, on_tick, http);
-	if (!http->server || !http->tick || event_add(http->tick, &second)) {
+	http->accept_again = event_new(base, -1, 0, on_accept_again, http);
+	if (!http->server || !http->tick || !http->accept_again || event_add(http->tick, &second)) {
 		keyd_http_free(http);
 		return hd_error_no_memory(err);
 	}
+	event_priority_set(http->accept_again, KEYD_OTHERS);
 	evhttp_set_bevcb(http->server, on_connection, http);
 	evhttp_set_gencb(http->server, on_request, http);
 	evhttp_set_timeout(http->server, (int)limits->patience_s);
@@ -475,5 +655,7 @@ void keyd_http_free(struct keyd_http *http)
 		forget(LIST_FIRST(&http->connections));
 	if (http->tick)
 		event_free(http->tick);
+	if (http->accept_again)
+		event_free(http->accept_again);
 	free(http);
 }

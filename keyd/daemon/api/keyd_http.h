@@ -6,19 +6,14 @@
 #ifndef KEYD_HTTP_H
 #define KEYD_HTTP_H
 
+#include "keyd_party.h"
 #include "keyd_problem.h"
+#include "keyd_text.h"
 
 #include <event2/event.h>
-#include <sys/types.h>
 
 struct evhttp_request;
 struct keyd_http;
-
-/* Who is at the other end of a connection. */
-struct keyd_peer {
-	bool unix_socket; /* then uid is known */
-	uid_t uid;
-};
 
 struct keyd_http_hooks {
 	/* Takes a request. Answers now or later, exactly once. */
@@ -26,14 +21,26 @@ struct keyd_http_hooks {
 	/* A connection was refused or dropped with this status; 408: too slow. What libevent refuses
 	 * by itself does not count. */
 	void (*dropped)(void *context, int status);
-	/* Whether connections beyond the limit are served for this peer, too. */
+	/* Whether this peer is served beyond the limits, and before others. */
 	bool (*is_trusted)(void *context, const struct keyd_peer *peer);
 	void *context;
 };
 
 struct keyd_http_limits {
-	uint32_t connections;
+	uint32_t connections; /* of all that are not trusted */
+	uint32_t user_connections, address_connections; /* of one user or address */
+	uint32_t large_answers; /* under way at the same time; as many again for those trusted */
 	uint32_t patience_s; /* for a request, for an answer, and between two requests */
+};
+
+/* Event priorities of the base. Peers that are not trusted come after all else; libevent gives
+ * events the middle one by itself. */
+enum { KEYD_NORMAL = 1, KEYD_OTHERS = 2, KEYD_PRIORITIES = 3 };
+
+/* A text without its first and last bytes. */
+struct keyd_part {
+	struct keyd_text *text;
+	size_t skip, leave;
 };
 
 /* A server without sockets. Errors: -ENOMEM. */
@@ -43,6 +50,11 @@ int keyd_http_new(struct event_base *base, const struct keyd_http_limits *limits
 
 /* Accepts connections at a socket that listens, which the server closes. Errors: -ENOMEM. */
 int keyd_http_accept(struct keyd_http *http, int descriptor, struct hd_error *err);
+
+/* Takes a place among the large answers under way for this request. The place is free again when
+ * any answer to it is sent or its client has gone. One party has half of the places at most. False:
+ * none is free. */
+bool keyd_http_takes_large(struct keyd_http *http, struct evhttp_request *request);
 
 /* Takes no new connections, and closes each after its next answer. */
 void keyd_http_drain(struct keyd_http *http);
@@ -62,6 +74,9 @@ bool keyd_http_is_gone(struct evhttp_request *request);
  * the client has gone. */
 void keyd_http_answer(struct keyd_http *http, struct evhttp_request *request, int status,
 		      json_t *json);
+/* Parts that together are JSON; each text is held until it is sent. */
+void keyd_http_answer_parts(struct keyd_http *http, struct evhttp_request *request,
+			    const struct keyd_part *parts, unsigned count);
 void keyd_http_answer_text(struct keyd_http *http, struct evhttp_request *request, const char *type,
 			   const char *text);
 void keyd_http_answer_problem(struct keyd_http *http, struct evhttp_request *request,

@@ -9,18 +9,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum state { START, KEYS, COMMIT };
+enum state { START, KEYS, ANSWER, COMMIT };
 
 static bool is_same(const struct keyd_job *job, uint32_t uid, const char *text)
 {
 	return job->uid == uid && !strcmp(job->placement.text, text);
 }
 
+/* ---- the text of the answer ---- */
+
+static void on_answer(struct keyd_task *task)
+{
+	struct keyd_answering *answering = (struct keyd_answering *)task;
+	struct keyd_op *op = answering->context;
+
+	op->answering = answering;
+	keyd_op_run(op);
+}
+
+static void drop_answer(struct keyd_task *task)
+{
+	keyd_answering_free((struct keyd_answering *)task);
+}
+
+/* A worker makes the text; then run() continues with op->answering. */
+static int begin_answer(struct keyd_op *op, unsigned lmc)
+{
+	struct keyd_answering *answering = keyd_answering_new(op->job, op->step, lmc);
+
+	if (!answering)
+		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a job");
+	answering->context = op;
+	answering->task.finish = on_answer;
+	answering->task.drop = drop_answer;
+	keyd_workers_submit(op->keyd->workers, &answering->task);
+	return 0;
+}
+
+/* Takes the texts over. */
+static int end_answer(struct keyd_op *op, struct keyd_text **answer, struct keyd_text **names)
+{
+	struct keyd_answering *answering = op->answering;
+	bool complete = answering->answer && (answering->names || !names);
+
+	op->answering = NULL;
+	*answer = answering->answer;
+	if (names)
+		*names = answering->names;
+	answering->answer = answering->names = NULL;
+	keyd_answering_free(answering);
+	if (!complete)
+		return keyd_problem_set(&op->problem, 503,
+					"heddle-keyd has no memory for an answer");
+	return 0;
+}
+
 /* ---- the same job again ---- */
 
 static void run_again(struct keyd_op *op)
 {
-	keyd_call_answer(op->call, json_loads(op->job->answer, 0, NULL));
+	keyd_call_answer_text(op->call, op->job->answer);
 	keyd_op_end(op);
 }
 
@@ -100,7 +148,7 @@ static bool is_abandoned(struct keyd_op *op)
 	return !TAILQ_NEXT(op, link) && keyd_call_is_abandoned(op->call, &op->problem);
 }
 
-/* Offsets, numbers of keys, and the answer. */
+/* Offsets and numbers of keys. */
 static int settle(struct keyd_op *op)
 {
 	struct keyd *keyd = op->keyd;
@@ -111,11 +159,19 @@ static int settle(struct keyd_op *op)
 	if (keyd_step_add_slots(&keyd->jobs, op->step, op->step->keys->phase_count, keyd->next_key))
 		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a job");
 	keyd->next_key += op->step->slot_count;
-	keyd_job_set_answer(op->job, keyd_answer_place(op->job, op->step, keyd->view->lmc));
-	if (!op->job->answer)
-		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a job");
+	return begin_answer(op, keyd->view->lmc);
+}
+
+static int commit_place(struct keyd_op *op)
+{
+	struct keyd_text *answer, *names;
+	int rc = end_answer(op, &answer, &names);
+
+	keyd_job_set_answer(op->job, answer, names);
+	if (rc)
+		return rc;
 	op->change.row = (struct keyd_store_row){.body = op->job->placement.text,
-						 .answer = op->job->answer,
+						 .answer = op->job->answer->bytes,
 						 .uid = op->job->uid,
 						 .offset = op->job->offset,
 						 .offsets = op->job->offsets,
@@ -145,8 +201,12 @@ static void run_place(struct keyd_op *op)
 		rc = begin(op);
 		break;
 	case KEYS:
-		op->state = COMMIT;
+		op->state = ANSWER;
 		rc = settle(op);
+		break;
+	case ANSWER:
+		op->state = COMMIT;
+		rc = commit_place(op);
 		break;
 	case COMMIT:
 		rc = op->rc;
@@ -213,11 +273,11 @@ void keyd_place_job(struct keyd_call *call)
 
 /* ---- the layout of a step ---- */
 
-enum layout_state { LAYOUT_START, LAYOUT_KEYS, LAYOUT_COMMIT };
+enum layout_state { LAYOUT_START, LAYOUT_KEYS, LAYOUT_ANSWER, LAYOUT_COMMIT };
 
 static void end_layout(struct keyd_op *op)
 {
-	keyd_call_answer(op->call, json_loads(op->step->answer, 0, NULL));
+	keyd_call_answer_text(op->call, op->step->answer);
 	keyd_op_end(op);
 }
 
@@ -277,11 +337,19 @@ static int settle_layout(struct keyd_op *op)
 	if (keyd_step_add_slots(&keyd->jobs, op->step, phases, keyd->next_key))
 		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a step");
 	keyd->next_key += op->step->slot_count;
-	keyd_step_set_answer(op->step, keyd_answer_layout(op->step));
-	if (!op->step->answer)
-		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a step");
+	return begin_answer(op, KEYD_NO_LMC);
+}
+
+static int commit_layout(struct keyd_op *op)
+{
+	struct keyd_text *answer;
+	int rc = end_answer(op, &answer, NULL);
+
+	keyd_step_set_answer(op->step, answer);
+	if (rc)
+		return rc;
 	op->change.row = (struct keyd_store_row){.body = op->step->layout.text,
-						 .answer = op->step->answer,
+						 .answer = op->step->answer->bytes,
 						 .key = (int64_t)op->step->slots[0].key};
 	keyd_op_commit(op, KEYD_STORE_STEP);
 	return 0;
@@ -303,8 +371,12 @@ static void run_layout(struct keyd_op *op)
 		rc = begin_layout(op);
 		break;
 	case LAYOUT_KEYS:
-		op->state = LAYOUT_COMMIT;
+		op->state = LAYOUT_ANSWER;
 		rc = settle_layout(op);
+		break;
+	case LAYOUT_ANSWER:
+		op->state = LAYOUT_COMMIT;
+		rc = commit_layout(op);
 		break;
 	case LAYOUT_COMMIT:
 		rc = op->rc;

@@ -97,11 +97,11 @@ int keyd_job_new(struct keyd_jobs *jobs, const char *id, uint32_t uid,
 	return 0;
 }
 
-void keyd_job_set_answer(struct keyd_job *job, char *answer)
+void keyd_job_set_answer(struct keyd_job *job, struct keyd_text *answer, struct keyd_text *names)
 {
 	job->answer = answer;
-	if (answer)
-		charge(job, NULL, strlen(answer));
+	job->names = names;
+	charge(job, NULL, (answer ? answer->length : 0) + (names ? names->length : 0));
 }
 
 void keyd_job_free(struct keyd_jobs *jobs, struct keyd_job *job)
@@ -114,7 +114,8 @@ void keyd_job_free(struct keyd_jobs *jobs, struct keyd_job *job)
 	discharge(job, job->bytes);
 	hd_arena_release(&job->placement.arena);
 	free(job->hosts);
-	free(job->answer);
+	keyd_text_release(job->answer);
+	keyd_text_release(job->names);
 	free(job);
 }
 
@@ -312,11 +313,11 @@ int keyd_step_new(struct keyd_job *job, const char *name, struct keyd_layout_req
 	return 0;
 }
 
-void keyd_step_set_answer(struct keyd_step *step, char *answer)
+void keyd_step_set_answer(struct keyd_step *step, struct keyd_text *answer)
 {
 	step->answer = answer;
 	if (answer)
-		charge(step->job, step, strlen(answer));
+		charge(step->job, step, answer->length);
 }
 
 void keyd_step_take_keys(struct keyd_step *step, struct keyd_keys *keys)
@@ -360,7 +361,7 @@ void keyd_step_free(struct keyd_jobs *jobs, struct keyd_step *step)
 	hd_arena_release(&step->layout.arena);
 	free(step->rank_host);
 	free(step->slots);
-	free(step->answer);
+	keyd_text_release(step->answer);
 	free(step);
 }
 

@@ -9,6 +9,7 @@
 
 #include "keyd_keys.h"
 #include "keyd_request.h"
+#include "keyd_text.h"
 #include "keyd_user.h"
 
 #include <heddle/base/index.h>
@@ -45,7 +46,7 @@ struct keyd_step {
 	struct keyd_keys *keys; /* NULL: to be made. See keyd_step_take_keys() */
 	TAILQ_ENTRY(keyd_step) recent; /* of the user, if there are keys */
 	size_t bytes; /* that it takes without keys */
-	char *answer; /* to the layout; NULL: none */
+	struct keyd_text *answer; /* to the layout; NULL: none */
 	uint32_t slot_count;
 	struct keyd_slot *slots;
 	uint32_t newest; /* the phase that began last; HD_NONE: none ever */
@@ -65,7 +66,8 @@ struct keyd_job {
 	uint32_t *hosts; /* [placement.host_count] hosts of the present view; HD_NONE: not there */
 	char missing[HD_ERROR_TEXT]; /* which host is not there; "": all are */
 	uint32_t offset, offsets; /* that its keys use; 0: none yet */
-	char *answer; /* to the placement */
+	struct keyd_text *answer; /* to the placement */
+	struct keyd_text *names; /* see keyd_answer_names() */
 	LIST_HEAD(, keyd_step) steps;
 	TAILQ_HEAD(, keyd_op) ops; /* the first one is under way */
 };
@@ -82,8 +84,8 @@ struct keyd_jobs {
 int keyd_job_new(struct keyd_jobs *jobs, const char *id, uint32_t uid,
 		 struct keyd_place_request *placement, struct keyd_job **out);
 
-/* The answer to the placement, which it takes over. */
-void keyd_job_set_answer(struct keyd_job *job, char *answer);
+/* The answer to the placement, and keyd_answer_names(), which it takes over; NULL: none. */
+void keyd_job_set_answer(struct keyd_job *job, struct keyd_text *answer, struct keyd_text *names);
 
 /* Removes and frees a job with its steps. It has no operations any more. */
 void keyd_job_free(struct keyd_jobs *jobs, struct keyd_job *job);
@@ -112,7 +114,7 @@ int keyd_step_add_slots(struct keyd_jobs *jobs, struct keyd_step *step, uint32_t
 			uint64_t first_key);
 
 /* The answer to the layout, which it takes over. */
-void keyd_step_set_answer(struct keyd_step *step, char *answer);
+void keyd_step_set_answer(struct keyd_step *step, struct keyd_text *answer);
 
 /* Takes keys over, in place of those that it has. They are the ones that were used last. */
 void keyd_step_take_keys(struct keyd_step *step, struct keyd_keys *keys);

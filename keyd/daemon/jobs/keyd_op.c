@@ -17,13 +17,19 @@ uint64_t keyd_op_now(void)
 	return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
+void keyd_op_run(struct keyd_op *op)
+{
+	op->keyd->changes++;
+	op->run(op);
+}
+
 static void on_timer(evutil_socket_t unused, short what, void *context)
 {
 	struct keyd_op *op = context;
 
 	(void)unused;
 	(void)what;
-	op->run(op);
+	keyd_op_run(op);
 }
 
 struct keyd_op *keyd_op_new(struct keyd *keyd, struct keyd_job *job, struct keyd_call *call,
@@ -49,7 +55,7 @@ struct keyd_op *keyd_op_new(struct keyd *keyd, struct keyd_job *job, struct keyd
 void keyd_op_start(struct keyd_op *op)
 {
 	if (TAILQ_FIRST(&op->job->ops) == op)
-		op->run(op);
+		keyd_op_run(op);
 }
 
 static void free_op(struct keyd_op *op)
@@ -70,7 +76,7 @@ void keyd_op_end(struct keyd_op *op)
 	free_op(op);
 	keyd_memory_settle(keyd, job->user);
 	if (!TAILQ_EMPTY(&job->ops))
-		TAILQ_FIRST(&job->ops)->run(TAILQ_FIRST(&job->ops));
+		keyd_op_run(TAILQ_FIRST(&job->ops));
 }
 
 void keyd_op_end_job(struct keyd_op *op, const struct keyd_problem *problem)
@@ -133,7 +139,7 @@ static void take_keys(struct keyd_task *task)
 		keyd_step_take_keys(op->step, op->keys);
 		op->keys = NULL;
 	}
-	op->run(op);
+	keyd_op_run(op);
 }
 
 /* The operation itself goes with its job. */
@@ -206,7 +212,7 @@ static void on_commit(struct keyd_task *task)
 				 "heddle-keyd cannot write to its database: %s; nothing has "
 				 "changed. See 'df' for its state directory",
 				 strerror(-op->rc));
-	op->run(op);
+	keyd_op_run(op);
 }
 
 void keyd_op_commit(struct keyd_op *op, enum keyd_store_kind kind)

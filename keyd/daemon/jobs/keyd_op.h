@@ -12,6 +12,7 @@
 #include <event2/event_struct.h>
 
 struct keyd_rekeying;
+struct keyd_answering;
 
 struct keyd_op {
 	TAILQ_ENTRY(keyd_op) link;
@@ -28,6 +29,7 @@ struct keyd_op {
 	struct keyd_task task; /* of a worker */
 	struct keyd_keys_request making;
 	struct keyd_keys *keys;
+	struct keyd_answering *answering; /* the text of the answer, when it is made */
 	struct keyd_store_change change;
 	char *text; /* what the change refers to */
 	struct event timer;
@@ -64,6 +66,9 @@ int keyd_op_make_keys(struct keyd_op *op);
 
 /* Whether the keys of the step are those of the present view. */
 bool keyd_op_has_keys(const struct keyd_op *op);
+
+/* Calls op->run(). What is shown of its job changes only so, or by what a subnet manager says. */
+void keyd_op_run(struct keyd_op *op);
 
 /* Writes op->change to the database. run() continues with op->rc. */
 void keyd_op_commit(struct keyd_op *op, enum keyd_store_kind kind);

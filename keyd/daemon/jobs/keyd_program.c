@@ -200,8 +200,9 @@ static void take_result(struct keyd *keyd, struct keyd_slot *slot,
 		fail(slot, result->status, result->reason);
 	if (!slot->in_force)
 		keyd_program_count(keyd, slot, false);
+	keyd->changes++;
 	if (op && op->awaits)
-		op->run(op);
+		keyd_op_run(op);
 }
 
 void keyd_program_result(void *context, uint64_t request, uint64_t key,
@@ -247,6 +248,7 @@ void keyd_program_lose(struct keyd *keyd, struct keyd_slot *slot, const char *re
 {
 	if (slot->request)
 		return; /* it is replaced at this moment */
+	keyd->changes++;
 	fail(slot, HD_CHANNEL_BUSY, reason);
 	keyd_program_count(keyd, slot, false);
 }
