@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <event2/http.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
