@@ -10,7 +10,6 @@
 #define QUIET_MS 5 /* without an answer: a switch that did not answer till then is suspected */
 #define QUIET_TIMES 4 /* or as many times as the first answer took, if that is longer */
 #define MUTE_MS 20 /* the same while there has been no answer at all: this machine may be busy */
-#define STATE_DOWN 1
 
 /* A switch to be asked. */
 struct target {
@@ -53,22 +52,26 @@ static void note_answer(struct asking *asking)
 		asking->first_ms = asking->answered_ms - asking->asked_ms;
 }
 
+static void note_state(struct repair_ask *ask, uint32_t port, uint8_t state)
+{
+	ask->asked++;
+	if (state != HD_PORT_DOWN || ask->cut[port])
+		return;
+	ask->cut[port] = ask->cut[ask->fabric->peer[port]] = true;
+	ask->found++;
+}
+
 static void on_port(void *cookie, const struct hd_smp_result *result)
 {
 	struct question *question = cookie;
-	struct repair_ask *ask = question->target->asking->ask;
 	struct hd_port_info info;
 
 	question->target->ports_left--;
 	if (result->rc)
 		return;
-	ask->asked++;
 	note_answer(question->target->asking);
 	hd_port_info_decode(result->data, &info);
-	if (info.state != STATE_DOWN || ask->cut[question->port])
-		return;
-	ask->cut[question->port] = ask->cut[ask->fabric->peer[question->port]] = true;
-	ask->found++;
+	note_state(question->target->asking->ask, question->port, info.state);
 }
 
 static bool wants_port(const struct target *target, uint32_t port)
@@ -80,24 +83,85 @@ static bool wants_port(const struct target *target, uint32_t port)
 	       (target->toward == HD_NONE || fabric->port_node[peer] == target->toward);
 }
 
-static void ask_ports(struct target *target)
+static void ask_port(struct target *target, uint32_t number)
 {
 	struct asking *asking = target->asking;
-	const struct hd_fabric *fabric = asking->ask->fabric;
+	const uint32_t port = hd_port_index(asking->ask->fabric, target->sw, number);
+	const struct hd_smp smp = {
+	    .method = HD_SMP_GET, .attribute = HD_SMP_PORT_INFO, .modifier = number};
 
-	for (uint32_t number = 1; number <= hd_node_ports(fabric, target->sw); number++) {
-		uint32_t port = hd_port_index(fabric, target->sw, number);
+	if (!wants_port(target, port))
+		return;
+	asking->questions[port] = (struct question){target, port};
+	if (hd_smp_queue_submit(asking->ask->queue, target->chosen, &smp, on_port,
+				&asking->questions[port]))
+		asking->failed = true;
+	else
+		target->ports_left++;
+}
+
+/* The ports with these numbers, one by one. */
+static void ask_each(struct target *target, uint32_t first, uint32_t last)
+{
+	for (uint32_t number = first; number <= last; number++)
+		ask_port(target, number);
+}
+
+/* The numbers of the ports in a block of the table. */
+static void block_ports(const struct target *target, uint32_t block, uint32_t *first,
+			uint32_t *last)
+{
+	const uint32_t ports = hd_node_ports(target->asking->ask->fabric, target->sw);
+
+	*first = block ? block * HD_PORT_STATES : 1;
+	*last = (block + 1) * HD_PORT_STATES - 1;
+	if (*last > ports)
+		*last = ports;
+}
+
+static void on_table(void *cookie, const struct hd_smp_result *result)
+{
+	struct target *target = cookie;
+	uint8_t states[HD_PORT_STATES];
+	uint32_t first, last;
+
+	target->ports_left--;
+	block_ports(target, result->smp->modifier, &first, &last);
+	if (result->rc == -EREMOTEIO) /* it said that it has the table, and has not */
+		ask_each(target, first, last);
+	if (result->rc)
+		return;
+	note_answer(target->asking);
+	hd_port_states_decode(result->data, states);
+	for (uint32_t number = first; number <= last; number++)
+		if (states[number % HD_PORT_STATES] == HD_PORT_DOWN)
+			ask_port(target, number);
+}
+
+static void ask_table(struct target *target)
+{
+	struct asking *asking = target->asking;
+	const uint32_t ports = hd_node_ports(asking->ask->fabric, target->sw);
+
+	for (uint32_t block = 0; block < hd_port_states_blocks(ports); block++) {
 		const struct hd_smp smp = {
-		    .method = HD_SMP_GET, .attribute = HD_SMP_PORT_INFO, .modifier = number};
-		if (!wants_port(target, port))
-			continue;
-		asking->questions[port] = (struct question){target, port};
-		if (hd_smp_queue_submit(asking->ask->queue, target->chosen, &smp, on_port,
-					&asking->questions[port]))
+		    .method = HD_SMP_GET, .attribute = HD_SMP_PORT_STATES, .modifier = block};
+		if (hd_smp_queue_submit(asking->ask->queue, target->chosen, &smp, on_table, target))
 			asking->failed = true;
 		else
 			target->ports_left++;
 	}
+}
+
+static void ask_ports(struct target *target)
+{
+	const struct repair_ask *ask = target->asking->ask;
+
+	/* a few ports that lead to one switch cost no more than the table */
+	if (target->toward == HD_NONE && ask->port_states && ask->port_states[target->sw])
+		ask_table(target);
+	else
+		ask_each(target, 1, hd_node_ports(ask->fabric, target->sw));
 }
 
 static void on_node(void *cookie, const struct hd_smp_result *result)

@@ -33,6 +33,7 @@
 #include "routing.h"
 #include "snapshot.h"
 #include "status_report.h"
+#include "switch_abilities.h"
 #include "switch_tables.h"
 
 #include <inttypes.h>
@@ -83,6 +84,19 @@ static const struct hd_option options[] = {
      .fallback = "1000",
      .minimum = 0,
      .maximum = 3600000},
+    {.name = "watch_ms",
+     .summary =
+	 "time between two polls of all switches, for losses whose trap never came; 0: no polls",
+     .type = HD_OPTION_INT,
+     .fallback = "0",
+     .minimum = 0,
+     .maximum = 3600000},
+    {.name = "watch_mads",
+     .summary = "SMPs a second that these polls send at most",
+     .type = HD_OPTION_INT,
+     .fallback = "2000",
+     .minimum = 1,
+     .maximum = 100000},
 };
 
 /* Only the hooks of the sweeper thread use what is not `shared`. */
@@ -137,7 +151,9 @@ static struct repair_settings read_settings(const struct repair_state *state)
 					.timeout_ms = (uint32_t)number(state, "timeout_ms"),
 					.max_entries = (uint32_t)number(state, "max_entries"),
 					.nice = (int)number(state, "nice"),
-					.log_ms = (unsigned)number(state, "log_ms")};
+					.log_ms = (unsigned)number(state, "log_ms"),
+					.watch_ms = (unsigned)number(state, "watch_ms"),
+					.watch_mads = (unsigned)number(state, "watch_mads")};
 }
 
 /* ---- sweeps ---- */
@@ -206,6 +222,17 @@ static void refuse_incomplete(struct repair_state *state, struct repair_start *s
 	free(switches);
 }
 
+/* Which switches tell the states of all ports in one SMP: what OpenSM knows of them costs no SMP. */
+static void note_abilities(struct repair_state *state, struct repair_start *start)
+{
+	if (*start->refusal)
+		return;
+	const struct writer_hold hold = writer_lock_take(state->context->writer, false);
+	switch_abilities_port_states(start->routing->fabric, state->context->osm,
+				     start->port_states);
+	writer_lock_release(state->context->writer, hold);
+}
+
 static void settled(void *data)
 {
 	struct repair_state *state = data;
@@ -222,6 +249,8 @@ static void settled(void *data)
 			  "no repairs before the next sweep: out of memory");
 	else
 		refuse_incomplete(state, start);
+	if (start)
+		note_abilities(state, start);
 	repair_shared_give(&state->shared, start);
 }
 
@@ -246,8 +275,28 @@ static const struct status_metric metric_stopped = {
     "Losses that were left to the sweep, or whose repair was stopped."};
 static const struct status_metric metric_entries = {"heddle_repaired_entries_total", "counter",
 						    "Table entries that repairs changed."};
+static const struct status_metric metric_polls = {"heddle_watch_polls_total", "counter",
+						  "Times that all switches were asked for losses."};
+static const struct status_metric metric_smps = {"heddle_watch_smps_total", "counter",
+						 "SMPs that these polls have sent."};
+static const struct status_metric metric_found = {
+    "heddle_watch_losses_total", "counter",
+    "Times that a poll found a loss before a trap told of it."};
 static const struct status_metric metric_seconds = {
     "heddle_repair_seconds", "gauge", "From the first trap to the last block of the last repair."};
+
+static void report_watcher(const struct repair_figures *figures, struct status_report *report)
+{
+	status_report_number(report, "watch_polls", figures->polls);
+	status_report_number(report, "watch_smps", figures->watch_smps);
+	status_report_number(report, "watch_found", figures->watch_found);
+	status_report_number(report, "watch_silent", figures->watch_silent);
+	status_report_real(report, "watch_poll_ms", figures->round_ms);
+	status_report_real(report, "watch_cpu_ms", figures->watch_cpu_ms);
+	status_report_metric(report, &metric_polls, (double)figures->polls);
+	status_report_metric(report, &metric_smps, (double)figures->watch_smps);
+	status_report_metric(report, &metric_found, (double)figures->watch_found);
+}
 
 static void status(void *data, struct status_report *report)
 {
@@ -289,6 +338,7 @@ static void status(void *data, struct status_report *report)
 	status_report_metric(report, &metric_stopped, (double)figures.stopped);
 	status_report_metric(report, &metric_entries, (double)figures.entries);
 	status_report_metric(report, &metric_seconds, figures.last_ms / 1000);
+	report_watcher(&figures, report);
 }
 
 const struct part repair_part = {

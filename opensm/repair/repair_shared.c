@@ -14,8 +14,8 @@
 
 void repair_shared_init(struct repair_shared *shared, struct part_context *context)
 {
-	*shared =
-	    (struct repair_shared){.context = context, .writer = context->writer, .tell_ms = -1};
+	*shared = (struct repair_shared){
+	    .context = context, .writer = context->writer, .watch_at_ms = -1, .tell_ms = -1};
 }
 
 void repair_shared_release(struct repair_shared *shared)
@@ -25,14 +25,12 @@ void repair_shared_release(struct repair_shared *shared)
 
 /* ---- OpenSM's threads ---- */
 
-void repair_shared_note_trap(struct repair_shared *shared, uint16_t lid)
+/* With the lock held. */
+static void add_issuer(struct repair_issuers *issuers, uint16_t lid)
 {
 	const double now = monotonic_ms();
 	bool known = false;
 
-	writer_lock(shared->writer);
-	struct repair_issuers *issuers = &shared->issuers;
-	shared->figures.traps++;
 	if (!issuers->count)
 		issuers->first_ms = now;
 	issuers->last_ms = now;
@@ -42,6 +40,13 @@ void repair_shared_note_trap(struct repair_shared *shared, uint16_t lid)
 		issuers->lids[issuers->count++] = lid;
 	else if (!known)
 		issuers->more = true;
+}
+
+void repair_shared_note_trap(struct repair_shared *shared, uint16_t lid)
+{
+	writer_lock(shared->writer);
+	shared->figures.traps++;
+	add_issuer(&shared->issuers, lid);
 	writer_post(shared->writer);
 	writer_unlock(shared->writer);
 }
@@ -229,4 +234,62 @@ bool repair_shared_wants_news(struct repair_shared *shared)
 	const bool wanted = shared->writer->ready && !shared->news && !shared->ending;
 	writer_unlock(shared->writer);
 	return wanted;
+}
+
+/* ---- the watcher ---- */
+
+void repair_shared_watch_at(struct repair_shared *shared, double when_ms)
+{
+	writer_lock(shared->writer);
+	shared->watch_at_ms = when_ms;
+	writer_unlock(shared->writer);
+}
+
+/* With the lock held. */
+static bool may_watch(const struct repair_shared *shared)
+{
+	return !shared->ending && !shared->writer->sweeping && shared->writer->ready &&
+	       !shared->news && !shared->issuers.count;
+}
+
+bool repair_shared_is_watch_due(struct repair_shared *shared, double *until)
+{
+	/* nobody makes room for it */
+	return until && shared->watch_at_ms >= 0 && may_watch(shared) &&
+	       has_come(shared->watch_at_ms, until);
+}
+
+bool repair_shared_may_watch(struct repair_shared *shared)
+{
+	writer_lock(shared->writer);
+	const bool may = may_watch(shared);
+	writer_unlock(shared->writer);
+	return may;
+}
+
+bool repair_shared_note_found(struct repair_shared *shared, const uint16_t *lids, uint32_t count)
+{
+	writer_lock(shared->writer);
+	const bool may = may_watch(shared);
+	for (uint32_t i = 0; may && i < count; i++)
+		add_issuer(&shared->issuers, lids[i]);
+	shared->figures.watch_found += may;
+	writer_unlock(shared->writer);
+	return may;
+}
+
+void repair_shared_note_watched(struct repair_shared *shared, const struct repair_watched *watched)
+{
+	struct repair_figures *figures = &shared->figures;
+
+	writer_lock(shared->writer);
+	figures->watch_smps += watched->smps;
+	figures->watch_cpu_ms += watched->cpu_ms;
+	if (watched->over) {
+		figures->polls++;
+		figures->watch_silent = watched->silent;
+		figures->round_ms = watched->round_ms;
+	}
+	shared->watch_at_ms = watched->next_ms;
+	writer_unlock(shared->writer);
 }

@@ -22,6 +22,20 @@ struct repair_figures {
 	uint64_t traps, repairs, entries, blocks, stopped; /* since the start */
 	uint64_t groups, mft_blocks; /* of multicast, since the start */
 	double last_ms; /* from the first trap to the last block, of the last repair */
+	uint64_t polls, watch_smps, watch_found; /* of the watcher, since the start */
+	uint32_t watch_silent; /* switches, in its last round */
+	double round_ms; /* that its last round took */
+	double watch_cpu_ms; /* since the start */
+};
+
+/* What a job of the watcher has done. */
+struct repair_watched {
+	uint32_t smps;
+	bool over; /* its round; what follows is of that */
+	uint32_t silent; /* switches */
+	double round_ms; /* that it took */
+	double cpu_ms; /* of the job */
+	double next_ms; /* when the next job is due, by monotonic_ms() */
 };
 
 struct repair_shared {
@@ -37,6 +51,8 @@ struct repair_shared {
 	uint64_t finished; /* repairs, done or not */
 	uint32_t in_vain; /* of these the last ones, that repaired nothing */
 	double ended_ms; /* when the last of them ended */
+	double
+	    watch_at_ms; /* when a job of the watcher is due; negative: it has nothing to watch */
 	double tell_ms; /* when a line of the log is due; negative: none is */
 	bool ending; /* OpenSM ends */
 	struct repair_figures figures;
@@ -92,6 +108,25 @@ void repair_shared_finish(struct repair_shared *shared);
 
 /* Whether traps have come that no repair has looked at. */
 bool repair_shared_has_traps(struct repair_shared *shared);
+
+/* ---- the thread, for the watcher ---- */
+
+/* When the next job is due; negative: there is nothing to watch. */
+void repair_shared_watch_at(struct repair_shared *shared, double when_ms);
+
+/* Whether one is, as writer_client.is_due. The thread has the turn. */
+bool repair_shared_is_watch_due(struct repair_shared *shared, double *until);
+
+/* Whether a job may go on: no trap has come, and no sweep has begun. */
+bool repair_shared_may_watch(struct repair_shared *shared);
+
+/* Switches with these LIDs have lost something, and no trap has told of it: a repair is due. False: a trap has come
+ * meanwhile, or a sweep has begun, and nothing is noted. */
+bool repair_shared_note_found(struct repair_shared *shared, const uint16_t *lids, uint32_t count);
+
+void repair_shared_note_watched(struct repair_shared *shared, const struct repair_watched *watched);
+
+/* ---- the thread ---- */
 
 /* Whether what a sweep has left is still to be prepared for: the thread has the turn, and no later sweep has left
  * anything. */

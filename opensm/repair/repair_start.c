@@ -106,6 +106,8 @@ static int copy(struct repair_start *start, const struct part_context *context)
 	const struct engines *engines = ((const struct engine_binding *)used->context)->engines;
 	const struct hd_policy policy = policy_options_view(&engines->policy, &subn->opt);
 	copy_policy(start, &policy);
+	start->port_states =
+	    hd_arena_alloc(&start->arena, start->routing->fabric->switch_count, sizeof(bool));
 	start->lanes = lane_tables_for_unicast(context->config, start->routing->lanes.count);
 	return copy_options(start, context) || copy_baseline(start, engines) ||
 		       hd_arena_check(&start->arena)

@@ -24,6 +24,8 @@ struct repair_settings {
 	uint32_t max_entries;
 	int nice; /* added to the nice value of the thread, during a repair */
 	unsigned log_ms; /* between two lines about repairs */
+	unsigned watch_ms; /* between two rounds of the watcher; 0: it is off */
+	unsigned watch_mads; /* of the watcher, a second */
 };
 
 struct repair_start {
@@ -36,6 +38,8 @@ struct repair_start {
 	unsigned lanes, threads;
 	uint64_t own_port; /* GUID in host byte order */
 	uint64_t m_key;
+	bool *
+	    port_states; /* [switch_count] it has SwitchPortStateTable, as OpenSM knows; in the arena */
 	bool multicast; /* OpenSM does multicast */
 	bool mft_unknown; /* OpenSM's multicast tables may differ from those in the switches */
 	bool mft_top; /* OpenSM sets how many MLIDs a switch looks at */

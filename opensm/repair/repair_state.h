@@ -12,6 +12,8 @@
 
 #define REPAIRS_MOST 32 /* between two sweeps */
 
+struct repair_watch;
+
 struct repairs {
 	struct repair_shared *shared;
 	struct writer *writer;
@@ -27,6 +29,7 @@ struct repairs {
 	uint64_t port_number; /* of the writer's port when the queue was made */
 	struct hd_smp_queue *queue; /* switches, then ASK_ROOM for questions */
 	struct repair_log log;
+	struct repair_watch *watch;
 };
 
 struct repair {

@@ -10,6 +10,7 @@
 #include "repair_multicast.h"
 #include "repair_priority.h"
 #include "repair_state.h"
+#include "repair_watch.h"
 #include "routing.h"
 #include "writer_lft.h"
 
@@ -125,6 +126,7 @@ static int ask(struct repair *repair, const struct repair_issuers *issuers, stru
 	struct repair_ask question = {.fabric = fabric,
 				      .own_port = repairs->start->own_port,
 				      .m_key = repairs->start->m_key,
+				      .port_states = repairs->start->port_states,
 				      .queue = repairs->queue,
 				      .port = writer_port(repairs->writer),
 				      .first = fabric->switch_count,
@@ -184,6 +186,7 @@ static int repair_losses_find(struct repair *repair, const struct repair_issuers
 
 static void forget(struct repairs *repairs)
 {
+	repair_watch_forget(repairs->watch);
 	hd_repair_base_free(repairs->base);
 	hd_routes_free(repairs->in_place);
 	free(repairs->cut);
@@ -258,6 +261,7 @@ static void take_news(struct repairs *repairs, struct repair_start *start)
 		hd_repair_base_free(repairs->base);
 		repairs->base = NULL;
 	}
+	repair_watch_begin(repairs->watch);
 }
 
 /* ---- a repair ---- */
@@ -575,11 +579,15 @@ int repairs_start(struct repair_shared *shared, struct repairs **out, struct hd_
 						 .run = do_task,
 						 .state = repairs,
 						 .doing = "tables are being repaired"};
-	int rc = writer_add(repairs->writer, &repairs->client, err);
-	if (rc)
-		free(repairs);
-	else
+	int rc = repair_watch_start(repairs, &repairs->watch, err);
+	if (!rc)
+		rc = writer_add(repairs->writer, &repairs->client, err);
+	if (!rc) {
 		*out = repairs;
+		return 0;
+	}
+	repair_watch_end(repairs->watch);
+	free(repairs);
 	return rc;
 }
 
@@ -589,6 +597,8 @@ void repairs_end(struct repairs *repairs)
 		return;
 	repair_shared_end(repairs->shared);
 	writer_remove(repairs->writer, &repairs->client);
+	repair_watch_end(repairs->watch);
+	repairs->watch = NULL;
 	repair_log_end(&repairs->log, monotonic_ms());
 	forget(repairs);
 	free(repairs);

@@ -372,7 +372,8 @@ static void run(struct writer *writer, const struct writer_client *client)
 	client->run(client->state, turn);
 	writer_lock(writer);
 	writer->running = NULL;
-	writer->rest = monotonic_ms() + REST_MS;
+	if (!client->small)
+		writer->rest = monotonic_ms() + REST_MS;
 	writer_tell(writer);
 }
 

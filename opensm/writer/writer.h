@@ -9,7 +9,7 @@
  *
  * JOBS. A part that changes tables is a client. It says whether it has something to do, and does it when the
  * thread calls it. Of several clients that have something to do, the one with the lowest rank comes first:
- * repairs, then keys, then adaptive routing. Nothing interrupts a job that has begun. But a job may ask
+ * repairs, then keys, then adaptive routing, then the watcher, which only asks. Nothing interrupts a job that has begun. But a job may ask
  * whether a client before it waits (writer_is_wanted()), and end early.
  *
  * THE TURN. Either the sweep or this thread may change forwarding tables: it has the turn. The sweeper thread takes it
@@ -49,7 +49,7 @@ struct osm_opensm;
 
 /* ---- jobs ---- */
 
-enum writer_rank { WRITER_REPAIR, WRITER_KEYS, WRITER_AR, WRITER_RANKS };
+enum writer_rank { WRITER_REPAIR, WRITER_KEYS, WRITER_AR, WRITER_WATCH, WRITER_RANKS };
 
 struct writer_client {
 	enum writer_rank rank; /* one client has it */
@@ -62,6 +62,7 @@ struct writer_client {
 	/* Does it. `turn`: the number of the turn; 0: the thread does not have it. Without locks. */
 	void (*run)(void *state, uint64_t turn);
 	void *state;
+	bool small; /* its jobs leave no memory to give back */
 	const char *doing; /* for messages: "a routing key is being put in force" */
 };
 

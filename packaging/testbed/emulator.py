@@ -15,7 +15,7 @@ EMULATOR = BUILD / "tests" / "emulator" / "heddle-emulator"
 AGENTS = BUILD / "tests" / "emulator" / "libumad_agents.so"
 
 # Attributes by name, as counters and faults use them.
-NODE_INFO, SWITCH_INFO, PORT_INFO, LFT, MFT = 0x11, 0x12, 0x15, 0x19, 0x1B
+NODE_INFO, SWITCH_INFO, PORT_INFO, LFT, MFT, PORT_STATES = 0x11, 0x12, 0x15, 0x19, 0x1B, 0x34
 GENERAL_INFO, AR_INFO, GROUP_TABLE, AR_LFT_OLD, AR_LFT, GROUP_COPY = (
     0xFF17, 0xFF20, 0xFF21, 0xFF22, 0xFF23, 0xFFBD)
 EXT_PORT_INFO = 0xFF90
@@ -98,6 +98,18 @@ class Emulator:
         a number; method: "get" or "set". The newest fault that fits a MAD counts."""
         method = f" method={method}" if method else ""
         self.command(f"fault {guid_text(who)} {kind} attribute={attribute}{method}")
+
+    def states(self, who, choice):
+        """Which switches have the table of port states, and say so: "yes", "no", "default"; for all of them also
+        "share=0.67" by seed."""
+        self.command(f"states {guid_text(who)} {choice}")
+
+    def traps(self, pass_on):
+        """Whether traps reach the subnet manager."""
+        self.command(f"traps {'yes' if pass_on else 'no'}")
+
+    def traps_lost(self):
+        return self.command("counters")["traps_lost"]
 
     def heal(self, who="all"):
         self.command(f"heal {guid_text(who)}")

@@ -23,25 +23,61 @@ static uint64_t transaction_of(const struct wire_datagram *datagram)
 	return wire_get64(datagram->mad + MAD_TRANSACTION);
 }
 
+/* Sends ibsim a question in the name of the client, along the way of a request. */
+static struct probe *send_question(struct proxy *proxy, struct session *session,
+				   enum probe_kind kind, const struct wire_datagram *request,
+				   struct wire_datagram *question)
+{
+	uint32_t sequence = proxy->sequence++;
+	struct probe *probe = &proxy->probes[sequence % PROXY_PROBES];
+
+	*probe = (struct probe){.used = true,
+				.kind = kind,
+				.sequence = sequence,
+				.session = session->number,
+				.request = *request};
+	wire_put64(question->mad + MAD_TRANSACTION, MARK_PROBE | sequence);
+	proxy->probes_sent++;
+	session_to_ibsim(session, question);
+	return probe;
+}
+
+/* The same way, but a Get of another attribute. */
+static struct wire_datagram question_of(const struct wire_datagram *request, uint16_t attribute,
+					uint32_t modifier)
+{
+	struct wire_datagram question = *request;
+
+	question.mad[MAD_METHOD] = METHOD_GET;
+	wire_put16(question.mad + MAD_ATTRIBUTE, attribute);
+	wire_put32(question.mad + MAD_MODIFIER, modifier);
+	return question;
+}
+
 /* Asks ibsim which node the request addresses. */
 static void ask(struct proxy *proxy, struct session *session, const struct wire_datagram *request,
 		bool counts_only)
 {
-	uint32_t sequence = proxy->sequence++;
-	struct probe *probe = &proxy->probes[sequence % PROXY_PROBES];
-	struct wire_datagram question = *request;
+	struct wire_datagram question = question_of(request, ATTRIBUTE_NODE_INFO, 0);
 
-	*probe = (struct probe){.used = true,
-				.counts_only = counts_only,
-				.sequence = sequence,
-				.session = session->number,
-				.request = *request};
-	question.mad[MAD_METHOD] = METHOD_GET;
-	wire_put16(question.mad + MAD_ATTRIBUTE, ATTRIBUTE_NODE_INFO);
-	wire_put32(question.mad + MAD_MODIFIER, 0);
-	wire_put64(question.mad + MAD_TRANSACTION, MARK_PROBE | sequence);
-	proxy->probes_sent++;
-	session_to_ibsim(session, &question);
+	send_question(proxy, session, counts_only ? PROBE_COUNT : PROBE_NODE, request, &question);
+}
+
+/* Whether it is about port 0, whose PortInfo tells what a switch can do. */
+static bool is_about_port_0(const struct wire_datagram *request)
+{
+	return attribute_of(request) == ATTRIBUTE_PORT_INFO &&
+	       !(wire_get32(request->mad + MAD_MODIFIER) & 0xFF);
+}
+
+/* Whether the emulator has a say in the answer. */
+static bool is_ours(const struct proxy *proxy, const struct wire_datagram *request)
+{
+	uint16_t attribute = attribute_of(request);
+
+	return attributes_are_vendor(attribute) || attribute == ATTRIBUTE_PORT_STATES ||
+	       proxy->standard_faults || (proxy->states && is_about_port_0(request)) ||
+	       (proxy->nodes.hosts && attribute == ATTRIBUTE_EXTENDED_PORT_INFO);
 }
 
 void answer_request(struct proxy *proxy, struct session *session,
@@ -52,8 +88,7 @@ void answer_request(struct proxy *proxy, struct session *session,
 	if (wire_is_request(datagram)) {
 		proxy->requests++;
 		nodes_count(&proxy->nodes.counts, attribute, datagram->mad[MAD_METHOD]);
-		if (attributes_are_vendor(attribute) || proxy->standard_faults ||
-		    (proxy->nodes.hosts && attribute == ATTRIBUTE_EXTENDED_PORT_INFO)) {
+		if (is_ours(proxy, datagram)) {
 			ask(proxy, session, datagram, false);
 			return;
 		}
@@ -99,6 +134,90 @@ static void record(struct proxy *proxy, const struct node *node,
 	fflush(proxy->record);
 }
 
+/* ---- port states ---- */
+
+/* Asks ibsim for the states of all ports of a block. */
+static void gather(struct proxy *proxy, struct session *session, const struct node *node,
+		   const struct wire_datagram *request, const struct wire_datagram *route)
+{
+	uint32_t block = wire_get32(request->mad + MAD_MODIFIER);
+	int first = (int)(block * STATES_PORTS), last = states_last(node->ports, block);
+	uint32_t number = ++proxy->gathering_count;
+	struct gathering *gathering = &proxy->gatherings[number % PROXY_GATHERINGS];
+	uint16_t status = request->mad[MAD_METHOD] == METHOD_SET ? STATUS_UNSUPPORTED_METHOD
+								 : STATUS_INVALID_VALUE;
+
+	if (request->mad[MAD_METHOD] == METHOD_SET || last < first) {
+		send_answer(session, request, route, status, request->mad + MAD_DATA);
+		return;
+	}
+	*gathering = (struct gathering){.number = number,
+					.left = (uint32_t)(last - first + 1),
+					.request = *request,
+					.route = *route};
+	for (int port = first; port <= last; port++) {
+		struct wire_datagram question =
+		    question_of(request, ATTRIBUTE_PORT_INFO, (uint32_t)port);
+		send_question(proxy, session, PROBE_STATE, &question, &question)->gathering =
+		    number;
+	}
+}
+
+/* The answer about one of the ports. */
+static void take_state(struct proxy *proxy, struct session *session, const struct probe *probe,
+		       const struct wire_datagram *answer)
+{
+	struct gathering *gathering = &proxy->gatherings[probe->gathering % PROXY_GATHERINGS];
+	unsigned port = wire_get32(probe->request.mad + MAD_MODIFIER) % STATES_PORTS;
+
+	if (gathering->number != probe->gathering)
+		return;
+	if (!answer->status)
+		states_put(gathering->data, port, answer->mad + MAD_DATA);
+	if (!--gathering->left)
+		send_answer(session, &gathering->request, &gathering->route, STATUS_OK,
+			    gathering->data);
+}
+
+/* The PortInfo of port 0 of a switch that has the table. */
+static void announce(struct session *session, const struct probe *probe,
+		     struct wire_datagram *answer)
+{
+	states_announce(answer->mad + MAD_DATA);
+	send_answer(session, &probe->request, answer,
+		    wire_get16(answer->mad + MAD_STATUS) & (uint16_t)~STATUS_DIRECTION,
+		    answer->mad + MAD_DATA);
+}
+
+/* Whether the request is about port states, and is being answered. */
+static bool perform_states(struct proxy *proxy, struct session *session, const struct node *node,
+			   const struct wire_datagram *request, const struct wire_datagram *route,
+			   bool lost)
+{
+	const bool table = attribute_of(request) == ATTRIBUTE_PORT_STATES;
+	struct wire_datagram copy = *request;
+
+	if (!table && !is_about_port_0(request))
+		return false;
+	if (!nodes_have_states(&proxy->nodes, node)) {
+		if (table && !lost)
+			send_answer(session, request, route, STATUS_UNSUPPORTED_ATTRIBUTE,
+				    request->mad + MAD_DATA);
+		return table;
+	}
+	if (lost && table)
+		return true;
+	if (lost)
+		return false;
+	if (table)
+		gather(proxy, session, node, request, route);
+	else
+		send_question(proxy, session, PROBE_PORT_INFO, request, &copy);
+	return true;
+}
+
+/* ---- what a node does ---- */
+
 /* The switch does what the request says. `lost`: its answer is lost. */
 static void perform(struct proxy *proxy, struct session *session, struct node *node,
 		    const struct wire_datagram *request, const struct wire_datagram *route,
@@ -109,6 +228,8 @@ static void perform(struct proxy *proxy, struct session *session, struct node *n
 
 	const bool host = nodes_are_hosts(&proxy->nodes, node);
 
+	if (perform_states(proxy, session, node, request, route, lost))
+		return;
 	if (!attributes_are_vendor(attribute) &&
 	    !(host && attribute == ATTRIBUTE_EXTENDED_PORT_INFO)) {
 		if (lost)
@@ -195,10 +316,18 @@ static void found(struct proxy *proxy, struct session *session, struct wire_data
 	if (!probe->used || probe->sequence != sequence || probe->session != session->number)
 		return;
 	probe->used = false;
+	if (probe->kind == PROBE_STATE) {
+		take_state(proxy, session, probe, answer);
+		return;
+	}
 	if (answer->status) { /* the request would not have arrived either */
 		probe->request.status = answer->status;
-		if (!probe->counts_only)
+		if (probe->kind != PROBE_COUNT)
 			session_to_client(session, &probe->request);
+		return;
+	}
+	if (probe->kind == PROBE_PORT_INFO) {
+		announce(session, probe, answer);
 		return;
 	}
 	node = node_of(proxy, answer);
@@ -206,7 +335,7 @@ static void found(struct proxy *proxy, struct session *session, struct wire_data
 		return;
 	nodes_count(&node->counts, attribute_of(&probe->request), probe->request.mad[MAD_METHOD]);
 	trace(proxy, node, &probe->request);
-	if (!probe->counts_only)
+	if (probe->kind != PROBE_COUNT)
 		befall(proxy, session, node, &probe->request, answer);
 }
 
@@ -214,7 +343,9 @@ void answer_response(struct proxy *proxy, struct session *session, struct wire_d
 {
 	uint64_t transaction = transaction_of(datagram);
 
-	if (transaction & MARK_PROBE)
+	if (proxy->no_traps && datagram->mad[MAD_METHOD] == METHOD_TRAP)
+		proxy->traps_lost++;
+	else if (transaction & MARK_PROBE)
 		found(proxy, session, datagram);
 	else if (!(transaction & MARK_SWALLOW))
 		session_to_client(session, datagram);

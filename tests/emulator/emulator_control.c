@@ -176,6 +176,33 @@ static bool do_ar(struct command *command)
 	return true;
 }
 
+/* states all|GUID yes|no|default, states all share=0.67 */
+static bool do_states(struct command *command)
+{
+	const char *word = command->count > 2 ? command->words[2] : "";
+	struct nodes *nodes = &command->proxy->nodes;
+	int choice = !strcmp(word, "yes") ? 1 : !strcmp(word, "no") ? 0 : -1;
+	const char *share = value_of(word, "share");
+
+	if (command->node && (choice >= 0 || !strcmp(word, "default")))
+		command->node->states = (int8_t)choice;
+	else if (!command->node && choice >= 0)
+		nodes->states_share = choice ? 1000 : 0;
+	else if (!command->node && share)
+		nodes->states_share = (uint32_t)(strtod(share, NULL) * 1000 + 0.5);
+	else
+		return fail(command, "not understood: %s", word);
+	command->proxy->states = nodes_any_states(nodes);
+	return true;
+}
+
+/* traps yes|no */
+static bool do_traps(struct command *command)
+{
+	command->proxy->no_traps = command->count > 1 && !strcmp(command->words[1], "no");
+	return true;
+}
+
 /* hosts yes|no, or without a word: the records of all ports that were asked */
 static bool do_hosts(struct command *command)
 {
@@ -299,8 +326,9 @@ static bool do_counters(struct command *command)
 
 	fprintf(command->answer,
 		"{\"requests\":%" PRIu64 ",\"probes\":%" PRIu64 ",\"lost\":%" PRIu64
-		",\"waiting\":%" PRIu32 ",\"total\":",
-		proxy->requests, proxy->probes_sent, proxy->lost, proxy->delays.count);
+		",\"traps_lost\":%" PRIu64 ",\"waiting\":%" PRIu32 ",\"total\":",
+		proxy->requests, proxy->probes_sent, proxy->lost, proxy->traps_lost,
+		proxy->delays.count);
 	json_counts(command->answer, &nodes->counts);
 	fputs(",\"nodes\":{", command->answer);
 	for (uint32_t i = 0; i < nodes->count; i++) {
@@ -323,7 +351,7 @@ static bool do_zero(struct command *command)
 	for (uint32_t i = 0; i < proxy->nodes.count; i++)
 		proxy->nodes.list[i]->counts.count = 0;
 	proxy->nodes.counts.count = 0;
-	proxy->requests = proxy->probes_sent = proxy->lost = 0;
+	proxy->requests = proxy->probes_sent = proxy->lost = proxy->traps_lost = 0;
 	return true;
 }
 
@@ -406,7 +434,7 @@ static const struct {
     {"heal", true, do_heal},	     {"reset", true, do_reset},	  {"poke", true, do_poke},
     {"counters", true, do_counters}, {"tables", true, do_tables}, {"zero", false, do_zero},
     {"hosts", false, do_hosts},	     {"watch", false, do_watch},  {"trace", false, do_trace},
-    {"record", false, do_record},
+    {"record", false, do_record},    {"states", true, do_states}, {"traps", false, do_traps},
 };
 
 static bool find_node(struct command *command)

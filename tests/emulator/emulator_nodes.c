@@ -77,7 +77,7 @@ struct node *nodes_get(struct nodes *nodes, uint64_t guid)
 	if (!node)
 		return NULL;
 	node->guid = guid;
-	node->ar = -1;
+	node->ar = node->states = -1;
 	node->random = mix(guid ^ nodes->seed);
 	nodes->list[nodes->count++] = node;
 	*slot = nodes->count;
@@ -91,6 +91,24 @@ bool nodes_have_ar(const struct nodes *nodes, const struct node *node)
 	if (node->ar >= 0)
 		return node->ar;
 	return mix(node->guid ^ mix(nodes->seed)) % 1000 < nodes->share;
+}
+
+bool nodes_have_states(const struct nodes *nodes, const struct node *node)
+{
+	if (node->type != NODE_SWITCH)
+		return false;
+	if (node->states >= 0)
+		return node->states;
+	return mix(node->guid ^ mix(~nodes->seed)) % 1000 < nodes->states_share;
+}
+
+bool nodes_any_states(const struct nodes *nodes)
+{
+	bool found = nodes->states_share > 0;
+
+	for (uint32_t i = 0; i < nodes->count && !found; i++)
+		found = nodes->list[i]->states > 0;
+	return found;
 }
 
 struct ar_switch *nodes_switch(struct nodes *nodes, struct node *node)

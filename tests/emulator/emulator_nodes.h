@@ -51,6 +51,7 @@ struct node {
 	uint8_t type; /* as in NodeInfo; 0: not seen yet */
 	uint8_t ports;
 	int8_t ar; /* 1 adaptive routing, 0 none, -1 as the default says */
+	int8_t states; /* the same for the table of port states */
 	bool own_capabilities; /* not the default ones */
 	struct capabilities can;
 	struct ar_switch *sw; /* NULL until a vendor attribute addresses it */
@@ -69,6 +70,7 @@ struct nodes {
 	struct capabilities can; /* of switches without own ones */
 	struct faults faults; /* of all switches without own ones */
 	uint32_t share; /* of 1000 switches have adaptive routing */
+	uint32_t states_share; /* of 1000 switches have the table of port states */
 	uint64_t seed;
 	bool hosts; /* channel adapters have MlnxExtPortInfo; otherwise ibsim answers it */
 	bool silent; /* switches without adaptive routing do not answer; otherwise they refuse */
@@ -85,7 +87,13 @@ struct node *nodes_get(struct nodes *nodes, uint64_t guid);
 /* Whether a node is a switch with adaptive routing. */
 bool nodes_have_ar(const struct nodes *nodes, const struct node *node);
 
-/* The tables of such a switch. NULL: no memory. */
+/* Whether it is one with a table of port states. */
+bool nodes_have_states(const struct nodes *nodes, const struct node *node);
+
+/* Whether there may be one. */
+bool nodes_any_states(const struct nodes *nodes);
+
+/* The tables of a switch with adaptive routing. NULL: no memory. */
 struct ar_switch *nodes_switch(struct nodes *nodes, struct node *node);
 
 /* Whether the emulator answers an attribute of channel adapters, which have it. */

@@ -25,7 +25,8 @@ int proxy_start(struct proxy *proxy, const char *front, const char *back, uint64
 	proxy->back = back;
 	nodes_start(&proxy->nodes, seed);
 	proxy->probes = calloc(PROXY_PROBES, sizeof(*proxy->probes));
-	if (!proxy->probes)
+	proxy->gatherings = calloc(PROXY_GATHERINGS, sizeof(*proxy->gatherings));
+	if (!proxy->probes || !proxy->gatherings)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < WIRE_CLIENTS; i++) {
 		proxy->out[i] = socket_bound("%s:out%u", front, i);
@@ -153,4 +154,5 @@ void proxy_stop(struct proxy *proxy)
 	delays_free(&proxy->delays);
 	nodes_free(&proxy->nodes);
 	free(proxy->probes);
+	free(proxy->gatherings);
 }

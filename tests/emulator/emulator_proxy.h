@@ -14,6 +14,7 @@
 #include "emulator_delays.h"
 #include "emulator_nodes.h"
 #include "emulator_socket.h"
+#include "emulator_states.h"
 #include "emulator_wire.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,13 +35,32 @@ struct session {
 	struct outlet to_client, control, data; /* the last two lead to ibsim */
 };
 
-/* A MAD whose node is asked for. */
+/* What an answer of ibsim to a question of ours is for. */
+enum probe_kind {
+	PROBE_NODE, /* which node a MAD addresses */
+	PROBE_COUNT, /* the same; the MAD itself has gone on already */
+	PROBE_PORT_INFO, /* PortInfo of port 0, which gets a capability and goes on to the client */
+	PROBE_STATE /* of a port, for a table of states */
+};
+
+/* A MAD that waits for it. */
 struct probe {
 	bool used;
-	bool counts_only; /* the MAD itself has gone on already */
+	enum probe_kind kind;
+	uint32_t gathering; /* PROBE_STATE: its number */
 	uint32_t sequence;
 	uint32_t session; /* its number */
-	struct wire_datagram request;
+	struct wire_datagram request; /* PROBE_STATE: none */
+};
+
+#define PROXY_GATHERINGS 1024u /* a power of two; more are never under way */
+
+/* A table of states that a client has asked for, while ibsim is asked for each port. */
+struct gathering {
+	uint32_t number;
+	uint32_t left; /* ports */
+	struct wire_datagram request, route;
+	uint8_t data[WIRE_DATA_SIZE];
 };
 
 struct proxy {
@@ -52,13 +72,17 @@ struct proxy {
 	uint32_t session_count; /* ever */
 	struct probe *probes; /* [PROXY_PROBES], a ring by sequence */
 	uint32_t sequence;
+	struct gathering *gatherings; /* [PROXY_GATHERINGS], a ring by number */
+	uint32_t gathering_count; /* ever */
 	struct delays delays;
 	struct nodes nodes;
 	bool standard_faults; /* standard attributes have faults: ask for the node first */
 	bool watch; /* count standard attributes for each node */
+	bool states; /* there may be switches with a table of port states */
+	bool no_traps; /* traps get lost */
 	FILE *trace; /* one line a MAD, or NULL */
 	FILE *record; /* one line a Set that a switch has done, or NULL */
-	uint64_t requests, probes_sent, lost;
+	uint64_t requests, probes_sent, lost, traps_lost;
 };
 
 /* What the number in epoll_event.data means: kind << 32 | index. */

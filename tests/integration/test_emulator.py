@@ -9,7 +9,7 @@ import emulator
 import fabric_sim
 import pytest
 from emulator import (AR_INFO, AR_LFT, AR_LFT_OLD, GENERAL_INFO, GROUP_COPY, GROUP_TABLE, LFT, NODE_INFO,
-                      PLFT_DEFINITION, PLFT_INFO, PLFT_MAP, PORT_INFO, SL_TO_PLFT, Emulator)
+                      PLFT_DEFINITION, PLFT_INFO, PLFT_MAP, PORT_INFO, PORT_STATES, SL_TO_PLFT, Emulator)
 from fabric_sim import Simulation, generate, tables
 from raw_smp import GET, SET, Lost, RawClient, Unreachable
 
@@ -188,6 +188,37 @@ def test_private_tables(client, switches):
     client.set(AR_LFT, 2 << 24, block("80030000"), path=LEAF)
     assert switches.tables(FIRST)[FIRST]["lft"][2, 0] == ("static", 3, 0, 0)
     assert client.ask(GET, AR_LFT, 3 << 24, path=LEAF)[0] == INVALID
+
+
+def states_of(client, path, ports):
+    """By PortInfo: state of each port, the low four bits of byte 32."""
+    return [client.get(PORT_INFO, port, path=path)[32] & 0x0F for port in range(ports + 1)]
+
+
+def test_port_states(running, client, switches):
+    """Two ports in a byte, the even one in the high four bits; switches that have the table say so in the PortInfo of
+    port 0: bit 3 of bytes 60 and 61, which counts with bit 15 of bytes 20 to 23."""
+    simulation, _ = running
+    switches.states("all", "no")
+    plain = client.get(PORT_INFO, 0, path=LEAF)
+    assert client.ask(GET, PORT_STATES, 0, path=LEAF)[0] == UNSUPPORTED
+    switches.states(FIRST, "yes")
+    told = client.get(PORT_INFO, 0, path=LEAF)
+    assert told[20:24] == (int.from_bytes(plain[20:24], "big") | 1 << 15).to_bytes(4, "big")
+    assert told[60:62] == (int.from_bytes(plain[60:62], "big") | 1 << 3).to_bytes(2, "big")
+    assert told[:20] + told[24:60] + told[62:] == plain[:20] + plain[24:60] + plain[62:]
+    assert not client.get(PORT_INFO, 1, path=LEAF)[61] & 1 << 3
+    for command in "Unlink", "ReLink":
+        simulation.command(f'{command} "S-{FIRST:016x}"[8]')
+        states = states_of(client, LEAF, 12)
+        assert (states[8] == 1) == (command == "Unlink")
+        table = client.get(PORT_STATES, 0, path=LEAF)
+        assert [table[port // 2] >> 4 * (1 - port % 2) & 15 for port in range(128)] == states + [0] * 115
+    assert client.ask(GET, PORT_STATES, 1, path=LEAF)[0] == INVALID
+    assert client.ask(SET, PORT_STATES, 0, bytes(64), path=LEAF)[0] == UNSUPPORTED_METHOD
+    assert client.ask(GET, PORT_STATES, 0, path=SPINE)[0] == UNSUPPORTED
+    assert client.ask(GET, PORT_STATES, 0, path=HOST)[0] == UNSUPPORTED
+    switches.states(FIRST, "default")
 
 
 def test_counters(client, switches):

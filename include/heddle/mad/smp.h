@@ -21,7 +21,8 @@ enum {
 	HD_SMP_SWITCH_INFO = 0x12,
 	HD_SMP_PORT_INFO = 0x15,
 	HD_SMP_LFT = 0x19,
-	HD_SMP_MFT = 0x1B
+	HD_SMP_MFT = 0x1B,
+	HD_SMP_PORT_STATES = 0x34 /* SwitchPortStateTable; only a Get */
 };
 
 /* Status of an answer. */
@@ -94,10 +95,18 @@ struct hd_switch_info {
 	uint16_t linear_top; /* highest LID that it has an entry for */
 };
 
+enum hd_port_state {
+	HD_PORT_NONE, /* there is no such port, or it does not tell */
+	HD_PORT_DOWN,
+	HD_PORT_INITIALIZE,
+	HD_PORT_ARMED,
+	HD_PORT_ACTIVE
+};
+
 struct hd_port_info {
 	uint16_t lid, sm_lid;
 	uint8_t lmc;
-	uint8_t state; /* 1 down, 2 initialize, 3 armed, 4 active */
+	uint8_t state; /* enum hd_port_state */
 	uint8_t physical_state; /* 5 link up */
 };
 
@@ -105,5 +114,29 @@ struct hd_port_info {
 void hd_node_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_node_info *info);
 void hd_switch_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_switch_info *info);
 void hd_port_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_port_info *info);
+
+/* ---- states of all ports ---- */
+
+#define HD_PORT_STATES 128u /* ports of a block */
+
+/*
+ * SwitchPortStateTable: block `modifier` has the states of the ports 128 * modifier and on, two ports in a byte; the
+ * even port is in its high four bits. states[p] becomes that of port 128 * modifier + p: enum hd_port_state, or a
+ * greater number below 16, which the specification does not define. It cannot fail. (InfiniBand specification, volume
+ * 1, 14.2.5.20.)
+ */
+void hd_port_states_decode(const uint8_t data[HD_SMP_DATA], uint8_t states[HD_PORT_STATES]);
+
+/* Blocks that tell of all ports of a switch: its ports without port 0, 1 .. 254. */
+static inline uint32_t hd_port_states_blocks(uint32_t ports)
+{
+	return ports / HD_PORT_STATES + 1;
+}
+
+/*
+ * Whether a switch answers it, by the PortInfo of its port 0: CapabilityMask and CapabilityMask2, in host byte order.
+ * The second mask has a meaning only if bit 15 of the first one is set; its bit 3 is the answer.
+ */
+bool hd_port_states_supported(uint32_t capability_mask, uint16_t capability_mask2);
 
 #endif

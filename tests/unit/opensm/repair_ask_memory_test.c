@@ -82,6 +82,7 @@ static void questions_without_memory(void **state)
 	assert_true(short_memory_try(&tried) > 5);
 	free(trial.found);
 	free(trial.world.dead);
+	free(trial.world.tables);
 	hd_fabric_free(fabric);
 }
 

@@ -50,6 +50,7 @@ static uint32_t ask(struct world *world, const uint32_t *issuers, uint32_t count
 	uint32_t missed = 0, both = 0;
 	struct repair_ask question = {.fabric = fabric,
 				      .own_port = fabric->port_guid[world->own],
+				      .port_states = world->tables,
 				      .queue = queue,
 				      .port = &world->port,
 				      .first = fabric->switch_count,
@@ -81,6 +82,24 @@ static struct hd_fabric *make_fabric(uint64_t number)
 	return fabric;
 }
 
+/* No switch has the table of port states, or each, or some; or they say so, but have not. */
+static void give_tables(struct world *world, uint64_t seed)
+{
+	uint64_t random = seed;
+
+	for (uint32_t sw = 0; sw < world->fabric->switch_count; sw++)
+		world->tables[sw] =
+		    seed % 5 == 1 || seed % 5 == 4 || (seed % 5 > 1 && hd_random_below(&random, 2));
+	world->refuses = seed % 10 == 4;
+	world->lies = seed % 10 == 9;
+}
+
+static void end(struct world *world)
+{
+	free(world->dead);
+	free(world->tables);
+}
+
 /* ---- tests ---- */
 
 /* A lost cable is found from both ends or from one, and without a time-out. */
@@ -94,6 +113,7 @@ static void test_a_cable(void **state)
 		uint32_t issuers[256], link;
 
 		start(&world, fabric);
+		give_tables(&world, seed);
 		link = (uint32_t)hd_random_below(&random, fabric->isl_count);
 		cut(&world,
 		    hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]));
@@ -102,9 +122,54 @@ static void test_a_cable(void **state)
 		assert_int_equal(ask(&world, issuers + seed % 2, seed % 4 < 2 ? 2 - seed % 2 : 1),
 				 0);
 		assert_true(world.now < 50);
-		free(world.dead);
+		end(&world);
 		hd_fabric_free(fabric);
 	}
+}
+
+/* A switch with the table is asked once, and once for each port that is down; any other once for each port. */
+static void test_fewer_questions(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 2; seed++) {
+		struct hd_fabric *fabric = make_fabric(0);
+		struct world world;
+		uint32_t issuers[256];
+
+		start(&world, fabric);
+		give_tables(&world, seed);
+		cut(&world, hd_port_index(fabric, hd_isl_from(fabric, 40), fabric->isl_port[40]));
+		uint32_t count = list_issuers(&world, HD_NONE, issuers);
+		assert_int_equal(ask(&world, issuers, count), 0);
+		assert_int_equal(world.table_count, seed ? 2 : 0);
+		assert_in_range(world.port_count, seed ? 1 : 16, seed ? 2 : 16);
+		end(&world);
+		hd_fabric_free(fabric);
+	}
+}
+
+/* A switch of more than 127 ports has two blocks, and the second one tells of its last ports, too. */
+static void test_a_large_switch(void **state)
+{
+	struct hd_error err = {""};
+	struct hd_fabric *fabric;
+
+	(void)state;
+	assert_int_equal(generated_fabric("xgft", "children=140,2 parents=1,1", &fabric, &err), 0);
+	for (uint32_t number = 120; number <= 140; number++) {
+		struct world world;
+		uint32_t sw = 0;
+
+		start(&world, fabric);
+		while (sw == own_switch(&world) || hd_node_ports(fabric, sw) < 140)
+			sw++;
+		give_tables(&world, 1);
+		cut(&world, hd_port_index(fabric, sw, number));
+		assert_int_equal(ask(&world, &sw, 1), 0);
+		assert_true(world.table_count >= 2);
+		end(&world);
+	}
+	hd_fabric_free(fabric);
 }
 
 /* A switch that dies is found whole, though only half of its neighbours send a trap, and though it
@@ -119,6 +184,7 @@ static void test_a_switch(void **state)
 		uint32_t issuers[256], sw;
 
 		start(&world, fabric);
+		give_tables(&world, seed);
 		do
 			sw = (uint32_t)hd_random_below(&random, fabric->switch_count);
 		while (sw == own_switch(&world) || hd_has_adapters(fabric, sw));
@@ -128,7 +194,7 @@ static void test_a_switch(void **state)
 		if (seed % 3 == 0)
 			issuers[count++] = sw;
 		assert_int_equal(ask(&world, issuers, count), 0);
-		free(world.dead);
+		end(&world);
 		hd_fabric_free(fabric);
 	}
 }
@@ -145,7 +211,7 @@ static void test_nothing(void **state)
 	start(&world, fabric);
 	assert_int_equal(ask(&world, issuers, 3), 0);
 	assert_true(world.now < 50);
-	free(world.dead);
+	end(&world);
 	hd_fabric_free(fabric);
 }
 
@@ -160,6 +226,7 @@ static void test_bursts(void **state)
 		uint32_t issuers[256];
 
 		start(&world, fabric);
+		give_tables(&world, seed);
 		for (unsigned i = 0; i < 4; i++) {
 			uint32_t link = (uint32_t)hd_random_below(&random, fabric->isl_count);
 			cut(&world, hd_port_index(fabric, hd_isl_from(fabric, link),
@@ -167,7 +234,7 @@ static void test_bursts(void **state)
 		}
 		uint32_t count = list_issuers(&world, HD_NONE, issuers);
 		ask(&world, issuers, count);
-		free(world.dead);
+		end(&world);
 		hd_fabric_free(fabric);
 	}
 }
@@ -183,6 +250,7 @@ static void test_slow_switches(void **state)
 		uint32_t port, issuer;
 
 		start(&world, fabric);
+		give_tables(&world, seed);
 		do {
 			port = fabric->host_port[hd_random_below(&random, fabric->host_count)];
 			issuer = fabric->port_node[fabric->peer[port]];
@@ -190,7 +258,7 @@ static void test_slow_switches(void **state)
 		world.delay = 1 + seed % 45;
 		cut(&world, port);
 		assert_int_equal(ask(&world, &issuer, 1), 0);
-		free(world.dead);
+		end(&world);
 		hd_fabric_free(fabric);
 	}
 }
@@ -198,8 +266,9 @@ static void test_slow_switches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_a_cable),	  cmocka_unit_test(test_a_switch),
-	    cmocka_unit_test(test_nothing),	  cmocka_unit_test(test_bursts),
+	    cmocka_unit_test(test_a_cable),	    cmocka_unit_test(test_a_switch),
+	    cmocka_unit_test(test_fewer_questions), cmocka_unit_test(test_a_large_switch),
+	    cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_bursts),
 	    cmocka_unit_test(test_slow_switches),
 	};
 

@@ -13,12 +13,17 @@
 #define EVENTS 4096
 #define DOWN 1
 #define ACTIVE 4
+#define UNSUPPORTED 0x0C
 
 /* A fabric that answers. */
 struct world {
 	const struct hd_fabric *fabric;
 	uint32_t own; /* port */
 	bool *dead; /* [port_count] */
+	bool *tables; /* [switch_count] says that it has the table of port states */
+	bool refuses; /* but has not */
+	bool lies; /* its table says that all ports are down */
+	uint32_t table_count, port_count; /* SMPs that asked for tables, and for ports */
 	uint64_t now, delay; /* ms; delay: of each answer */
 	struct {
 		uint64_t due;
@@ -51,6 +56,33 @@ static inline void put_guid(uint8_t *at, uint64_t guid)
 		at[i] = (uint8_t)(guid >> (56 - 8 * i));
 }
 
+/* States by the InfiniBand specification: two ports in a byte, the even one in the high four bits. */
+static inline void put_table(const struct world *world, uint32_t node, uint32_t block,
+			     struct hd_smp_event *event)
+{
+	for (uint32_t number = block * 128; number < block * 128 + 128; number++) {
+		if (!number || number > hd_node_ports(world->fabric, node))
+			continue;
+		uint32_t port = hd_port_index(world->fabric, node, number);
+		unsigned value =
+		    world->lies || world->dead[port] || world->fabric->peer[port] == HD_NONE
+			? DOWN
+			: ACTIVE;
+		event->data[number % 128 / 2] |= (uint8_t)(number % 2 ? value : value << 4);
+	}
+}
+
+static inline void answer_table(struct world *world, uint32_t node, uint32_t block,
+				struct hd_smp_event *event)
+{
+	assert_true(world->tables[node]);
+	world->table_count++;
+	if (world->refuses)
+		event->status = UNSUPPORTED;
+	else
+		put_table(world, node, block, event);
+}
+
 static inline int send_smp(void *context, const struct hd_smp_address *address,
 			   const struct hd_smp *smp, uint32_t id, uint32_t timeout_ms)
 {
@@ -69,8 +101,11 @@ static inline int send_smp(void *context, const struct hd_smp_address *address,
 	event->attribute = smp->attribute;
 	if (smp->attribute == HD_SMP_NODE_INFO) {
 		put_guid(event->data + 12, world->fabric->node_guid[node]);
+	} else if (smp->attribute == HD_SMP_PORT_STATES) {
+		answer_table(world, node, smp->modifier, event);
 	} else {
 		assert_int_equal(smp->attribute, HD_SMP_PORT_INFO);
+		world->port_count++;
 		event->data[32] =
 		    world->dead[hd_port_index(world->fabric, node, smp->modifier)] ? DOWN : ACTIVE;
 	}
@@ -136,6 +171,7 @@ static inline void start(struct world *world, struct hd_fabric *fabric)
 {
 	*world = (struct world){.fabric = fabric, .own = fabric->host_port[0]};
 	world->dead = calloc(fabric->port_count, sizeof(bool));
+	world->tables = calloc(fabric->switch_count, sizeof(bool));
 	world->port = (struct hd_smp_port){.send = send_smp,
 					   .receive = receive,
 					   .wait = wait_for_event,

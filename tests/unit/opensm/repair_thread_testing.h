@@ -53,6 +53,7 @@ static struct world {
 	uint32_t own; /* port */
 	uint32_t timeout_ms; /* of SMPs */
 	unsigned log_ms; /* between two lines */
+	unsigned watch_ms; /* between two polls; 0: none */
 	bool refused; /* no sweep leaves anything to repair */
 	osm_switch_t switches[SWITCHES];
 	pthread_mutex_t lock; /* of what follows */
@@ -277,7 +278,9 @@ static inline struct repair_start *make_start(void)
 						   .settle_ms = 1,
 						   .window = 32,
 						   .timeout_ms = world.timeout_ms,
-						   .log_ms = world.log_ms};
+						   .log_ms = world.log_ms,
+						   .watch_ms = world.watch_ms,
+						   .watch_mads = 50000};
 	if (world.refused)
 		snprintf(start->refusal, sizeof(start->refusal), REFUSAL);
 	start->options = hd_engine_options(start->routing->engine);
@@ -444,17 +447,26 @@ static inline void trap(uint16_t lid)
 	unlock_osm();
 }
 
-/* Both ends report the loss. */
-static inline void lose_cable(void)
+/* Nobody reports the loss. Returns one end of the cable. */
+static inline uint32_t lose_cable_unnoticed(void)
 {
 	const struct hd_fabric *fabric = world.fabric;
 
 	pthread_mutex_lock(&world.lock);
 	uint32_t link = (uint32_t)hd_random_below(&world.random, fabric->isl_count);
-	uint32_t near = hd_isl_from(fabric, link), far = fabric->isl_to[link];
-	uint32_t end = hd_port_index(fabric, near, fabric->isl_port[link]);
+	uint32_t end = hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]);
 	world.dead[end] = world.dead[fabric->peer[end]] = true;
 	pthread_mutex_unlock(&world.lock);
+	return end;
+}
+
+/* Both ends report the loss. */
+static inline void lose_cable(void)
+{
+	const struct hd_fabric *fabric = world.fabric;
+	const uint32_t end = lose_cable_unnoticed();
+	const uint32_t near = fabric->port_node[end], far = fabric->port_node[fabric->peer[end]];
+
 	trap(fabric->lid[hd_port_index(fabric, near, 0)]);
 	trap(fabric->lid[hd_port_index(fabric, far, 0)]);
 }
