@@ -10,6 +10,7 @@ int topo_convert(int argc, char **argv);
 int engines_command(int argc, char **argv);
 int route_command(int argc, char **argv);
 int check_command(int argc, char **argv);
+int certify_command(int argc, char **argv);
 int paths_command(int argc, char **argv);
 int mcast_command(int argc, char **argv);
 int ebb_command(int argc, char **argv);

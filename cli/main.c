@@ -61,6 +61,7 @@ static const struct command commands[] = {
     {"route", "compute forwarding tables", .run = route_command},
     {"check", "prove that forwarding tables are right, or show what is wrong",
      .run = check_command},
+    {"certify", "write a certificate of tables, which others can verify", .run = certify_command},
     {"paths", "show the path from one port to each LID of another", .run = paths_command},
     {"mcast", "plan multicast trees, or check those in the switches", .run = mcast_command},
     {"ebb", "measure the bandwidth that tables give: effective bisection bandwidth",

@@ -4,6 +4,7 @@
 #define HEDDLE_AR_MANAGER_H
 
 #include <heddle/ar_manager/ar_config.h>
+#include <heddle/ar_manager/certify.h>
 #include <heddle/ar_manager/circling.h>
 #include <heddle/ar_manager/codec.h>
 #include <heddle/ar_manager/collect.h>

@@ -6,6 +6,7 @@
 #include <heddle/base.h>
 #include <heddle/fabric/aside.h>
 #include <heddle/fabric/builder.h>
+#include <heddle/fabric/certificate.h>
 #include <heddle/fabric/changes.h>
 #include <heddle/fabric/check.h>
 #include <heddle/fabric/generate.h>

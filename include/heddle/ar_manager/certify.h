@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Certificates of tables with a plan of adaptive routing. */
+#ifndef HEDDLE_AR_MANAGER_CERTIFY_H
+#define HEDDLE_AR_MANAGER_CERTIFY_H
+
+#include <heddle/ar_manager/plan.h>
+#include <heddle/fabric/certificate.h>
+
+/*
+ * hd_certificate_new() for tables in whose switches a plan is programmed: packets may take every port
+ * of a group. The plan's switches are matched by GUID; those that it lacks have no groups. plan NULL:
+ * the tables alone. *out is freed with hd_certificate_free(). Errors: those of hd_certificate_new();
+ * -EINVAL the plan does not belong to the tables (hd_ar_plan_check()), -ENOTSUP it has private tables
+ * (DFP). Cost: that of both functions.
+ */
+int hd_ar_certify(const struct hd_fabric *fabric, const struct hd_routes *routes,
+		  const struct hd_ar_plan *plan, struct hd_certificate **out, struct hd_error *err);
+
+#endif

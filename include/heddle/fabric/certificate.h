@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A certificate of tables: numbers with which a small program can prove, in one pass over the
+ * tables, that every packet arrives and that no lane has a credit loop. tools/verify_certificate
+ * is such a program. It shares no code with what made the tables or the certificate.
+ *
+ * - A row of distances says for each switch how far it is from the destination. Every port by which
+ *   a packet to a LID may leave a switch leads to a smaller distance in the row of that LID. Only
+ *   the destination switch has no such port. So every packet arrives.
+ * - Each lane gives ranks to the links that its packets cross. Where a packet can hold one link
+ *   while it waits for the next, the next has a higher rank. So no lane has a cycle.
+ *
+ * Destinations are all LIDs of ports that are cabled to a switch, and those of switches. Lanes count
+ * what hd_check() counts: packets from every switch with adapters to the LIDs of adapters.
+ */
+#ifndef HEDDLE_FABRIC_CERTIFICATE_H
+#define HEDDLE_FABRIC_CERTIFICATE_H
+
+#include <heddle/base/error.h>
+#include <heddle/base/port_set.h>
+#include <heddle/fabric/graph.h>
+#include <heddle/fabric/routes.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HD_CERTIFICATE_VERSION 1
+#define HD_CERTIFICATE_LANES 16u
+#define HD_CERTIFICATE_NONE                                                                        \
+	UINT32_MAX /* no distance: the tables have no entry; no rank: no traffic */
+
+struct hd_certificate {
+	uint32_t switch_count, lid_count, link_count; /* of the fabric */
+	uint16_t lanes; /* bit v: VL v has traffic that crosses a link */
+	uint32_t *rank[HD_CERTIFICATE_LANES]; /* [link_count] by directed link; NULL: no traffic */
+	uint32_t row_count;
+	uint32_t *distance; /* [row_count * switch_count] */
+	uint32_t *row_of_lid; /* [lid_count] HD_NONE: the LID is no destination */
+	uint64_t unreached; /* pairs of a switch and a destination without an entry */
+};
+
+struct hd_certificate_request {
+	const struct hd_fabric *fabric;
+	const struct hd_routes *routes; /* in the fabric's shape, with their service levels */
+	/*
+	 * Adds to `ports` those by which packets to `lid` may leave the switch besides the port of
+	 * the tables, such as those of a group of adaptive routing. NULL: there are no others. They
+	 * do not count at switches that no packet of an adapter to this LID of an adapter passes.
+	 */
+	void (*add_ports)(const void *context, uint32_t sw, uint32_t lid,
+			  struct hd_port_set *ports);
+	const void *context;
+};
+
+/*
+ * Makes a certificate, to be freed with hd_certificate_free(). Errors: -EHOSTUNREACH a packet that
+ * follows an entry does not arrive, -ELOOP a lane has a credit loop, -EINVAL the tables do not fit the
+ * fabric, -ENOMEM; the reason says where. A switch without an entry for a LID is no error if no other
+ * switch leads there: such pairs are counted. Cost: O(switches * LIDs * ports of an entry), and
+ * O(links * radix) for each lane. Memory: at most 4 * switches * LIDs bytes; as a rule
+ * 4 * switches^2, because LIDs of a switch share their rows.
+ */
+int hd_certificate_new(const struct hd_certificate_request *request, struct hd_certificate **out,
+		       struct hd_error *err);
+
+/* NULL is allowed. */
+void hd_certificate_free(struct hd_certificate *certificate);
+
+/* Writes it in the form of doc/guide/certificates.md and flushes the stream. Errors: the errno of the
+ * stream, -ENOMEM. Cost: O(rows * switches + lanes * ports). */
+int hd_certificate_write(const struct hd_certificate *certificate, const struct hd_fabric *fabric,
+			 FILE *stream, struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""heddle certify, and the program that verifies certificates, as a site uses both."""
+
+import re
+import subprocess
+
+import pytest
+
+from cli_testing import FAULTS, SOURCE, heddle, refused
+
+PROGRAM = SOURCE / "tools" / "verify_certificate.c"
+
+
+@pytest.fixture(scope="module", name="program")
+def build_program(tmp_path_factory):
+    """Built alone, with nothing but a compiler."""
+    path = tmp_path_factory.mktemp("program") / "verify_certificate"
+    subprocess.run(["cc", "-O2", "-std=c11", "-Wall", "-Werror", "-o", path, PROGRAM], check=True)
+    return path
+
+
+def verify(program, *files, status=0):
+    done = subprocess.run([program, *files], capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout or done.stderr
+
+
+def routed(folder, engine, kind, *sizes):
+    heddle("topo", "generate", kind, *sizes, "-o", folder / "fabric")
+    heddle("route", "-e", engine, folder / "fabric", "-o", folder / "tables", "--sl", folder / "levels")
+    return folder / "fabric", folder / "tables", folder / "levels"
+
+
+def test_program_is_short_and_needs_no_room():
+    """At most 400 lines of code, and only headers of the system."""
+    code = re.sub(r"/\*.*?\*/", "", PROGRAM.read_text(), flags=re.DOTALL)
+    assert sum(bool(line.strip()) for line in code.splitlines()) <= 400
+    assert re.findall(r'#include "', code) == [] and "heddle/" not in code
+
+
+def test_tree(tmp_path, program):
+    fabric, tables, _ = routed(tmp_path, "dmodk", "xgft", "--children", "3,4", "--parents", "1,3")
+    said = heddle("certify", fabric, tables, "-o", tmp_path / "proof")[1]
+    assert said == "certificate: 7 switches, 1 lane with traffic between switches, 11 rows of distances\n"
+    assert verify(program, tmp_path / "proof", fabric, tables) == (
+        "proved; 0 pairs of a switch and a LID have no entry\n")
+    # The certificate does not depend on where the tables come from.
+    assert heddle("certify", "-e", "dmodk", fabric)[0] == (tmp_path / "proof").read_text()
+
+
+def test_other_tables_are_refused(tmp_path, program):
+    fabric, tables, _ = routed(tmp_path, "dmodk", "xgft", "--children", "3,4", "--parents", "1,3")
+    heddle("certify", fabric, tables, "-o", tmp_path / "proof")
+    rows = tables.read_text().splitlines(keepends=True)
+    at = next(i for i, row in enumerate(rows) if row.startswith("0x0001 001"))
+    rows[at] = rows[at].replace("001", "002", 2).replace("0x0002", "0x0001")
+    (tmp_path / "other").write_text("".join(rows))
+    said = verify(program, tmp_path / "proof", fabric, tmp_path / "other", status=1)
+    assert re.match(r"not proved: switch 0x\w+, LID 1: port 2 leads no nearer, or has no higher rank\n", said)
+
+
+def test_format_in_the_guide_is_what_is_written(tmp_path):
+    heddle("topo", "generate", "xgft", "--children", "2,2", "--parents", "1,2", "-o", tmp_path / "fabric")
+    shown = re.search(r"```\n(heddle certificate 1\n.*?)```", (SOURCE / "doc/guide/certificates.md").read_text(),
+                      re.DOTALL).group(1)
+    assert heddle("certify", "-e", "dmodk", tmp_path / "fabric")[0] == shown
+
+
+def test_lanes_need_their_service_levels(tmp_path, program):
+    """The tables of a torus are proved with its service levels, and not on one lane."""
+    fabric, tables, levels = routed(tmp_path, "spf", "torus", "--dims", "5,5", "--hosts", "1")
+    heddle("certify", fabric, tables, levels, "-o", tmp_path / "proof")
+    assert verify(program, tmp_path / "proof", fabric, tables, levels).startswith("proved; 0 ")
+    assert "not proved" in verify(program, tmp_path / "proof", fabric, tables, status=1)
+    assert "credit loop" in heddle("certify", fabric, tables, "-o", tmp_path / "none", status=FAULTS)[1]
+    assert not (tmp_path / "none").exists()
+
+
+def test_plan(tmp_path, program):
+    """A certificate with a plan proves the tables without it, too. A wrong plan has none."""
+    fabric, tables, levels = routed(tmp_path, "updown", "xgft", "--children", "3,4,2", "--parents", "1,3,2")
+    heddle("ar", "plan", fabric, tables, "-o", tmp_path)
+    plan = tmp_path / "heddle.far"
+    heddle("certify", "--plan", plan, fabric, tables, "-o", tmp_path / "proof")
+    verify(program, tmp_path / "proof", fabric, tables, levels, plan)
+    verify(program, tmp_path / "proof", fabric, tables, "-", plan)
+    verify(program, tmp_path / "proof", fabric, tables)
+    # Groups of a plan that is not that of the tables: port 1 of a leaf leads to a host.
+    plan.write_text(plan.read_text().replace("0 - 0 : ", "0 - 0 : 1, ", 1))
+    verify(program, tmp_path / "proof", fabric, tables, "-", plan, status=1)
+    said = heddle("certify", "--plan", plan, fabric, tables, "-o", tmp_path / "none", status=FAULTS)[1]
+    assert "port 1: no cable leads from there to the LID" in said
+
+
+def test_files_of_ibroute(tmp_path, program):
+    """Tables as ibroute prints them, with CRs, in any order, and rows of no destination."""
+    fabric, tables, _ = routed(tmp_path, "dmodk", "xgft", "--children", "2,2", "--parents", "1,2")
+    heddle("certify", fabric, tables, "-o", tmp_path / "proof")
+    dumps = tables.read_text().split("\n\n")
+    text = "\n\n".join(reversed([dump for dump in dumps if dump.strip()])) + "\n"
+    text = re.sub(r"Unicast lids \[0-(\d+)\] of switch Lid (\d+) guid (0x\w+) \('(.*)'\):",
+                  r"Unicast lids [0x0-0x\1] of switch Lid \2 guid \3 (\4):\n  Lid  Out   Destination\n"
+                  r"       Port     Info \n0x0100 001 : (path unknown)", text)
+    (tmp_path / "ibroute").write_text(text.replace("\n", "\r\n"))
+    verify(program, tmp_path / "proof", fabric, tmp_path / "ibroute")
+
+
+def test_bad_use(tmp_path, program):
+    assert "Usage:" in verify(program, "one", "two", status=2)
+    assert "cannot be opened" in verify(program, tmp_path / "none", tmp_path / "none", tmp_path / "none", status=1)
+    fabric, tables, _ = routed(tmp_path, "dmodk", "xgft", "--children", "2,2", "--parents", "1,2")
+    for output in (fabric, tables):
+        assert "which is an input" in refused("certify", fabric, tables, "-o", output)
