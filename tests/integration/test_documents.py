@@ -132,6 +132,7 @@ def place_files(document, folder, world):
         tree.write_text(world.simulation.discover("tree.topo").read_text())
     files = {
         "doc/guide/adaptive-routing.md": {"fabric.topo": tree, "opensm-lfts.dump": live / "opensm-lfts.dump"},
+        "doc/guide/certificates.md": {"fabric.topo": tree, "fabric.lfts": live / "opensm-lfts.dump"},
         "doc/guide/ebb.md": {"FABRIC": tree, "TABLES": live / "opensm-lfts.dump"},
         "doc/guide/lanes.md": {"fabric.topo": tree},
         "doc/guide/placement.md": {"fabric.topo": tree, "opensm-lfts.dump": live / "opensm-lfts.dump"},
@@ -142,6 +143,8 @@ def place_files(document, folder, world):
         (folder / name).write_bytes(source.read_bytes())
     if document == "doc/guide/adaptive-routing.md":
         heddle("ar", "plan", "-o", folder, folder / "fabric.topo", folder / "opensm-lfts.dump")
+    if document == "doc/guide/certificates.md":
+        heddle("ar", "plan", "-o", folder, folder / "fabric.topo", folder / "fabric.lfts")
     if document == "doc/guide/simulator.md":
         (folder / "nodes.txt").write_text("".join(f"node{number:03}\n" for number in range(1, 25)))
     if document == "doc/guide/placement.md":
