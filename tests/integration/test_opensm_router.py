@@ -265,6 +265,8 @@ def test_lists_are_handed_over(setting):
     # from another router beyond the far subnet
     setting.far_plugin.send(FOREIGN, (BEYOND, 1, 0, 1, 1), [(BEYOND, 5, 0, 0, 0)], epoch=44)
     passed = setting.near.next(FOREIGN)
+    while passed.body[0] == FAR:  # lists are repeated
+        passed = setting.near.next(FOREIGN)
     assert passed.body == (BEYOND, 1, 0, 1, 2) and passed.epoch == 44
     setting.far_plugin.send(PREFIXES, (0x999, 77, 0, 1), [(BEYOND, 1)])
     wait_until(lambda: any(row["source"] == "learned" for row in setting.agent.show("prefixes")), "the prefix")
