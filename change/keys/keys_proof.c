@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "lane_choices.h"
+#include "keys_proof_work.h"
 
 #include <errno.h>
 #include <heddle/change/keys_proof.h>
@@ -7,17 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WITHOUT_KEYS, WITH_KEYS };
-enum arrival { UNKNOWN, UNDER_WAY, ARRIVES, FAILS };
+static int allocate(struct hd_keys_proof *proof, const struct hd_ar_plan *plan)
+{
+	struct lane_graphs *graphs = &proof->in_place.graphs;
+	struct hd_arena *arena = &graphs->arena;
+	struct keys_union *both = &proof->both;
+	const uint32_t switches = graphs->fabric->switch_count;
 
-struct hd_keys_proof {
-	struct lane_graphs graphs;
-	const struct hd_routes *base;
-	bool stale;
-	uint8_t *arrival[2]; /* [switch_count] enum arrival: without keys, with keys */
-	bool adaptive;
-	struct lane_choices choices; /* with adaptive routing */
-};
+	if (plan && lane_choices_init(&proof->choices, graphs, plan))
+		return -ENOMEM;
+	for (unsigned i = 0; i < 2; i++)
+		proof->arrival[i] = hd_arena_alloc(arena, switches, 1);
+	both->before = hd_arena_alloc(arena, switches, sizeof(*both->before));
+	both->state = hd_arena_alloc(arena, switches, sizeof(*both->state));
+	both->fails = hd_arena_alloc(arena, switches, sizeof(*both->fails));
+	both->path = hd_arena_alloc(arena, switches, sizeof(*both->path));
+	both->order = hd_arena_alloc(arena, switches, sizeof(*both->order));
+	both->without = hd_arena_alloc(arena, graphs->fabric->lid_count, 1);
+	return hd_arena_check(arena);
+}
 
 int hd_keys_proof_new_adaptive(const struct hd_fabric *fabric, const struct hd_routes *base,
 			       const struct hd_ar_plan *plan, unsigned threads,
@@ -31,17 +39,15 @@ int hd_keys_proof_new_adaptive(const struct hd_fabric *fabric, const struct hd_r
 		return hd_error_no_memory(err);
 	proof->base = base;
 	proof->adaptive = plan != NULL;
+	proof->in_place.threads = threads;
 	if (plan)
-		rc = lane_graphs_init_adaptive(&proof->graphs, fabric, base, plan, name, threads,
-					       err);
+		rc = lane_graphs_init_adaptive(&proof->in_place.graphs, fabric, base, plan, name,
+					       threads, err);
 	else
-		rc = lane_graphs_init(&proof->graphs, fabric, base, name, threads, NULL, err);
-	if (!rc && plan && lane_choices_init(&proof->choices, &proof->graphs, plan))
+		rc = lane_graphs_init(&proof->in_place.graphs, fabric, base, name, threads, NULL,
+				      err);
+	if (!rc && allocate(proof, plan))
 		rc = hd_error_no_memory(err);
-	for (unsigned i = 0; !rc && i < 2; i++) {
-		proof->arrival[i] = hd_arena_alloc(&proof->graphs.arena, fabric->switch_count, 1);
-		rc = proof->arrival[i] ? 0 : hd_error_no_memory(err);
-	}
 	if (rc)
 		hd_keys_proof_free(proof);
 	else
@@ -59,7 +65,7 @@ void hd_keys_proof_free(struct hd_keys_proof *proof)
 {
 	if (!proof)
 		return;
-	lane_graphs_release(&proof->graphs);
+	lane_graphs_release(&proof->in_place.graphs);
 	free(proof);
 }
 
@@ -92,16 +98,16 @@ static void follow(const struct lane_graphs *graphs, uint8_t *arrival, uint32_t 
 		arrival[sw] = end;
 }
 
-static void walk(struct hd_keys_proof *proof, const struct hd_routes *routes, uint32_t lid,
-		 uint8_t *arrival)
+void keys_proof_walk(struct hd_keys_proof *proof, const struct hd_routes *routes, uint32_t lid,
+		     uint8_t *arrival)
 {
-	const uint32_t switches = proof->graphs.fabric->switch_count;
+	const uint32_t switches = proof->in_place.graphs.fabric->switch_count;
 
-	lane_graphs_look(&proof->graphs, routes, lid);
+	lane_graphs_look(&proof->in_place.graphs, routes, lid);
 	memset(arrival, UNKNOWN, switches);
 	for (uint32_t sw = 0; sw < switches; sw++)
 		if (arrival[sw] == UNKNOWN)
-			follow(&proof->graphs, arrival, sw);
+			follow(&proof->in_place.graphs, arrival, sw);
 }
 
 /* Says where the path from a switch ends, for the LID that was looked at. */
@@ -125,12 +131,12 @@ static int say_end(const struct lane_graphs *graphs, uint32_t lid, uint32_t sour
 static int check_walks(struct hd_keys_proof *proof, const struct hd_routes *routes, uint32_t lid,
 		       struct hd_error *err)
 {
-	walk(proof, proof->base, lid, proof->arrival[WITHOUT_KEYS]);
-	walk(proof, routes, lid, proof->arrival[WITH_KEYS]);
-	for (uint32_t sw = 0; sw < proof->graphs.fabric->switch_count; sw++)
+	keys_proof_walk(proof, proof->base, lid, proof->arrival[WITHOUT_KEYS]);
+	keys_proof_walk(proof, routes, lid, proof->arrival[WITH_KEYS]);
+	for (uint32_t sw = 0; sw < proof->in_place.graphs.fabric->switch_count; sw++)
 		if (proof->arrival[WITHOUT_KEYS][sw] == ARRIVES &&
 		    proof->arrival[WITH_KEYS][sw] != ARRIVES)
-			return say_end(&proof->graphs, lid, sw, err);
+			return say_end(&proof->in_place.graphs, lid, sw, err);
 	return 0;
 }
 
@@ -143,7 +149,7 @@ static bool add_lid(struct hd_keys_proof *proof, const struct hd_routes *before,
 	const struct hd_routes *tables[] = {proof->base, routes, before};
 
 	if (!proof->adaptive)
-		return lane_graphs_add_lid(&proof->graphs, routes, lid);
+		return lane_graphs_add_lid(&proof->in_place.graphs, routes, lid);
 	return lane_choices_add(&proof->choices, tables, before ? 3 : 2, lid);
 }
 
@@ -153,7 +159,7 @@ int hd_keys_proof_change(struct hd_keys_proof *proof, const struct hd_routes *be
 {
 	int rc = 0;
 
-	lane_graphs_begin(&proof->graphs);
+	lane_graphs_begin(&proof->in_place.graphs);
 	for (uint32_t i = 0; !rc && i < count; i++) {
 		rc = check_walks(proof, routes, lids[i], err);
 		if (!rc && !add_lid(proof, before, routes, lids[i]))
@@ -161,7 +167,7 @@ int hd_keys_proof_change(struct hd_keys_proof *proof, const struct hd_routes *be
 					  "the routes for LID %u would close a credit loop%s",
 					  lids[i], proof->adaptive ? " with adaptive routing" : "");
 	}
-	lane_graphs_end(&proof->graphs, !rc);
+	lane_graphs_end(&proof->in_place.graphs, !rc);
 	return rc;
 }
 

@@ -80,16 +80,3 @@ void keys_blocks_release(struct keys_blocks *blocks)
 	free(blocks->list);
 	*blocks = (struct keys_blocks){0};
 }
-
-struct hd_repair_write *keys_blocks_writes(const struct keys_blocks *blocks, bool back)
-{
-	struct hd_repair_write *writes = calloc((size_t)blocks->count + 1, sizeof(*writes));
-
-	for (uint32_t i = 0; writes && i < blocks->count; i++) {
-		const struct keys_block *block = &blocks->list[i];
-		writes[i].sw = block->sw;
-		writes[i].block = block->number;
-		memcpy(writes[i].ports, back ? block->before : block->after, HD_LFT_BLOCK);
-	}
-	return writes;
-}

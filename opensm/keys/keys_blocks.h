@@ -31,7 +31,4 @@ int keys_blocks_find(const struct hd_routes *before, const struct hd_routes *aft
 
 void keys_blocks_release(struct keys_blocks *blocks);
 
-/* The writes [count] that make `after` of `before`, or the reverse. From malloc(); NULL: no memory. */
-struct hd_repair_write *keys_blocks_writes(const struct keys_blocks *blocks, bool back);
-
 #endif

@@ -7,10 +7,11 @@
  * thread programs what is proved: keys_setting.c. The sweeper thread calls the hooks below. keys_shared.h has what
  * they share: the keys in force, and the news that a sweep or a repair leaves for the part's thread.
  *
- * A KEY IS SET (keys_setting.c): its entries are found; its paths are walked and their dependencies added to the
- * proof; then the writer sends the blocks that change. If all switches acknowledge, the routing with the key is
- * published, and the key is in force. If one does not, the others get their old blocks again. If another job of the
- * writer or the sweep has changed tables since the proof, all of that is done once more.
+ * A KEY IS SET (keys_setting.c): its entries are found; the tables with it are proved, and all mixtures of them with
+ * those in force (keys_prove.c); then the writer sends the blocks that change, in the order of the proof. If all
+ * switches acknowledge, the routing with the key is published, and the key is in force. If one does not, the others get
+ * their old blocks again, in the reverse order. If another job of the writer or the sweep has changed tables since the
+ * proof, all of that is done once more.
  *
  * A SWEEP (computed) judges all keys over its new tables, since they may be unsound there, and heddle-keyd hears which
  * ones are out of force. A REPAIR does the same over what is left (keys_repair.h), and changes no other keys.

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* One SET. The thread of the part proves it. Then the writer's thread sends it, and hands the result to OpenSM, or
  * takes back what was sent. */
-#include "key_change.h"
-#include "keys_blocks.h"
-#include "keys_entries.h"
-#include "keys_worker.h"
+#include "keys_prove.h"
+#include "keys_setting_state.h"
 #include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
@@ -20,27 +18,6 @@
 
 /* For which a repair waits for a SET that is being sent. Then it is left to the sweep, which need not wait for it. */
 #define GRACE_MS 20
-
-/* A SET that is being done. */
-struct setting {
-	struct keys_worker *worker;
-	const struct hd_channel_set *set;
-	uint64_t turn;
-	const struct keys_key *before; /* NULL: the key is new */
-	struct keys_entries old, fresh; /* entries of the key before, and those that it gets */
-	struct hd_routes *routes; /* with them; becomes a part of `routing` */
-	struct routing *routing;
-	struct keys_set *keys; /* with the key */
-	struct keys_blocks blocks;
-	struct key_change change; /* what other parts see of it */
-	bool proven; /* the proof has the dependencies of `fresh` */
-	bool without_before; /* the proof has no dependencies of `before` */
-	double repair_since; /* monotonic_ms() since a repair has been waiting; 0: none has */
-	bool stopped; /* for the repair, or since the part ends */
-	int rc; /* how the writer's thread has done */
-	struct keys_set *former; /* in force before; to be released without locks */
-	struct hd_error err;
-};
 
 static struct writer *writer_of(const struct setting *setting)
 {
@@ -140,34 +117,6 @@ static void keep_spare(struct setting *setting, struct hd_routes *routes, bool n
 	}
 	hd_routes_free(setting->worker->spare);
 	setting->worker->spare = routes;
-}
-
-static int prove_entries(struct setting *setting)
-{
-	const struct keys_worker *worker = setting->worker;
-
-	return hd_keys_proof_change(worker->proof, worker->routing->routes, setting->routes,
-				    setting->fresh.lids, setting->fresh.lid_count, &setting->err);
-}
-
-/* The dependencies of keys that have gone may be in the way: then without them. */
-static int prove(struct setting *setting)
-{
-	struct keys_worker *worker = setting->worker;
-	struct hd_error *err = &setting->err;
-	int rc = worker->proof ? 0 : keys_worker_make_proof(worker, 0, err);
-
-	if (!rc)
-		rc = prove_entries(setting);
-	if (rc == -ELOOP && worker->proof &&
-	    (setting->before || hd_keys_proof_is_stale(worker->proof))) {
-		rc = keys_worker_make_proof(worker, setting->set->key, err);
-		if (!rc)
-			rc = prove_entries(setting);
-		setting->without_before = true;
-	}
-	setting->proven = !rc;
-	return rc;
 }
 
 /* The entries that are static with the key, and those that may change. */
@@ -309,18 +258,22 @@ static bool go_on(void *context)
 	return !setting->stopped;
 }
 
-static int run(struct setting *setting, struct writer_lft *send, bool back, struct hd_error *err)
+/* Sends writes of one order, step by step; *sent: those that switches may have taken. */
+static int run(struct setting *setting, struct writer_lft *send, const struct keys_steps *order,
+	       uint32_t *sent, struct hd_error *err)
 {
-	struct hd_repair_write *writes = keys_blocks_writes(&setting->blocks, back);
+	int rc = 0;
 
-	if (!writes)
-		return hd_error_no_memory(err);
-	for (uint32_t i = 0; i < setting->blocks.count; i++)
-		hd_smp_queue_forgive(send->queue, writes[i].sw);
-	send->writes = writes;
-	send->count = setting->blocks.count;
-	int rc = writer_lft_run(send, err);
-	free(writes);
+	for (uint32_t i = 0; i < order->count; i++)
+		hd_smp_queue_forgive(setting->worker->queue, order->writes[i].sw);
+	*sent = 0;
+	for (uint32_t begin = 0, end; !rc && begin < order->count; begin = end) {
+		end = keys_steps_end(order, begin);
+		send->writes = order->writes + begin;
+		send->count = end - begin;
+		rc = writer_lft_run(send, err);
+		*sent = send->begun ? end : *sent;
+	}
 	return rc;
 }
 
@@ -333,16 +286,22 @@ static void be_unsure(struct setting *setting)
 	writer_demand_sweep(writer_of(setting));
 }
 
-/* Switches get the old blocks again. What they hold is known only if all of them acknowledge. */
+/* Switches get the old blocks again, in the reverse order. What they hold is known only if all of them acknowledge. */
 static void take_back(struct setting *setting, const struct writer_lft *sent)
 {
 	struct writer_lft send = *sent;
+	struct keys_steps back = {0};
 	struct hd_error ignored;
+	uint32_t taken;
 
 	send.before = NULL;
+	send.in_place = NULL;
 	send.go_on = true;
-	if (run(setting, &send, true, &ignored))
+	if (keys_steps_reverse(&setting->order, setting->sent, setting->worker->routing->routes,
+			       &back) ||
+	    run(setting, &send, &back, &taken, &ignored))
 		be_unsure(setting);
+	keys_steps_release(&back);
 }
 
 static struct writer_lft sending_of(struct setting *setting)
@@ -353,20 +312,27 @@ static struct writer_lft sending_of(struct setting *setting)
 				   .turn = setting->turn,
 				   .fabric = worker->routing->fabric,
 				   .queue = worker->queue,
-				   .before = worker->routing->routes,
+				   .before = setting->in_place ? setting->in_place
+							       : worker->routing->routes,
+				   .in_place = setting->in_place,
 				   .wanted = {go_on, setting}};
 }
 
 static int send_blocks(struct setting *setting)
 {
+	if (setting->order.steps > 1) {
+		setting->in_place = hd_routes_copy(setting->worker->routing->routes);
+		if (!setting->in_place)
+			return hd_error_no_memory(&setting->err);
+	}
 	struct writer_lft send = sending_of(setting);
-	int rc = run(setting, &send, false, &setting->err);
+	int rc = run(setting, &send, &setting->order, &setting->sent, &setting->err);
 
 	if (rc && rc != -ECANCELED && rc != -ENOMEM)
 		say_failure(setting, &send, rc);
-	if (rc == -ECANCELED && send.begun)
+	if (rc == -ECANCELED && setting->sent)
 		be_unsure(setting);
-	else if (rc && send.begun)
+	else if (rc && setting->sent)
 		take_back(setting, &send);
 	return rc;
 }
@@ -419,6 +385,8 @@ static void release(struct setting *setting)
 	keys_entries_release(&setting->fresh);
 	keys_set_release(setting->keys);
 	keys_blocks_release(&setting->blocks);
+	keys_steps_release(&setting->order);
+	hd_routes_free(setting->in_place);
 	hd_ar_pins_release(&setting->change.places);
 }
 
@@ -451,7 +419,7 @@ static int judge(struct setting *setting)
 
 	if (!rc)
 		rc = make_tables(setting);
-	return rc ? rc : prove(setting);
+	return rc ? rc : keys_prove(setting);
 }
 
 /* The key is in force. */
@@ -534,7 +502,7 @@ bool keys_worker_set(struct keys_worker *worker, const struct hd_channel_set *se
 	setting.before = keys_set_find(worker->set, set->key);
 	int rc = put_in_force(&setting);
 	if (!rc) {
-		result->blocks = setting.blocks.count;
+		result->blocks = setting.order.count;
 		result->changed = setting.blocks.changed;
 	}
 	fill(result, status_of(rc), rc ? setting.err.text : "");

@@ -31,13 +31,11 @@ static void make_entries(const struct hd_fabric *fabric, const struct hd_routes 
 static void check_writes(const struct keys_blocks *blocks, bool back, struct hd_routes *routes,
 			 const struct hd_routes *wanted)
 {
-	struct hd_repair_write *writes = keys_blocks_writes(blocks, back);
-
 	for (uint32_t i = 0; i < blocks->count; i++)
-		memcpy(hd_routes_row(routes, writes[i].sw) + (size_t)writes[i].block * HD_LFT_BLOCK,
-		       writes[i].ports, HD_LFT_BLOCK);
+		memcpy(hd_routes_row(routes, blocks->list[i].sw) +
+			   (size_t)blocks->list[i].number * HD_LFT_BLOCK,
+		       back ? blocks->list[i].before : blocks->list[i].after, HD_LFT_BLOCK);
 	assert_int_equal(hd_routes_count_changes(routes, wanted), 0);
-	free(writes);
 }
 
 /* The blocks are those that differ, by the obvious comparison, and their entries are counted. */

@@ -10,10 +10,11 @@
 #include "keys_apply.h"
 #include "keys_blocks.h"
 #include "keys_entries.h"
+#include "keys_steps.h"
 #include "keys_testing.h"
 #include "short_memory.h"
 
-#include <heddle/change/keys_proof.h>
+#include <heddle/change/keys_order.h>
 
 #define ENTRIES 24
 
@@ -27,6 +28,10 @@ struct trial {
 	struct keys_broken_list broken;
 	struct keys_entries entries;
 	struct keys_blocks blocks;
+	struct hd_keys_proof *proof;
+	struct hd_routes *before, *after; /* keys that replace each other in steps */
+	uint16_t lid;
+	struct keys_steps steps;
 };
 
 static struct keys_set *add(struct keys_set *set, uint64_t id, struct hd_key_entry *list,
@@ -106,13 +111,67 @@ static void settle_find_blocks(void *context, int rc)
 	keys_entries_release(&trial->entries);
 }
 
+/* Down to a leaf from one switch above it, and up again to another one. */
+static struct hd_routes *make_turn(const struct trial *trial, uint32_t leaf, bool other)
+{
+	const struct hd_fabric *fabric = trial->fabric;
+	struct hd_routes *routes = hd_routes_copy(trial->base);
+	const uint32_t one = fabric->isl_base[leaf] + other, two = fabric->isl_base[leaf] + !other;
+
+	hd_routes_row(routes, fabric->isl_to[one])[trial->lid] =
+	    fabric->isl_port[fabric->isl_reverse[one]];
+	hd_routes_row(routes, leaf)[trial->lid] = fabric->isl_port[two];
+	return routes;
+}
+
+static int order(void *context, struct hd_error *err)
+{
+	struct trial *trial = context;
+	const struct hd_keys_change change = {trial->before, trial->after, &trial->lid, 1};
+	struct hd_repair_plan *plan = NULL;
+	struct keys_steps back = {0};
+	int rc = hd_keys_proof_new(trial->fabric, trial->base, 1, &trial->proof, err);
+
+	if (rc)
+		return rc;
+	rc = hd_keys_proof_add(trial->proof, trial->before, &trial->lid, 1, err);
+	if (!rc)
+		rc = hd_keys_order(trial->proof, &change, &plan, err);
+	assert_true(rc || plan);
+	if (!rc && (keys_steps_add_plan(&trial->steps, plan) ||
+		    keys_steps_reverse(&trial->steps, trial->steps.count, trial->before, &back)))
+		rc = hd_error_no_memory(err);
+	assert_true(rc || trial->steps.steps > 1);
+	keys_steps_release(&trial->steps);
+	keys_steps_release(&back);
+	hd_repair_plan_free(plan);
+	hd_keys_proof_free(trial->proof);
+	return rc;
+}
+
+static void settle_order(void *context, int rc)
+{
+	(void)context;
+	(void)rc;
+}
+
+static void make_turns(struct trial *trial)
+{
+	const uint32_t leaf = trial->fabric->host_switch[26];
+
+	trial->lid = keys_lid(trial->fabric, 20, 1);
+	trial->before = make_turn(trial, leaf, false);
+	trial->after = make_turn(trial, leaf, true);
+}
+
 static void memory_may_be_short_anywhere(void **state)
 {
 	struct trial trial = {.fabric = keys_fabric(1)};
 	const struct short_memory_case cases[] = {
 	    {"apply", &trial, apply, settle_apply, 0},
 	    {"apply again", &trial, apply_again, settle_apply_again, 0},
-	    {"blocks", &trial, find_blocks, settle_find_blocks, 0}};
+	    {"blocks", &trial, find_blocks, settle_find_blocks, 0},
+	    {"order", &trial, order, settle_order, 0}};
 	struct hd_key_entry wrong = {.switch_guid = 1, .lid = 2, .port = 1};
 	uint64_t random = 1;
 
@@ -122,9 +181,12 @@ static void memory_may_be_short_anywhere(void **state)
 				  true, &random, trial.list);
 	trial.set = add(keys_set_new(), 1, trial.list, trial.count);
 	trial.set = add(trial.set, 2, &wrong, 1);
+	make_turns(&trial);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_true(short_memory_try(&cases[i]) > 0);
 	keys_set_release(trial.set);
+	hd_routes_free(trial.before);
+	hd_routes_free(trial.after);
 	hd_routes_free(trial.base);
 	hd_fabric_free(trial.fabric);
 }

@@ -9,6 +9,7 @@
 
 #include "keys_blocks.h"
 #include "keys_entries.h"
+#include "keys_steps.h"
 #include "keys_testing.h"
 #include "opensm_headers.h"
 #include "opensm_log_testing.h"
@@ -95,8 +96,11 @@ static void make_tables(void)
 	    keys_blocks_find(scene.before, scene.after, &scene.old, &scene.fresh, &scene.blocks),
 	    0);
 	assert_true(scene.blocks.count > 10);
-	scene.forth = keys_blocks_writes(&scene.blocks, false);
-	scene.back = keys_blocks_writes(&scene.blocks, true);
+	struct keys_steps order = {0}, reverse = {0};
+	assert_int_equal(keys_steps_add_blocks(&order, &scene.blocks), 0);
+	assert_int_equal(keys_steps_reverse(&order, order.count, scene.before, &reverse), 0);
+	scene.forth = order.writes;
+	scene.back = reverse.writes;
 }
 
 static void begin(void)

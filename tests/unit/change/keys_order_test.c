@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Every mixture on the way from one key to another, beside slow walks and a slow graph. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "keys_testing.h"
+
+#include <heddle/change/keys_order.h>
+#include <heddle/fabric/walk.h>
+
+#define MOST 6 /* entries of a key for one LID */
+#define MIXTURES 64 /* that are looked at in each step */
+
+/* ---- mixtures: of a step, any part of its blocks is written ---- */
+
+static void write_block(struct hd_routes *routes, const struct hd_repair_write *write)
+{
+	memcpy(hd_routes_row(routes, write->sw) + (size_t)write->block * HD_LFT_BLOCK, write->ports,
+	       HD_LFT_BLOCK);
+}
+
+static bool arrives(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t lid,
+		    uint32_t *path, uint32_t sw)
+{
+	uint32_t count;
+
+	return hd_routes_walk(fabric, routes, sw, lid, path, &count) == HD_WALK_ARRIVED;
+}
+
+/* Walks from all switches: what arrives without keys arrives in the mixture. */
+static bool all_arrive(const struct hd_fabric *fabric, const struct hd_routes *base,
+		       const struct hd_routes *mixture, uint32_t lid)
+{
+	uint32_t *path = calloc(fabric->switch_count + 1, sizeof(*path));
+	bool good = true;
+
+	for (uint32_t sw = 0; good && sw < fabric->switch_count; sw++)
+		good = arrives(fabric, mixture, lid, path, sw) ||
+		       !arrives(fabric, base, lid, path, sw);
+	free(path);
+	return good;
+}
+
+/* Adds what packets to a LID depend on in one mixture. */
+static void add_waits(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t lid,
+		      bool *waits)
+{
+	uint32_t *path = calloc(fabric->switch_count + 1, sizeof(*path)), count;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		if (!hd_has_adapters(fabric, sw))
+			continue;
+		hd_routes_walk(fabric, routes, sw, lid, path, &count);
+		for (uint32_t i = 0; i + 2 < count; i++) {
+			uint32_t link = hd_fabric_find_isl(fabric, path[i],
+							   hd_routes_port(routes, path[i], lid));
+			uint32_t next = hd_fabric_find_isl(
+			    fabric, path[i + 1], hd_routes_port(routes, path[i + 1], lid));
+			waits[(size_t)link * fabric->isl_count + next] = true;
+		}
+	}
+	free(path);
+}
+
+/* Takes away links that wait for none, again and again. What is left is on cycles or before them. */
+static bool has_cycle(const struct hd_fabric *fabric, const bool *waits)
+{
+	const uint32_t links = fabric->isl_count;
+	bool *gone = calloc(links, sizeof(*gone)), any = true;
+	uint32_t left = links;
+
+	while (any) {
+		any = false;
+		for (uint32_t link = 0; link < links; link++) {
+			bool waiting = false;
+			for (uint32_t next = 0; !waiting && next < links; next++)
+				waiting = !gone[next] && waits[(size_t)link * links + next];
+			if (gone[link] || waiting)
+				continue;
+			gone[link] = any = true;
+			left--;
+		}
+	}
+	free(gone);
+	return left > 0;
+}
+
+struct seen {
+	uint32_t mixtures, lost, any, stepped, refused;
+	bool cycle;
+};
+
+struct scene {
+	struct hd_fabric *fabric;
+	struct hd_routes *base, *others, *before, *after; /* others: with keys for other LIDs */
+	uint16_t lid;
+	bool *waits; /* of base, before, after, and all mixtures that were seen */
+};
+
+/* All mixtures of a step with few blocks, else a sample of them. `now` is what the step begins with. */
+static void look_at_step(const struct scene *scene, const struct hd_routes *now,
+			 const struct hd_repair_write *writes, uint32_t count, uint64_t *random,
+			 struct seen *seen)
+{
+	const bool all = count < 7;
+
+	for (uint64_t i = 0; i < (all ? UINT64_C(1) << count : MIXTURES); i++) {
+		const uint64_t taken = all ? i : hd_random_below(random, UINT64_MAX);
+		struct hd_routes *mixture = hd_routes_copy(now);
+		for (uint32_t w = 0; w < count; w++)
+			if (taken >> (w % 64) & 1)
+				write_block(mixture, &writes[w]);
+		seen->mixtures++;
+		seen->lost += !all_arrive(scene->fabric, scene->base, mixture, scene->lid);
+		add_waits(scene->fabric, mixture, scene->lid, scene->waits);
+		hd_routes_free(mixture);
+	}
+}
+
+/* The blocks that differ, as one step. From malloc(). */
+static struct hd_repair_write *blocks_of(const struct scene *scene, uint32_t *count)
+{
+	struct hd_repair_write *writes = calloc(scene->fabric->switch_count, sizeof(*writes));
+	const uint32_t block = scene->lid / HD_LFT_BLOCK;
+
+	*count = 0;
+	for (uint32_t sw = 0; sw < scene->fabric->switch_count; sw++) {
+		const uint8_t *after = hd_routes_row(scene->after, sw) + block * HD_LFT_BLOCK;
+		if (hd_routes_port(scene->before, sw, scene->lid) ==
+		    after[scene->lid % HD_LFT_BLOCK])
+			continue;
+		writes[*count] = (struct hd_repair_write){.sw = sw, .block = block};
+		memcpy(writes[(*count)++].ports, after, HD_LFT_BLOCK);
+	}
+	return writes;
+}
+
+static void look_at_plan(const struct scene *scene, const struct hd_repair_plan *plan,
+			 uint64_t *random, struct seen *seen)
+{
+	struct hd_routes *now = hd_routes_copy(scene->before);
+
+	for (uint32_t begin = 0, end; begin < plan->write_count; begin = end) {
+		for (end = begin;
+		     end < plan->write_count && plan->writes[end].step == plan->writes[begin].step;)
+			end++;
+		look_at_step(scene, now, plan->writes + begin, end - begin, random, seen);
+		while (begin < end)
+			write_block(now, &plan->writes[begin++]);
+	}
+	assert_int_equal(hd_routes_count_changes(now, scene->after), 0);
+	hd_routes_free(now);
+}
+
+/* ---- random keys that replace keys ---- */
+
+static void write_entries(const struct hd_fabric *fabric, const struct hd_key_entry *list,
+			  uint32_t count, struct hd_routes *routes)
+{
+	for (uint32_t i = 0; i < count; i++)
+		hd_routes_row(routes,
+			      hd_fabric_find_node(fabric, list[i].switch_guid))[list[i].lid] =
+		    list[i].port;
+}
+
+/* Random entries, or a way down to a leaf and up again. */
+static struct hd_routes *with_key(const struct scene *scene, bool legal, uint64_t *random)
+{
+	struct hd_routes *routes = hd_routes_copy(scene->others);
+	struct hd_key_entry list[MOST];
+	const uint32_t changes = 1 + (uint32_t)hd_random_below(random, MOST);
+	const uint32_t count =
+	    !legal && changes < MOST / 2
+		? keys_valley(scene->fabric, scene->lid, random, list)
+		: keys_random(scene->fabric, scene->base, scene->lid, changes, legal, random, list);
+
+	write_entries(scene->fabric, list, count, routes);
+	return routes;
+}
+
+/* Keys that leave little room in the graph: ways down and up for other LIDs. */
+static void add_others(struct scene *scene, struct hd_keys_proof *proof, uint64_t *random)
+{
+	struct hd_error err;
+
+	for (uint32_t host = 0; host < scene->fabric->host_count; host++) {
+		const uint16_t lid = keys_lid(scene->fabric, host, 1);
+		struct hd_routes *tables = hd_routes_copy(scene->others);
+		struct hd_key_entry list[2];
+		const uint32_t count = keys_valley(scene->fabric, lid, random, list);
+		write_entries(scene->fabric, list, count, tables);
+		const bool fits =
+		    lid != scene->lid && !hd_keys_proof_add(proof, tables, &lid, 1, &err);
+		hd_routes_free(fits ? scene->others : tables);
+		scene->others = fits ? tables : scene->others;
+	}
+}
+
+static void add_tables(const struct scene *scene, const struct hd_routes *tables)
+{
+	const struct hd_fabric *fabric = scene->fabric;
+
+	for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
+		if (fabric->lid_owner[lid] != HD_NONE &&
+		    !hd_is_switch(fabric, fabric->port_node[fabric->lid_owner[lid]]))
+			add_waits(fabric, tables, lid, scene->waits);
+}
+
+/* Without a plan, all blocks are one step, which has to be sound; and one that is not sound is no single step. */
+static void look_at_all(struct scene *scene, struct hd_keys_proof *proof, uint64_t *random,
+			struct seen *seen)
+{
+	const struct hd_keys_change change = {scene->before, scene->after, &scene->lid, 1};
+	struct hd_repair_plan *plan;
+	struct hd_error err;
+	uint32_t count;
+	int rc = hd_keys_order(proof, &change, &plan, &err);
+
+	assert_true(!rc || rc == -EINVAL || rc == -ELOOP);
+	seen->refused += rc != 0;
+	seen->any += !rc && !plan;
+	seen->stepped += !rc && plan;
+	if (rc)
+		return;
+	add_waits(scene->fabric, scene->before, scene->lid, scene->waits);
+	if (plan) {
+		look_at_plan(scene, plan, random, seen);
+	} else {
+		struct hd_repair_write *writes = blocks_of(scene, &count);
+		look_at_step(scene, scene->before, writes, count, random, seen);
+		free(writes);
+	}
+	hd_repair_plan_free(plan);
+	seen->cycle |= has_cycle(scene->fabric, scene->waits);
+}
+
+static void replace_once(bool legal, uint64_t seed, struct seen *seen)
+{
+	uint64_t random = seed;
+	struct scene scene = {.fabric = keys_fabric(1)};
+	struct hd_keys_proof *proof;
+	struct hd_error err;
+
+	scene.base = keys_route("dmodk", scene.fabric);
+	scene.waits = calloc((size_t)scene.fabric->isl_count * scene.fabric->isl_count, 1);
+	scene.lid = keys_lid(scene.fabric, (uint32_t)hd_random_below(&random, 27), 1);
+	scene.others = hd_routes_copy(scene.base);
+	assert_int_equal(hd_keys_proof_new(scene.fabric, scene.base, 1, &proof, &err), 0);
+	if (!legal)
+		add_others(&scene, proof, &random);
+	scene.before = with_key(&scene, legal, &random);
+	scene.after = with_key(&scene, legal, &random);
+	add_tables(&scene, scene.base);
+	add_tables(&scene, scene.others);
+	if (!hd_keys_proof_add(proof, scene.before, &scene.lid, 1, &err))
+		look_at_all(&scene, proof, &random, seen);
+	hd_keys_proof_free(proof);
+	free(scene.waits);
+	hd_routes_free(scene.others);
+	hd_routes_free(scene.before);
+	hd_routes_free(scene.after);
+	hd_routes_free(scene.base);
+	hd_fabric_free(scene.fabric);
+}
+
+/* Property: in each step, no mixture of old and new blocks loses a packet or closes a credit loop, whatever cables the
+ * keys take. */
+static void no_mixture_of_any_keys_is_unsound(void **state)
+{
+	struct seen seen = {0};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3000; seed++)
+		replace_once(false, seed, &seen);
+	print_message("%u in any order, %u in steps, %u refused, %u mixtures\n", seen.any,
+		      seen.stepped, seen.refused, seen.mixtures);
+	assert_int_equal(seen.lost, 0);
+	assert_false(seen.cycle);
+	assert_true(seen.any > 20 && seen.stepped > 5 && seen.refused > 20);
+}
+
+/* Property: keys that climb where the engine climbs replace each other in any order. */
+static void keys_that_climb_need_no_order(void **state)
+{
+	struct seen seen = {0};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++)
+		replace_once(true, seed, &seen);
+	assert_int_equal(seen.any, 100);
+	assert_int_equal(seen.lost, 0);
+	assert_false(seen.cycle);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(no_mixture_of_any_keys_is_unsound),
+					   cmocka_unit_test(keys_that_climb_need_no_order)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
