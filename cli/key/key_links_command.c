@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "json_value.h"
 #include "key_service.h"
+#include "key_without.h"
 #include "shared_arguments.h"
 
 #include <inttypes.h>
@@ -18,6 +19,7 @@ struct links_job {
 	uint32_t top; /* rows to print at most; 0: all */
 	struct hd_key_client *client;
 	struct hd_key_client_links *links;
+	struct hd_key_client_withouts *without;
 };
 
 static const struct argument arguments[] = {
@@ -62,9 +64,10 @@ static int show_json(const struct links_job *job)
 
 	for (size_t i = 0; i < job->links->count; i++)
 		list = json_value_append(list, link_json(&job->links->links[i]));
-	return json_value_print(
-	    json_pack("{s:I, s:o}", "most", (json_int_t)job->links->most, "links", list),
-	    STATUS_CLEAN);
+	return json_value_print(json_pack("{s:I, s:o, s:o}", "most", (json_int_t)job->links->most,
+					  "links", list, "without_key",
+					  key_without_json(job->without)),
+				STATUS_CLEAN);
 }
 
 static void print_name(const char *name, uint64_t guid)
@@ -102,6 +105,7 @@ static int show(const struct links_job *job)
 		       most);
 	else
 		puts("no link carries flows of keys");
+	key_without_print(job->without);
 	if (!rows)
 		return STATUS_CLEAN;
 	printf("\n%-20s PORT  %-20s FLOWS\n", "FROM", "TO");
@@ -122,7 +126,8 @@ static int run(void *context, const struct operands *operands)
 		status = key_service_open(&job->service, &job->client);
 	if (status)
 		return status;
-	if (hd_key_client_links(job->client, job->all, &job->links, &problem))
+	if (hd_key_client_links(job->client, job->all, &job->links, &problem) ||
+	    hd_key_client_without_keys(job->client, &job->without, &problem))
 		return key_service_fail(&problem);
 	qsort(job->links->links, job->links->count, sizeof(*job->links->links), compare);
 	return job->json ? show_json(job) : show(job);
@@ -134,6 +139,7 @@ int key_links(int argc, char **argv)
 	int status = arguments_run(&usage, argc, argv, &job, run);
 
 	hd_key_client_links_free(job.links);
+	hd_key_client_without_keys_free(job.without);
 	hd_key_client_free(job.client);
 	return status;
 }

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "json_value.h"
 #include "key_service.h"
+#include "key_without.h"
 #include "shared_arguments.h"
 
 #include <inttypes.h>
@@ -13,6 +14,7 @@ struct list_job {
 	bool json;
 	struct hd_key_client *client;
 	struct hd_key_client_jobs *jobs;
+	struct hd_key_client_withouts *without;
 	struct hd_key_client_fabric fabric;
 };
 
@@ -53,9 +55,10 @@ static int show_json(const struct list_job *job)
 
 	for (size_t i = 0; i < job->jobs->count; i++)
 		list = json_value_append(list, job_json(&job->jobs->jobs[i]));
-	return json_value_print(
-	    json_pack("{s:o, s:o}", "fabric", fabric_json(&job->fabric), "jobs", list),
-	    STATUS_CLEAN);
+	return json_value_print(json_pack("{s:o, s:o, s:o}", "fabric", fabric_json(&job->fabric),
+					  "jobs", list, "without_key",
+					  key_without_json(job->without)),
+				STATUS_CLEAN);
 }
 
 static void print_fabric(const struct hd_key_client_fabric *fabric)
@@ -84,6 +87,7 @@ static int show(const struct list_job *job)
 		printf("%-20s %-10s %10" PRId64 " %8" PRIu32 " %-8s %" PRIu32 "\n", one->job,
 		       one->state, one->uid, one->hosts, one->mode, one->active_count);
 	}
+	key_without_print(job->without);
 	return STATUS_CLEAN;
 }
 
@@ -98,7 +102,8 @@ static int run(void *context, const struct operands *operands)
 	if (status)
 		return status;
 	if (hd_key_client_fabric(job->client, &job->fabric, &problem) ||
-	    hd_key_client_jobs(job->client, &job->jobs, &problem))
+	    hd_key_client_jobs(job->client, &job->jobs, &problem) ||
+	    hd_key_client_without_keys(job->client, &job->without, &problem))
 		return key_service_fail(&problem);
 	return job->json ? show_json(job) : show(job);
 }
@@ -109,6 +114,7 @@ int key_list(int argc, char **argv)
 	int status = arguments_run(&usage, argc, argv, &job, run);
 
 	hd_key_client_jobs_free(job.jobs);
+	hd_key_client_without_keys_free(job.without);
 	hd_key_client_free(job.client);
 	return status;
 }

@@ -101,6 +101,8 @@ static int show_grant(const struct phase_job *job, const struct hd_key_client_gr
 		       ", at most %" PRIu32 " of its flows on a link; %" PRIu32
 		       " entries changed\n",
 		       grant->key, grant->offset, grant->sl, grant->contention, grant->changed);
+	if (grant->ready && *grant->reason && !job->quiet)
+		printf("some of its flows have no key: %s\n", grant->reason);
 	return status;
 }
 

@@ -141,7 +141,8 @@ struct hd_key_client_grant {
 	uint32_t phase, offset; /* send to the destination's base LID + offset */
 	uint32_t sl, contention, blocks, changed;
 	bool ready; /* false: no key is in force; the routes of offset 0 are */
-	char reason[HD_KEY_CLIENT_TEXT]; /* why not; "" if ready */
+	/* why not, or why flows are left out; "" if all have a key that is in force */
+	char reason[HD_KEY_CLIENT_TEXT];
 };
 
 /*
@@ -187,6 +188,23 @@ struct hd_key_client_jobs {
 int hd_key_client_jobs(struct hd_key_client *client, struct hd_key_client_jobs **out,
 		       struct hd_key_client_problem *problem);
 void hd_key_client_jobs_free(struct hd_key_client_jobs *jobs);
+
+struct hd_key_client_without {
+	char job[HD_KEY_CLIENT_ID];
+	uint32_t flows; /* of active phases, that use the routes without keys */
+	char reason[HD_KEY_CLIENT_TEXT]; /* of the first of them */
+};
+
+struct hd_key_client_withouts {
+	size_t count;
+	struct hd_key_client_without *jobs;
+};
+
+/* The jobs of whose active phases some flows have no key. *out is freed with
+ * hd_key_client_without_keys_free(). */
+int hd_key_client_without_keys(struct hd_key_client *client, struct hd_key_client_withouts **out,
+			       struct hd_key_client_problem *problem);
+void hd_key_client_without_keys_free(struct hd_key_client_withouts *jobs);
 
 struct hd_key_client_link {
 	uint64_t from, to; /* GUIDs of switches */

@@ -81,6 +81,61 @@ int hd_key_client_jobs(struct hd_key_client *client, struct hd_key_client_jobs *
 	return 0;
 }
 
+/* ---- flows without keys ---- */
+
+void hd_key_client_without_keys_free(struct hd_key_client_withouts *jobs)
+{
+	if (jobs)
+		free(jobs->jobs);
+	free(jobs);
+}
+
+static bool read_without(const json_t *json, struct hd_key_client_without *job)
+{
+	return json_is_object(json) && client_read_text(json, "job", job->job, sizeof(job->job)) &&
+	       client_read_number(json, "without_key", &job->flows) &&
+	       client_read_message(json, "reason", job->reason, sizeof(job->reason));
+}
+
+static int read_withouts(const json_t *json, struct hd_key_client_withouts *jobs)
+{
+	json_t *list, *job;
+	size_t at;
+
+	if (!client_read_list(json, "jobs", &list))
+		return -EPROTO;
+	jobs->jobs = calloc(json_array_size(list) + 1, sizeof(*jobs->jobs));
+	if (!jobs->jobs)
+		return -ENOMEM;
+	json_array_foreach(list, at, job)
+	{
+		if (!read_without(job, &jobs->jobs[jobs->count]))
+			return -EPROTO;
+		jobs->count += jobs->jobs[jobs->count].flows != 0;
+	}
+	return 0;
+}
+
+int hd_key_client_without_keys(struct hd_key_client *client, struct hd_key_client_withouts **out,
+			       struct hd_key_client_problem *problem)
+{
+	struct hd_key_client_withouts *jobs;
+	json_t *json;
+	int rc = get(client, "/v1/jobs", &json, problem);
+
+	if (rc)
+		return rc;
+	jobs = calloc(1, sizeof(*jobs));
+	rc = jobs ? read_withouts(json, jobs) : -ENOMEM;
+	json_decref(json);
+	if (rc) {
+		hd_key_client_without_keys_free(jobs);
+		return fail(client, rc, "list", problem);
+	}
+	*out = jobs;
+	return 0;
+}
+
 /* ---- links ---- */
 
 void hd_key_client_links_free(struct hd_key_client_links *links)

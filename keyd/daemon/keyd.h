@@ -28,6 +28,7 @@ struct keyd_metrics {
 	uint64_t keys, key_microseconds; /* phases for which keys were made, and the time */
 	uint64_t abandoned; /* calls whose clients had gone before they were carried out */
 	uint64_t not_ready; /* requests without a key in force */
+	uint64_t attempts; /* keys that were sent in place of a refused one */
 	uint64_t foreign; /* calls of schedulers from hosts that are not listed */
 };
 
@@ -73,6 +74,7 @@ struct keyd {
 	unsigned broken; /* keys since the last time that they were made again */
 	char broken_reason[HD_ERROR_TEXT]; /* of the first */
 	unsigned removals; /* keys of released jobs that the manager did not remove at once */
+	uint64_t op_numbers; /* of operations until now */
 	unsigned op_count; /* operations under way or queued */
 	uint64_t foreign_logged; /* microseconds; when the log had a line about these calls */
 	bool draining;

@@ -43,9 +43,8 @@ static void forget_shifts(struct keyd_job *job)
 	LIST_FOREACH(step, &job->steps, link)
 	{
 		for (uint32_t i = 0; i < step->slot_count; i++) {
-			hd_key_shift_free(step->slots[i].shift);
-			step->slots[i].shift = NULL;
-			step->slots[i].counted = false;
+			keyd_slot_forget_shift(&step->slots[i]);
+			step->slots[i].counted = step->slots[i].hopeless = false;
 		}
 	}
 }

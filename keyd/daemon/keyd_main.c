@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle-keyd: see heddle-keyd(8). Starts everything, runs until a signal ends it, and stops. */
+#include "keyd_attempt.h"
 #include "keyd_calls.h"
 #include "keyd_fabric.h"
 #include "keyd_hosts.h"
@@ -474,6 +475,7 @@ static void end_jobs(struct keyd *keyd)
 			TAILQ_REMOVE(&job->ops, op, link);
 			event_del(&op->timer);
 			hd_arena_release(&op->layout.arena);
+			keyd_attempt_end(op);
 			if (op->drop)
 				op->drop(op);
 			free(op->call);

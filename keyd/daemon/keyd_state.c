@@ -192,6 +192,15 @@ static int note_aside(struct loading *loading, const char *id, const char *why)
 	return 0;
 }
 
+/* Without it, or if it is damaged, the key gets another shift. */
+static void take_recipe(struct keyd *keyd, const struct keyd_store_row *row)
+{
+	struct keyd_slot *slot = keyd_job_slot_of_key(&keyd->jobs, (uint64_t)row->key);
+
+	if (slot && !slot->recipe)
+		slot->recipe = strdup(row->body);
+}
+
 static int take_row(void *context, enum keyd_store_kind kind, const struct keyd_store_row *row,
 		    struct hd_error *err)
 {
@@ -201,6 +210,10 @@ static int take_row(void *context, enum keyd_store_kind kind, const struct keyd_
 
 	if (is_aside(loading, row->job))
 		return 0;
+	if (kind == KEYD_STORE_RECIPE) {
+		take_recipe(loading->keyd, row);
+		return 0;
+	}
 	rc = kind == KEYD_STORE_JOB ? take_job(loading->keyd, row, &why)
 				    : take_step(loading->keyd, row, &why);
 	if (rc && rc != -ENOMEM)

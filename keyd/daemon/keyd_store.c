@@ -23,6 +23,8 @@ enum statement {
 	ROLLBACK,
 	INSERT_JOB,
 	PUT_STEP,
+	PUT_RECIPE,
+	DELETE_RECIPES,
 	SET_ACTIVE,
 	DELETE_STEP,
 	DELETE_STEPS,
@@ -39,6 +41,8 @@ static const char *const statements[STATEMENT_COUNT] = {
 		   "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [PUT_STEP] = "INSERT OR REPLACE INTO steps(job, step, body, answer, first_key, active) "
 		 "VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+    [PUT_RECIPE] = "INSERT OR REPLACE INTO recipes(key, job, step, recipe) VALUES(?1, ?2, ?3, ?4)",
+    [DELETE_RECIPES] = "DELETE FROM recipes WHERE job=?1 AND (?2='' OR step=?2)",
     [SET_ACTIVE] = "UPDATE steps SET active=?3 WHERE job=?1 AND step=?2",
     [DELETE_STEP] = "DELETE FROM steps WHERE job=?1 AND step=?2",
     [DELETE_STEPS] = "DELETE FROM steps WHERE job=?1",
@@ -128,6 +132,8 @@ static int make_tables(struct keyd_store *store, struct hd_error *err)
 	    "CREATE TABLE IF NOT EXISTS steps(job TEXT, step TEXT, body TEXT,"
 	    " answer TEXT, first_key INTEGER, active TEXT, PRIMARY KEY(job, step))"
 	    " WITHOUT ROWID;"
+	    "CREATE TABLE IF NOT EXISTS recipes(key INTEGER, job TEXT, step TEXT, recipe TEXT,"
+	    " PRIMARY KEY(job, step, key)) WITHOUT ROWID;"
 	    "PRAGMA user_version=1;"
 	    "COMMIT",
 	    err);
@@ -242,6 +248,10 @@ int keyd_store_load(struct keyd_store *store,
 			      "SELECT job, step, body, answer, active, 0, 0, 0, first_key, 0"
 			      " FROM steps ORDER BY first_key",
 			      KEYD_STORE_STEP, take, context, err);
+	if (!rc)
+		rc = each_row(store,
+			      "SELECT job, step, recipe, '', '', 0, 0, 0, key, 0 FROM recipes",
+			      KEYD_STORE_RECIPE, take, context, err);
 	if (!rc)
 		rc = each_row(store,
 			      "SELECT '', '', '', '', '', 0, 0, 0, 0, value FROM meta"
@@ -362,6 +372,25 @@ static int write_step(struct keyd_store *store, const struct keyd_store_row *row
 	return rc ? rc : set_next_key(store, row);
 }
 
+static int write_recipe(struct keyd_store *store, const struct keyd_store_row *row)
+{
+	sqlite3_stmt *put = store->prepared[PUT_RECIPE];
+
+	sqlite3_bind_int64(put, 1, row->key);
+	bind_text(put, 2, row->job);
+	bind_text(put, 3, row->step);
+	bind_text(put, 4, row->body);
+	return run(store, PUT_RECIPE);
+}
+
+/* step "": of all steps of the job. */
+static int delete_recipes(struct keyd_store *store, const char *job, const char *step)
+{
+	bind_text(store->prepared[DELETE_RECIPES], 1, job);
+	bind_text(store->prepared[DELETE_RECIPES], 2, step);
+	return run(store, DELETE_RECIPES);
+}
+
 static int write_active(struct keyd_store *store, const struct keyd_store_row *row)
 {
 	sqlite3_stmt *set = store->prepared[SET_ACTIVE];
@@ -374,9 +403,12 @@ static int write_active(struct keyd_store *store, const struct keyd_store_row *r
 
 static int delete_step(struct keyd_store *store, const struct keyd_store_row *row)
 {
+	int rc;
+
 	bind_text(store->prepared[DELETE_STEP], 1, row->job);
 	bind_text(store->prepared[DELETE_STEP], 2, row->step);
-	return run(store, DELETE_STEP);
+	rc = run(store, DELETE_STEP);
+	return rc ? rc : delete_recipes(store, row->job, row->step);
 }
 
 static int delete_job(struct keyd_store *store, const struct keyd_store_row *row)
@@ -386,6 +418,8 @@ static int delete_job(struct keyd_store *store, const struct keyd_store_row *row
 	bind_text(store->prepared[DELETE_STEPS], 1, row->job);
 	bind_text(store->prepared[DELETE_JOB], 1, row->job);
 	rc = run(store, DELETE_STEPS);
+	if (!rc)
+		rc = delete_recipes(store, row->job, "");
 	return rc ? rc : run(store, DELETE_JOB);
 }
 
@@ -396,6 +430,8 @@ static int write_change(struct keyd_store *store, const struct keyd_store_change
 		return write_job(store, &change->row);
 	case KEYD_STORE_STEP:
 		return write_step(store, &change->row);
+	case KEYD_STORE_RECIPE:
+		return write_recipe(store, &change->row);
 	case KEYD_STORE_ACTIVE:
 		return write_active(store, &change->row);
 	case KEYD_STORE_DELETE_STEP:
@@ -430,7 +466,8 @@ static int write_all(struct keyd_store *store, const struct keyd_task_list *list
 	int rc;
 
 	for (struct keyd_task *task = list->first; task; task = task->next)
-		relaxed &= to_change(task)->kind == KEYD_STORE_ACTIVE;
+		relaxed &= to_change(task)->kind == KEYD_STORE_ACTIVE ||
+			   to_change(task)->kind == KEYD_STORE_RECIPE;
 	rc = relax(store, relaxed);
 	if (!rc)
 		rc = run(store, BEGIN);

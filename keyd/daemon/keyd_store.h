@@ -17,6 +17,7 @@ struct keyd_store;
 enum keyd_store_kind {
 	KEYD_STORE_JOB, /* a new job with its step 0 */
 	KEYD_STORE_STEP, /* a step, new or again */
+	KEYD_STORE_RECIPE, /* of a key: see keyd_recipe.h; the body has it */
 	KEYD_STORE_ACTIVE, /* which phases of a step are active */
 	KEYD_STORE_DELETE, /* a job with its steps */
 	KEYD_STORE_DELETE_STEP
@@ -47,7 +48,7 @@ struct keyd_store_change {
  */
 int keyd_store_open(const char *folder, struct keyd_store **out, struct hd_error *err);
 
-/* Calls take() for each job and, after it, for each of its steps (kind). A row is valid during the
+/* Calls take() for each job, then for each step, then for each recipe (kind). A row is valid during the
  * call. *next_key is the next number for a key. Errors: -EIO, and what take() returns. */
 int keyd_store_load(struct keyd_store *store,
 		    int (*take)(void *context, enum keyd_store_kind kind,

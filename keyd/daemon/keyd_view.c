@@ -108,6 +108,9 @@ int keyd_view_new(const struct hd_channel_fabric *message, struct keyd_view **ou
 		return hd_error_no_memory(err);
 	view->references = 1;
 	view->epoch = message->epoch;
+	view->fingerprint = hd_hash_bytes(message->netlist, message->netlist_length) * 31u +
+			    hd_hash_bytes((const char *)message->aside,
+					  message->aside_count * sizeof(*message->aside));
 	rc = fill(view, message, err);
 	if (rc)
 		keyd_view_release(view);

@@ -14,6 +14,7 @@
 struct keyd_view {
 	unsigned references;
 	uint64_t epoch;
+	uint64_t fingerprint; /* of the fabric: another one has another fingerprint */
 	struct hd_fabric *fabric;
 	struct hd_key_tree *tree;
 	unsigned lmc; /* the smallest of all hosts */

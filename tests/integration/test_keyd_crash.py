@@ -261,7 +261,7 @@ def test_second_keyd(site):
 
 
 def fill(site):
-    """Places jobs until the disk is full. The jobs that were placed, and the refusal."""
+    """Places and releases jobs until the disk is full. The jobs that are placed, and the refusal."""
     placed = []
     for number in range(2000):
         answer = site.place(f"j{number}", site.hosts, phases=[[[a, b] for a in range(64) for b in range(64) if a != b]])
@@ -271,7 +271,10 @@ def fill(site):
         if number % 10 == 0:
             assert site.request(placed[-1]).status == 200
         if number >= 14:  # all offsets are in use: on other hosts
-            site.release(placed.pop(0))
+            answer = site.release(placed[0])
+            if answer.status != 200:
+                return placed, answer
+            placed.pop(0)
     raise AssertionError("the disk did not become full")
 
 

@@ -146,7 +146,8 @@ def test_standby(site):
 
 
 @pytest.mark.parametrize("status, times, ready", [
-    (BUSY, 3, True), (STALE, 2, True), (BUSY, 10**6, False), (REFUSED, 1, False), (FAILED, 1, False)])
+    (BUSY, 3, True), (STALE, 2, True), (BUSY, 10**6, False), (REFUSED, 1, True), (REFUSED, 10**6, False),
+    (FAILED, 1, False)])
 def test_refusals(site, status, times, ready):
     """BUSY and STALE are tried again within the time for an answer; other refusals are answered."""
     manager = site.manager()

@@ -17,6 +17,7 @@
 
 #include <heddle/fabric/graph.h>
 #include <heddle/keyd/colour.h>
+#include <stddef.h>
 
 #define HD_KEY_LEVELS 8 /* of a tree, at most */
 
@@ -154,6 +155,15 @@ int hd_key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key
 
 /* NULL is allowed. */
 void hd_key_shift_free(struct hd_key_shift *shift);
+
+/*
+ * A shift as bytes, to be freed with free(), and back again, to be freed with hd_key_shift_free(). The bytes must be
+ * those of a shift for the same tree: only their number is checked. Errors: -EINVAL another number, -ENOMEM. O(bytes).
+ */
+int hd_key_shift_write(const struct hd_key_tree *tree, const struct hd_key_shift *shift,
+		       uint8_t **bytes, size_t *length);
+int hd_key_shift_read(const struct hd_key_tree *tree, const uint8_t *bytes, size_t length,
+		      struct hd_key_shift **out);
 
 /* The directed links between switches of a flow's route, in order, to links[2 * HD_KEY_LEVELS];
  * returns their number. */

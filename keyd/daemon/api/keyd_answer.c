@@ -12,6 +12,29 @@ static const char *mode_name(const struct keyd_job *job)
 	return job->placement.mode == KEYD_OFFSET ? "offset" : "rewrite";
 }
 
+/* The key of a phase, or NULL: it is not made. */
+static const struct hd_key *key_of(const struct keyd_step *step, uint32_t phase)
+{
+	const struct keyd_keys *keys = step->keys;
+
+	return keys && phase < keys->phase_count ? keys->keys[phase] : NULL;
+}
+
+static uint32_t left_out_of(const struct keyd_step *step, uint32_t phase)
+{
+	const struct hd_key *key = key_of(step, phase);
+
+	return key ? key->left_out : 0;
+}
+
+/* Why the key of a phase leaves flows out. */
+static const char *why_left_out(const struct keyd_step *step, uint32_t phase)
+{
+	const char *why = step->keys->notes[phase].why;
+
+	return why ? why : "unknown";
+}
+
 static void write_member(struct keyd_writer *writer, const char *name, uint64_t number)
 {
 	keyd_write_name(writer, name);
@@ -153,19 +176,23 @@ void keyd_answering_free(struct keyd_answering *answering)
 json_t *keyd_answer_phase(const struct keyd_step *step, const struct keyd_slot *slot,
 			  uint32_t phase, bool ready, const char *reason)
 {
-	const struct keyd_keys *keys = step->keys;
+	const struct hd_key *key = key_of(step, phase);
+	uint32_t flows = key ? key->flow_count : 0, left_out = left_out_of(step, phase);
 	char text[KEY_TEXT];
 	json_t *json;
 
 	snprintf(text, sizeof(text), "%s.%s.%u", step->job->id, step->name, phase);
-	json = json_pack(
-	    "{s:s, s:I, s:I, s:I, s:i, s:b, s:I, s:I, s:I}", "key", text, "phase",
-	    (json_int_t)phase, "turn", (json_int_t)step->turn, "offset",
-	    (json_int_t)(ready ? slot->offset : 0), "sl", 0, "ready", ready, "contention",
-	    (json_int_t)(keys && phase < keys->phase_count ? keys->keys[phase]->contention : 0),
-	    "blocks", (json_int_t)(ready ? slot->blocks : 0), "changed",
-	    (json_int_t)(ready ? slot->changed : 0));
-	if (json && !ready) {
+	json =
+	    json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:I, s:I, s:I, s:I, s:I}", "key", text,
+		      "phase", (json_int_t)phase, "turn", (json_int_t)step->turn, "offset",
+		      (json_int_t)(ready ? slot->offset : 0), "sl", 0, "ready", ready, "contention",
+		      (json_int_t)(key ? key->contention : 0), "flows", (json_int_t)flows,
+		      "flows_with_key", (json_int_t)(ready ? flows - left_out : 0), "blocks",
+		      (json_int_t)(ready ? slot->blocks : 0), "changed",
+		      (json_int_t)(ready ? slot->changed : 0));
+	if (ready && left_out)
+		reason = why_left_out(step, phase);
+	if (json && (!ready || left_out)) {
 		json_t *why = json_string(reason);
 
 		json_object_set_new(json, "reason", why ? why : json_string("unknown"));
@@ -198,6 +225,44 @@ static void write_all_active(struct keyd_writer *writer, const struct keyd_job *
 	keyd_write(writer, "]");
 }
 
+/* Flows of a slot's active phase that use the routes without keys. Unknown before the keys are made: 0. */
+static uint32_t count_without(const struct keyd_slot *slot)
+{
+	const struct hd_key *key;
+
+	if (!slot->active)
+		return 0;
+	key = key_of(slot->step, slot->phase);
+	if (!key)
+		return 0;
+	return slot->in_force ? key->left_out : key->flow_count;
+}
+
+/* How many flows of the active phases have no key, and why the first of them has none. */
+static void write_without(struct keyd_writer *writer, const struct keyd_job *job)
+{
+	const struct keyd_slot *first = NULL;
+	const struct keyd_step *step;
+	uint64_t count = 0;
+
+	LIST_FOREACH(step, &job->steps, link)
+	{
+		for (uint32_t i = 0; i < step->slot_count; i++) {
+			uint32_t without = count_without(&step->slots[i]);
+
+			if (without && !first)
+				first = &step->slots[i];
+			count += without;
+		}
+	}
+	if (!first)
+		return;
+	write_member(writer, "without_key", count);
+	write_text_member(writer, "reason",
+			  first->in_force ? why_left_out(first->step, first->phase)
+					  : first->reason);
+}
+
 void keyd_answer_row(const struct keyd_job *job, struct keyd_writer *writer)
 {
 	keyd_write_comma(writer);
@@ -206,6 +271,7 @@ void keyd_answer_row(const struct keyd_job *job, struct keyd_writer *writer)
 	write_member(writer, "hosts", job->placement.host_count);
 	write_text_member(writer, "mode", mode_name(job));
 	write_all_active(writer, job);
+	write_without(writer, job);
 	keyd_write(writer, "}");
 }
 
@@ -213,6 +279,19 @@ static void write_bool(struct keyd_writer *writer, const char *name, bool value)
 {
 	keyd_write_name(writer, name);
 	keyd_write(writer, value ? "true" : "false");
+}
+
+/* Flows that are left out, and why; or why the slot's key is not in force. */
+static void write_reason(struct keyd_writer *writer, const struct keyd_slot *slot)
+{
+	uint32_t left_out = slot->phase == HD_NONE ? 0 : left_out_of(slot->step, slot->phase);
+
+	if (slot->in_force && left_out) {
+		write_member(writer, "left_out", left_out);
+		write_text_member(writer, "reason", why_left_out(slot->step, slot->phase));
+	} else if (slot->reason[0]) {
+		write_text_member(writer, "reason", slot->reason);
+	}
 }
 
 static void write_slot(struct keyd_writer *writer, const struct keyd_slot *slot)
@@ -225,8 +304,7 @@ static void write_slot(struct keyd_writer *writer, const struct keyd_slot *slot)
 	write_bool(writer, "in_force", slot->in_force);
 	if (slot->phase != HD_NONE)
 		write_member(writer, "phase", slot->phase);
-	if (slot->reason[0])
-		write_text_member(writer, "reason", slot->reason);
+	write_reason(writer, slot);
 	keyd_write(writer, "}");
 }
 

@@ -174,6 +174,8 @@ char *keyd_metrics_text(struct keyd *keyd)
 	put(out, "abandoned_total", "counter",
 	    "Calls that were not carried out, because their clients had gone.",
 	    (double)metrics->abandoned);
+	put(out, "attempts_total", "counter", "Keys that were sent in place of a refused one.",
+	    (double)metrics->attempts);
 	put(out, "not_ready_total", "counter", "Requests without a key in force.",
 	    (double)metrics->not_ready);
 	if (!fclose(out))

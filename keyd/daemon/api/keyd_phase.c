@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_answer.h"
+#include "keyd_attempt.h"
 #include "keyd_calls.h"
 #include "keyd_memory.h"
 #include "keyd_op.h"
@@ -12,7 +13,7 @@
 
 #define WAIT_FIRST_MS 10u
 
-enum state { START, NEW_STEP, ACTIVATE, ACTIVATED, KEYS, PROGRAM, RESULT, STOP = 99 };
+enum state { START, NEW_STEP, ACTIVATE, ACTIVATED, KEYS, PROGRAM, RESULT, ATTEMPT, STOP = 99 };
 
 static struct keyd_slot *slot_of(const struct keyd_op *op)
 {
@@ -172,10 +173,10 @@ static int begin_phase(struct keyd_op *op)
 	end_other_steps(op);
 	if (slot->phase != op->phase) {
 		keyd_program_count(op->keyd, slot, false);
-		hd_key_shift_free(slot->shift);
-		slot->shift = NULL;
+		keyd_slot_forget_shift(slot);
 		slot->in_force = false;
 	}
+	slot->hopeless = false;
 	slot->phase = op->phase;
 	slot->active = true;
 	op->state = ACTIVATED;
@@ -284,15 +285,39 @@ static int run_result(struct keyd_op *op)
 {
 	struct keyd_slot *slot = slot_of(op);
 
-	if (slot->request && keyd_op_has_time(op))
+	if ((slot->request || slot->storing) && keyd_op_has_time(op))
 		return -1;
 	op->awaits = false;
 	event_del(&op->timer);
-	if (slot->request)
+	if (slot->request) {
+		keyd_attempt_end(op);
 		return answer_not_ready(op, "the subnet manager has not answered in time");
+	}
+	switch (keyd_attempt_next(op, slot)) {
+	case KEYD_ATTEMPT_MAKING:
+		op->state = ATTEMPT;
+		return -1;
+	case KEYD_ATTEMPT_SENT:
+		op->awaits = true;
+		return RESULT;
+	default:
+		break;
+	}
 	if (slot->in_force)
 		return answer_ready(op);
 	return tries_again(op) ? -1 : answer_not_ready(op, slot->reason);
+}
+
+/* A worker has made the next attempt. */
+static int run_attempt(struct keyd_op *op)
+{
+	op->rc = 0;
+	if (!keyd_op_has_keys(op)) {
+		keyd_attempt_end(op);
+		return KEYS; /* another fabric has come */
+	}
+	op->awaits = keyd_attempt_send(op) == KEYD_ATTEMPT_SENT;
+	return RESULT;
 }
 
 static void run_request(struct keyd_op *op)
@@ -300,7 +325,7 @@ static void run_request(struct keyd_op *op)
 	static int (*const steps[])(struct keyd_op *) = {
 	    [START] = run_start,	 [NEW_STEP] = run_new_step, [ACTIVATE] = run_activate,
 	    [ACTIVATED] = run_activated, [KEYS] = run_keys,	    [PROGRAM] = run_program,
-	    [RESULT] = run_result};
+	    [RESULT] = run_result,	 [ATTEMPT] = run_attempt};
 	int next = (int)op->state;
 
 	while (next >= 0 && next != STOP) {

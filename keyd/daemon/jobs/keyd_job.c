@@ -353,7 +353,8 @@ void keyd_step_free(struct keyd_jobs *jobs, struct keyd_step *step)
 {
 	for (uint32_t i = 0; i < step->slot_count; i++) {
 		tdelete(&step->slots[i], &jobs->by_key, compare_keys);
-		hd_key_shift_free(step->slots[i].shift);
+		keyd_slot_forget_shift(&step->slots[i]);
+		free(step->slots[i].recipe);
 	}
 	LIST_REMOVE(step, link);
 	keyd_step_drop_keys(step);
@@ -375,6 +376,14 @@ struct keyd_step *keyd_step_find(const struct keyd_job *job, const char *name)
 			return step;
 	}
 	return NULL;
+}
+
+void keyd_slot_forget_shift(struct keyd_slot *slot)
+{
+	if (!slot->borrows_shift)
+		hd_key_shift_free(slot->shift);
+	slot->shift = NULL;
+	slot->borrows_shift = false;
 }
 
 struct keyd_slot *keyd_step_slot(struct keyd_step *step, uint32_t phase)

@@ -28,6 +28,14 @@ struct keyd_slot {
 	bool sent; /* the manager may have entries of this key */
 	bool counted; /* its flows are in the loads */
 	struct hd_key_shift *shift; /* of the phase's key */
+	bool borrows_shift; /* it is that of the keys' note */
+	char *recipe; /* of the database, until the key is in force; NULL: none */
+	uint64_t written; /* check of the recipe that was written last */
+	bool storing; /* it is being written */
+	bool trying; /* attempts at a sound key are made: the manager has one of them at most */
+	bool unmade; /* the last refusal was keyd's own: the entries could not be made */
+	bool hopeless; /* all attempts for this view were refused */
+	uint64_t tried; /* number of the operation that made attempts last */
 	uint64_t request; /* the SET whose result is awaited; 0: none. Results of others are old */
 	uint64_t sent_at; /* microseconds */
 	enum hd_channel_status status; /* of the last result; BUSY: no manager or no answer */
@@ -128,6 +136,9 @@ void keyd_step_drop_keys(struct keyd_step *step);
 void keyd_step_free(struct keyd_jobs *jobs, struct keyd_step *step);
 
 struct keyd_step *keyd_step_find(const struct keyd_job *job, const char *name);
+
+/* Frees the slot's shift, unless it is that of the keys. */
+void keyd_slot_forget_shift(struct keyd_slot *slot);
 
 /* The slot that a phase uses. */
 struct keyd_slot *keyd_step_slot(struct keyd_step *step, uint32_t phase);

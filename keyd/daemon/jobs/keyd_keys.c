@@ -52,6 +52,21 @@ static uint32_t flows_of(const struct making *making, uint32_t phase, struct hd_
 	return kept;
 }
 
+/* Notes why the first flow without a path has none. Without memory there is no reason. */
+static void explain(struct keyd_keys *keys, uint32_t phase, const struct hd_key_flow *flows)
+{
+	const struct hd_key *key = keys->keys[phase];
+	struct hd_error why = {""};
+	uint32_t flow = 0;
+
+	if (!key->left_out)
+		return;
+	while (flow < key->flow_count && !key->routes[flow].left_out)
+		flow++;
+	hd_key_explain_flow(keys->view->tree, &flows[flow], &why);
+	keys->notes[phase].why = strdup(why.text);
+}
+
 static int make_phase(struct making *making, uint32_t phase, struct hd_error *err)
 {
 	const struct hd_key_pattern *pattern = making->pattern;
@@ -68,7 +83,10 @@ static int make_phase(struct making *making, uint32_t phase, struct hd_error *er
 	if (!flows)
 		return hd_error_no_memory(err);
 	request.flow_count = flows_of(making, phase, flows);
+	request.leave_out = making->request->placement->best_effort;
 	rc = hd_key_make(&request, &making->keys->keys[phase], err);
+	if (!rc)
+		explain(making->keys, phase, flows);
 	free(flows);
 	return rc;
 }
@@ -159,7 +177,8 @@ static int reserve(const struct keyd_keys_request *request, struct keyd_keys *ke
 /* Bytes of keys with so many phases and flows. */
 static size_t bytes_of(size_t phases, size_t flows)
 {
-	return phases * (sizeof(struct hd_key) + sizeof(struct hd_key *) + 2 * ALLOCATION) +
+	return phases * (sizeof(struct hd_key) + sizeof(struct hd_key *) +
+			 sizeof(struct keyd_key_note) + 2 * ALLOCATION) +
 	       flows * sizeof(struct hd_key_route);
 }
 
@@ -194,7 +213,9 @@ static int make_all(struct making *making, struct keyd_problem *problem)
 		return -EINVAL;
 	making->keys->phase_count = making->pattern->phase_count;
 	making->keys->keys = calloc(making->pattern->phase_count + 1, sizeof(*making->keys->keys));
-	if (!making->keys->keys)
+	making->keys->notes =
+	    calloc(making->pattern->phase_count + 1, sizeof(*making->keys->notes));
+	if (!making->keys->keys || !making->keys->notes)
 		return keyd_problem_set(problem, 503, "heddle-keyd has no memory for these keys");
 	hd_parallel_for(request->threads, making->pattern->phase_count, 1, make_phases, making);
 	if (making->rc)
@@ -236,13 +257,31 @@ int keyd_keys_make(const struct keyd_keys_request *request, struct keyd_keys **o
 	return rc;
 }
 
+void keyd_keys_replace(struct keyd_keys *keys, uint32_t phase, struct hd_key *key,
+		       struct hd_key_shift *shift, const char *why)
+{
+	struct keyd_key_note *note = &keys->notes[phase];
+
+	hd_key_free(keys->keys[phase]);
+	keys->keys[phase] = key;
+	hd_key_shift_free(note->shift);
+	free(note->why);
+	*note = (struct keyd_key_note){
+	    .is_found = true, .shift = shift, .why = why ? strdup(why) : NULL};
+}
+
 void keyd_keys_free(struct keyd_keys *keys)
 {
 	if (!keys)
 		return;
 	for (uint32_t phase = 0; keys->keys && phase < keys->phase_count; phase++)
 		hd_key_free(keys->keys[phase]);
+	for (uint32_t phase = 0; keys->notes && phase < keys->phase_count; phase++) {
+		hd_key_shift_free(keys->notes[phase].shift);
+		free(keys->notes[phase].why);
+	}
 	free(keys->keys);
+	free(keys->notes);
 	if (keys->used)
 		atomic_fetch_sub(keys->used, keys->bytes);
 	keyd_view_release(keys->view);

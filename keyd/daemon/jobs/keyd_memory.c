@@ -16,9 +16,13 @@ size_t keyd_memory_limit(const struct keyd *keyd)
 /* Whether nothing needs the keys before the next request. */
 static bool is_idle(const struct keyd_step *step)
 {
-	for (uint32_t i = 0; i < step->slot_count; i++)
-		if (step->slots[i].active || step->slots[i].counted || step->slots[i].request)
+	for (uint32_t i = 0; i < step->slot_count; i++) {
+		const struct keyd_slot *slot = &step->slots[i];
+
+		/* one that was found by attempts is not found again without them */
+		if (slot->active || slot->counted || slot->request || slot->borrows_shift)
 			return false;
+	}
 	return true;
 }
 

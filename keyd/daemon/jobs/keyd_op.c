@@ -43,6 +43,7 @@ struct keyd_op *keyd_op_new(struct keyd *keyd, struct keyd_job *job, struct keyd
 		return NULL;
 	}
 	op->keyd = keyd;
+	op->number = ++keyd->op_numbers;
 	op->job = job;
 	op->call = call;
 	op->run = run;
@@ -61,6 +62,8 @@ void keyd_op_start(struct keyd_op *op)
 static void free_op(struct keyd_op *op)
 {
 	event_del(&op->timer);
+	if (op->attempting)
+		op->end_attempts(op);
 	TAILQ_REMOVE(&op->job->ops, op, link);
 	op->keyd->op_count--;
 	hd_arena_release(&op->layout.arena);

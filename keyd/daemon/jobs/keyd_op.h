@@ -13,6 +13,7 @@
 
 struct keyd_rekeying;
 struct keyd_answering;
+struct keyd_attempting;
 
 struct keyd_op {
 	TAILQ_ENTRY(keyd_op) link;
@@ -29,6 +30,9 @@ struct keyd_op {
 	struct keyd_task task; /* of a worker */
 	struct keyd_keys_request making;
 	struct keyd_keys *keys;
+	uint64_t number; /* no other operation has it */
+	struct keyd_attempting *attempting; /* see keyd_attempt.h; NULL: it makes none */
+	void (*end_attempts)(struct keyd_op *op); /* frees them */
 	struct keyd_answering *answering; /* the text of the answer, when it is made */
 	struct keyd_store_change change;
 	char *text; /* what the change refers to */

@@ -2,6 +2,7 @@
 #include "keyd_program.h"
 
 #include "keyd_memory.h"
+#include "keyd_recipe.h"
 
 #include <errno.h>
 #include <heddle/engines.h>
@@ -24,7 +25,7 @@ void keyd_program_count(struct keyd *keyd, struct keyd_slot *slot, bool counts)
 	keyd_step_use_keys(slot->step);
 }
 
-static enum keyd_shift shift_kind(const struct keyd *keyd)
+enum keyd_shift keyd_program_shift(const struct keyd *keyd)
 {
 	const struct hd_channel_hello *hello = keyd_managers_master(keyd->managers);
 	const struct hd_engine *engine = hello ? hd_engine_find(hello->engine) : NULL;
@@ -36,10 +37,17 @@ static enum keyd_shift shift_kind(const struct keyd *keyd)
 
 static int choose_shift(struct keyd *keyd, struct keyd_slot *slot, struct hd_error *err)
 {
-	enum keyd_shift kind = shift_kind(keyd);
+	const struct keyd_key_note *note = &slot->step->keys->notes[slot->phase];
+	enum keyd_shift kind = keyd_program_shift(keyd);
 
-	hd_key_shift_free(slot->shift);
-	slot->shift = NULL;
+	keyd_slot_forget_shift(slot);
+	if (!note->is_found && slot->recipe && keyd_recipe_apply(slot))
+		return 0;
+	if (note->is_found) {
+		slot->shift = note->shift;
+		slot->borrows_shift = true;
+		return 0;
+	}
 	if (kind == KEYD_SHIFT_NONE)
 		return 0;
 	return hd_key_shift_choose(
@@ -104,6 +112,7 @@ void keyd_program_slot(struct keyd *keyd, struct keyd_slot *slot)
 	int rc = make_overlay(keyd, slot, &overlay, &err);
 
 	slot->wanted = true;
+	slot->unmade = rc != 0;
 	if (rc) {
 		fail(slot, HD_CHANNEL_REFUSED, err.text);
 		return;
@@ -115,6 +124,21 @@ void keyd_program_slot(struct keyd *keyd, struct keyd_slot *slot)
 	hd_key_overlay_release(&overlay);
 	if (slot->active && (slot->request || slot->in_force))
 		keyd_program_count(keyd, slot, true);
+}
+
+void keyd_program_attempt(struct keyd *keyd, struct keyd_slot *slot,
+			  const struct hd_key_attempt *attempt)
+{
+	struct hd_key_overlay overlay = {0};
+	struct hd_error err = {""};
+
+	if (hd_key_overlay(keyd->view->tree, attempt->key, attempt->shift, slot->offset, &overlay,
+			   &err)) {
+		fail(slot, HD_CHANNEL_FAILED, err.text);
+		return;
+	}
+	send_overlay(keyd, slot, &overlay);
+	hd_key_overlay_release(&overlay);
 }
 
 static void remove_key(struct keyd *keyd, uint64_t key)
@@ -138,8 +162,7 @@ void keyd_program_remove(struct keyd *keyd, struct keyd_step *step)
 			remove_key(keyd, slot->key);
 		slot->sent = slot->in_force = slot->wanted = false;
 		slot->request = 0;
-		hd_key_shift_free(slot->shift);
-		slot->shift = NULL;
+		keyd_slot_forget_shift(slot);
 	}
 }
 
@@ -200,6 +223,12 @@ static void take_result(struct keyd *keyd, struct keyd_slot *slot,
 		fail(slot, result->status, result->reason);
 	if (!slot->in_force)
 		keyd_program_count(keyd, slot, false);
+	if (slot->in_force || slot->status == HD_CHANNEL_REFUSED) {
+		free(slot->recipe);
+		slot->recipe = NULL;
+	}
+	if (slot->in_force && !slot->trying)
+		keyd_program_store(keyd, slot);
 	keyd->changes++;
 	if (op && op->awaits)
 		keyd_op_run(op);
@@ -264,6 +293,60 @@ struct note {
 static void free_note(struct keyd_task *task)
 {
 	free(task);
+}
+
+/* A recipe that is being written. The change is first in it. */
+struct recipe {
+	struct keyd_store_change change;
+	struct keyd *keyd;
+	uint64_t key, check;
+	char step[KEYD_ID_LONGEST + 1], job[KEYD_ID_LONGEST + 1];
+	char *text;
+};
+
+static void free_recipe(struct keyd_task *task)
+{
+	free(((struct recipe *)task)->text);
+	free(task);
+}
+
+static void end_recipe(struct keyd_task *task)
+{
+	struct recipe *recipe = (struct recipe *)task;
+	struct keyd *keyd = recipe->keyd;
+	struct keyd_slot *slot = keyd_job_slot_of_key(&keyd->jobs, recipe->key);
+	struct keyd_op *op = slot ? TAILQ_FIRST(&slot->step->job->ops) : NULL;
+
+	if (slot && slot->written == recipe->check) {
+		slot->storing = false;
+		slot->written = recipe->change.rc ? 0 : recipe->check;
+	}
+	free_recipe(task);
+	if (op && op->awaits)
+		keyd_op_run(op);
+}
+
+void keyd_program_store(struct keyd *keyd, struct keyd_slot *slot)
+{
+	uint64_t check = 0;
+	char *text = keyd_recipe_write(slot, &check);
+	struct recipe *recipe = text && check != slot->written ? calloc(1, sizeof(*recipe)) : NULL;
+
+	if (!recipe) {
+		free(text);
+		return;
+	}
+	*recipe = (struct recipe){.keyd = keyd, .key = slot->key, .check = check, .text = text};
+	snprintf(recipe->job, sizeof(recipe->job), "%s", slot->step->job->id);
+	snprintf(recipe->step, sizeof(recipe->step), "%s", slot->step->name);
+	recipe->change = (struct keyd_store_change){
+	    .task = {.finish = end_recipe, .drop = free_recipe},
+	    .kind = KEYD_STORE_RECIPE,
+	    .row = {
+		.job = recipe->job, .step = recipe->step, .body = text, .key = (int64_t)slot->key}};
+	slot->written = check;
+	slot->storing = true;
+	keyd_store_submit(keyd->store, &recipe->change);
 }
 
 static void submit(struct keyd *keyd, enum keyd_store_kind kind, const struct keyd_step *step)

@@ -5,6 +5,8 @@
 
 #include "keyd_op.h"
 
+#include <heddle/keyd/key_attempts.h>
+
 #define KEYD_STEPS_KEPT 256u /* of a job */
 #define KEYD_STEPS_LEAST 16u /* however much memory they take */
 
@@ -15,6 +17,17 @@
  * the loads from now on. If it cannot be sent, slot->reason says why.
  */
 void keyd_program_slot(struct keyd *keyd, struct keyd_slot *slot);
+
+/* Sends another key of the slot's phase. Its flows do not count in the loads. The result comes as above. */
+void keyd_program_attempt(struct keyd *keyd, struct keyd_slot *slot,
+			  const struct hd_key_attempt *attempt);
+
+/* Which shifts the engine of the master, or the configuration, wants. */
+enum keyd_shift keyd_program_shift(const struct keyd *keyd);
+
+/* Writes how the slot's key is made again after a restart, if the database does not have it. slot->storing until then;
+ * then the first operation of the job is called again. */
+void keyd_program_store(struct keyd *keyd, struct keyd_slot *slot);
 
 /* Lets the flows of a slot count in the loads, or count no more. */
 void keyd_program_count(struct keyd *keyd, struct keyd_slot *slot, bool counts);

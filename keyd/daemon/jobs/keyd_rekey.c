@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_rekey.h"
 
+#include "keyd_attempt.h"
 #include "keyd_program.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ struct keyd_rekeying {
 
 #define NO_TURN UINT_MAX /* it may send its keys at any time */
 
-enum state { NEXT_STEP, KEYS, PROGRAM, RESULT };
+enum state { NEXT_STEP, KEYS, PROGRAM, RESULT, ATTEMPT };
 
 static void note_failure(struct keyd_rekeying *rekeying, const struct keyd_job *job,
 			 const char *reason, uint32_t keys)
@@ -122,7 +123,7 @@ static void program(struct keyd_op *op, bool again)
 static bool is_under_way(const struct keyd_op *op)
 {
 	for (uint32_t i = 0; i < op->step->slot_count; i++)
-		if (op->step->slots[i].request)
+		if (op->step->slots[i].request || op->step->slots[i].storing)
 			return true;
 	return false;
 }
@@ -164,12 +165,47 @@ static int run_keys(struct keyd_op *op)
 	return -1;
 }
 
+/* Of the first slot whose key is refused, if another one may be sound. */
+static enum keyd_attempt attempt_next(struct keyd_op *op)
+{
+	enum keyd_attempt next = KEYD_ATTEMPT_NONE;
+
+	for (uint32_t i = 0; i < op->step->slot_count && next == KEYD_ATTEMPT_NONE; i++)
+		if (op->step->slots[i].wanted)
+			next = keyd_attempt_next(op, &op->step->slots[i]);
+	return next;
+}
+
+/* A worker has made the next attempt. */
+static int run_attempt(struct keyd_op *op)
+{
+	op->rc = 0;
+	if (!keyd_op_has_keys(op)) {
+		keyd_attempt_end(op);
+		return KEYS; /* another fabric has come */
+	}
+	op->awaits = keyd_attempt_send(op) == KEYD_ATTEMPT_SENT;
+	return RESULT;
+}
+
 static int run_result(struct keyd_op *op)
 {
 	if (is_under_way(op) && keyd_op_has_time(op))
 		return -1;
 	op->awaits = false;
 	event_del(&op->timer);
+	if (is_under_way(op))
+		keyd_attempt_end(op);
+	switch (attempt_next(op)) {
+	case KEYD_ATTEMPT_MAKING:
+		op->state = ATTEMPT;
+		return -1;
+	case KEYD_ATTEMPT_SENT:
+		op->awaits = true;
+		return RESULT;
+	default:
+		break;
+	}
 	if (tries_again(op)) {
 		op->state = PROGRAM;
 		op->phase = 1; /* again */
@@ -215,6 +251,9 @@ static void run_rekey(struct keyd_op *op)
 			break;
 		case PROGRAM:
 			next = run_program(op);
+			break;
+		case ATTEMPT:
+			next = run_attempt(op);
 			break;
 		case RESULT:
 			next = run_result(op);

@@ -204,6 +204,36 @@ static void none_is_sound(void **state)
 }
 
 /* Property: attempts differ: of eight whole ones no two have the same entries. */
+/* A shift that was written and read gives the same entries; another number of bytes is refused. */
+static void check_bytes(const struct scene *scene, const struct hd_key_attempt *attempt,
+			const struct hd_key_overlay *expected)
+{
+	struct hd_key_overlay overlay = {0};
+	struct hd_key_shift *shift = NULL;
+	struct hd_error err = {""};
+	uint8_t *bytes = NULL;
+	size_t length = 0;
+
+	if (!attempt->shift)
+		return;
+	assert_int_equal(hd_key_shift_write(scene->tree, attempt->shift, &bytes, &length), 0);
+	assert_int_equal(hd_key_shift_read(scene->tree, bytes, length - 1, &shift), -EINVAL);
+	assert_int_equal(hd_key_shift_read(scene->tree, bytes, length, &shift), 0);
+	assert_int_equal(hd_key_overlay(scene->tree, attempt->key, shift, 1, &overlay, &err), 0);
+	assert_int_equal(overlay.count, expected->count);
+	for (uint32_t i = 0; i < overlay.count; i++) {
+		const struct hd_key_entry *one = &overlay.entries[i],
+					  *other = &expected->entries[i];
+
+		assert_true(one->switch_guid == other->switch_guid);
+		assert_int_equal(one->lid, other->lid);
+		assert_int_equal(one->port, other->port);
+	}
+	hd_key_overlay_release(&overlay);
+	hd_key_shift_free(shift);
+	free(bytes);
+}
+
 static void attempts_differ(void **state)
 {
 	struct scene scene;
@@ -223,6 +253,7 @@ static void attempts_differ(void **state)
 		assert_int_equal(
 		    hd_key_overlay(scene.tree, attempt.key, attempt.shift, 1, &overlays[i], &err),
 		    0);
+		check_bytes(&scene, &attempt, &overlays[i]);
 		hd_key_attempts_answer(attempts, false);
 		for (unsigned other = 0; other < i; other++)
 			assert_true(overlays[i].count != overlays[other].count ||
