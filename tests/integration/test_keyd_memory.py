@@ -101,6 +101,16 @@ def test_steps_that_have_ended(start):
     assert bytes_of(keyd, "key") == 0 and bytes_of(keyd, "user") == 0
 
 
+def test_contention_of_an_ended_phase(start):
+    """Who joins hears the contention of the key that is in the switches, also when its step has no keys any more."""
+    keyd = start(idle_keys_mb=0)
+    assert keyd.place("a", keyd.hosts, "alltoall").status == 200
+    granted = keyd.request("a", 3).json
+    assert granted["ready"] and granted["contention"] > 0 and keyd.done("a", 3).status == 200
+    wait_for(lambda: bytes_of(keyd, "key") == 0, "no keys")
+    assert keyd.call("POST", "/v1/jobs/a/join", {"step": "0"}).json == granted
+
+
 def test_a_new_fabric(start):
     """Keys of ended steps do not keep the fabric of before, and are made for the new one."""
     keyd = start()

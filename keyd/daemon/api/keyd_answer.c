@@ -173,6 +173,17 @@ void keyd_answering_free(struct keyd_answering *answering)
 	free(answering);
 }
 
+/* Of the key that is in the switches, or else of the one that would be. */
+static uint32_t contention(const struct keyd_step *step, const struct keyd_slot *slot,
+			   uint32_t phase)
+{
+	const struct keyd_keys *keys = step->keys;
+
+	if (slot->in_force && slot->phase == phase)
+		return slot->contention;
+	return keys && phase < keys->phase_count ? keys->keys[phase]->contention : 0;
+}
+
 json_t *keyd_answer_phase(const struct keyd_step *step, const struct keyd_slot *slot,
 			  uint32_t phase, bool ready, const char *reason)
 {
@@ -186,7 +197,7 @@ json_t *keyd_answer_phase(const struct keyd_step *step, const struct keyd_slot *
 	    json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:I, s:I, s:I, s:I, s:I}", "key", text,
 		      "phase", (json_int_t)phase, "turn", (json_int_t)step->turn, "offset",
 		      (json_int_t)(ready ? slot->offset : 0), "sl", 0, "ready", ready, "contention",
-		      (json_int_t)(key ? key->contention : 0), "flows", (json_int_t)flows,
+		      (json_int_t)contention(step, slot, phase), "flows", (json_int_t)flows,
 		      "flows_with_key", (json_int_t)(ready ? flows - left_out : 0), "blocks",
 		      (json_int_t)(ready ? slot->blocks : 0), "changed",
 		      (json_int_t)(ready ? slot->changed : 0));

@@ -113,6 +113,7 @@ void keyd_program_slot(struct keyd *keyd, struct keyd_slot *slot)
 
 	slot->wanted = true;
 	slot->unmade = rc != 0;
+	slot->contention = slot->step->keys->keys[slot->phase]->contention;
 	if (rc) {
 		fail(slot, HD_CHANNEL_REFUSED, err.text);
 		return;
