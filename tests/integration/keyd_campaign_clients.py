@@ -173,7 +173,7 @@ class Honest:
                   "offset" if self.random.random() < 0.2 else "rewrite", self.random.choice(USERS))
         while True:
             status, _ = self.measured(self.root, "place", job, "PUT", f"/v1/jobs/{job.name}", job.placement())
-            if status != 0 and status != 503:
+            if status or self.site["end"].is_set():
                 break
             self.wait(0.2)
         if status == 200:
@@ -182,7 +182,7 @@ class Honest:
     def release(self, job):
         while True:
             status, _ = self.measured(self.root, "release", job, "DELETE", f"/v1/jobs/{job.name}")
-            if status in (200, 404):
+            if status in (200, 404) or self.site["end"].is_set():
                 break
             self.wait(0.2)
         self.jobs.remove(job)
