@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_manager.h"
 
+#include "keyd_watch.h"
+
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -10,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#define WAIT_SOON_MS 10u /* between bind() and listen() of a manager that starts */
 #define WAIT_FIRST_MS 200u
 #define WAIT_LAST_MS 5000u
 
@@ -38,6 +41,7 @@ struct keyd_managers {
 	struct manager *list; /* [count] */
 	unsigned count;
 	struct manager *master;
+	struct keyd_watch *watch; /* of their sockets; NULL: the system gave none */
 	uint64_t requests;
 };
 
@@ -77,6 +81,7 @@ static void drop(struct manager *manager, const char *why)
 	if (manager->stream)
 		bufferevent_free(manager->stream);
 	manager->stream = NULL;
+	keyd_watch_folder_of(manager->managers->watch, manager->path);
 	event_add(manager->again, &wait);
 	manager->wait_ms =
 	    manager->wait_ms * 2 < WAIT_LAST_MS ? manager->wait_ms * 2 : WAIT_LAST_MS;
@@ -230,6 +235,22 @@ static void connect_again(evutil_socket_t unused, short what, void *context)
 		drop(manager, strerror(errno));
 }
 
+/* A manager has made its socket. It is not waited for any longer. */
+static void on_socket(void *context, const char *name)
+{
+	const struct timeval now = {0};
+	struct keyd_managers *managers = context;
+
+	for (unsigned i = 0; i < managers->count; i++) {
+		struct manager *manager = &managers->list[i];
+
+		if (manager->stream || strcmp(keyd_watch_name(manager->path), name))
+			continue;
+		manager->wait_ms = WAIT_SOON_MS;
+		event_add(manager->again, &now);
+	}
+}
+
 int keyd_managers_new(struct event_base *base, const struct keyd_config *config,
 		      const struct hd_log *log, const struct keyd_manager_hooks *hooks,
 		      keyd_manager_result *result, struct keyd_managers **out, struct hd_error *err)
@@ -241,6 +262,7 @@ int keyd_managers_new(struct event_base *base, const struct keyd_config *config,
 		return hd_error_no_memory(err);
 	*managers =
 	    (struct keyd_managers){.base = base, .log = log, .hooks = *hooks, .result = result};
+	managers->watch = keyd_watch_new(base, on_socket, managers);
 	managers->list = calloc(config->manager_count, sizeof(*managers->list));
 	for (unsigned i = 0; managers->list && i < config->manager_count; i++) {
 		struct manager *manager = &managers->list[i];
@@ -270,6 +292,7 @@ void keyd_managers_free(struct keyd_managers *managers)
 		event_free(managers->list[i].again);
 		free(managers->list[i].sent);
 	}
+	keyd_watch_free(managers->watch);
 	free(managers->list);
 	free(managers);
 }

@@ -93,8 +93,8 @@ def test_release_while_the_manager_is_away(site):
     manager.stop()
     wait_for(lambda: keyd.get("/healthz").json["manager"] == "away", "the loss of the manager")
     assert keyd.release("1").status == 200
-    manager.start()
     assert manager.keys == keys
+    manager.start()
     wait_for(lambda: not manager.keys, "the removal")
 
 
