@@ -77,11 +77,16 @@ class Caller:
             raise OSError(str(error)) from error
 
     def leave(self, method, path, body):
-        """Makes a call and goes away before the answer."""
-        connection = self.connection()
-        with contextlib.closing(connection):
-            text = json.dumps(body)
-            connection.request(method, path, body=text, headers=self.headers(method, path, text))
+        """Makes a call and goes away before the answer. munged may stop before it is asked about the credential."""
+        text = json.dumps(body)
+        try:
+            headers = self.headers(method, path, text)
+        except subprocess.SubprocessError as error:
+            raise OSError(str(error)) from error
+        if self.remote:
+            time.sleep(random.uniform(0, 1))
+        with contextlib.closing(self.connection()) as connection:
+            connection.request(method, path, body=text, headers=headers)
 
     def drip(self, method, path, body):
         """The same as call() on the unix socket, in small pieces."""
@@ -299,7 +304,8 @@ class Hostile:
         self.many(b"POST /v1/jobs/c0-1/request HTTP/1.1\r\nContent-Le", 400, self.random.random() < 0.3)
 
     def bad_credentials(self):
-        self.many(b"PUT /v1/jobs/1 HTTP/1.1\r\nAuthorization: MUNGE MUNGE:AAAA:\r\nContent-Length: 2\r\n\r\n{}", 60, True)
+        self.many(b"PUT /v1/jobs/1 HTTP/1.1\r\nAuthorization: MUNGE MUNGE:AAAA:\r\nContent-Length: 2\r\n\r\n{}", 60,
+                  True)
 
     def garbage(self):
         self.many(self.random.randbytes(self.random.randint(1, 30000)), 20, self.random.random() < 0.5)
