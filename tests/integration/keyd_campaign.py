@@ -305,6 +305,7 @@ class Campaign:
     def __init__(self, site):
         self.site, self.faults, self.tally = site, [], collections.Counter()
         self.read = collections.Counter()  # bytes of clients' notes
+        self.turns = {}  # (job, step) -> its turn as its client heard it last
         self.longest = 0  # seconds until all was well, once OpenSM had come to rest
         self.stalest = 0  # seconds between the loss of a key in the switches and a grant that did not know of it
         self.places = []  # (seconds, seconds of it without a processor)
@@ -364,6 +365,7 @@ class Campaign:
                 later = next((other["begins"] for other in notes[i + 1:]
                               if "begins" in other and other["job"] == note["job"]), first)
                 self.check_grant(note, min(later, first))
+                self.turns[note["job"], note["step"]] = note["content"]["turn"]
 
     def check_place(self, note):
         seconds, waited = (note["answered"] - note["sent"]) / 1e9, note["waited"] / 1e9
@@ -395,14 +397,19 @@ class Campaign:
             if wrong:
                 self.fault(f"{what}; switches had {wrong[:3]} before the next call or event at {until}")
 
+    def begins(self, note):
+        """Whether a phase began with this grant, whose key was sent then."""
+        return note["kind"] == "request" and self.turns.get((note["job"], note["step"])) != note["content"]["turn"]
+
     def check_stale(self, what, found, flows, note, until):
         """A grant that is not in the switches. heddle-keyd may not have heard yet that OpenSM took the key back."""
         grant, record = note["content"], self.site.record
         before = record.moments(flows, grant["offset"], until, note["answered"] + 1)
-        begun = [when for when in before if when > note["sent"]]
-        if note["answered"] > until and before and not begun:
+        agreed = [until] + [later for when, later in zip([until, *before], before)
+                            if record.contention(flows, grant["offset"], when) == grant["contention"]]
+        if note["answered"] > until and before and not self.begins(note):
             self.tally["stale grants"] += 1
-            seconds = (note["answered"] - before[-1]) / 1e9
+            seconds = (note["answered"] - agreed[-1]) / 1e9
             self.stalest = max(self.stalest, seconds)
             if seconds <= STALE_MOST:
                 return
