@@ -30,7 +30,7 @@ static uint32_t left_out_of(const struct keyd_step *step, uint32_t phase)
 /* Why the key of a phase leaves flows out. */
 static const char *why_left_out(const struct keyd_step *step, uint32_t phase)
 {
-	const char *why = step->keys->notes[phase].why;
+	const char *why = step->keys ? step->keys->notes[phase].why : NULL;
 
 	return why ? why : "unknown";
 }
@@ -173,37 +173,40 @@ void keyd_answering_free(struct keyd_answering *answering)
 	free(answering);
 }
 
-/* Of the key that is in the switches, or else of the one that would be. */
-static uint32_t contention(const struct keyd_step *step, const struct keyd_slot *slot,
-			   uint32_t phase)
+/* What a grant tells of a key: the one in the switches, or else the one that would be. */
+struct key_figures {
+	uint32_t contention, flows, left_out;
+};
+
+static struct key_figures figures_of(const struct keyd_step *step, const struct keyd_slot *slot,
+				     uint32_t phase)
 {
-	const struct keyd_keys *keys = step->keys;
+	const struct hd_key *key = key_of(step, phase);
 
 	if (slot->in_force && slot->phase == phase)
-		return slot->contention;
-	return keys && phase < keys->phase_count ? keys->keys[phase]->contention : 0;
+		return (struct key_figures){slot->contention, slot->flows, slot->left_out};
+	return key ? (struct key_figures){key->contention, key->flow_count, key->left_out}
+		   : (struct key_figures){0};
 }
 
 json_t *keyd_answer_phase(const struct keyd_step *step, const struct keyd_slot *slot,
 			  uint32_t phase, bool ready, const char *reason)
 {
-	const struct hd_key *key = key_of(step, phase);
-	uint32_t flows = key ? key->flow_count : 0, left_out = left_out_of(step, phase);
+	const struct key_figures key = figures_of(step, slot, phase);
 	char text[KEY_TEXT];
 	json_t *json;
 
 	snprintf(text, sizeof(text), "%s.%s.%u", step->job->id, step->name, phase);
-	json =
-	    json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:I, s:I, s:I, s:I, s:I}", "key", text,
-		      "phase", (json_int_t)phase, "turn", (json_int_t)step->turn, "offset",
-		      (json_int_t)(ready ? slot->offset : 0), "sl", 0, "ready", ready, "contention",
-		      (json_int_t)contention(step, slot, phase), "flows", (json_int_t)flows,
-		      "flows_with_key", (json_int_t)(ready ? flows - left_out : 0), "blocks",
-		      (json_int_t)(ready ? slot->blocks : 0), "changed",
-		      (json_int_t)(ready ? slot->changed : 0));
-	if (ready && left_out)
+	json = json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:I, s:I, s:I, s:I, s:I}", "key", text,
+			 "phase", (json_int_t)phase, "turn", (json_int_t)step->turn, "offset",
+			 (json_int_t)(ready ? slot->offset : 0), "sl", 0, "ready", ready,
+			 "contention", (json_int_t)key.contention, "flows", (json_int_t)key.flows,
+			 "flows_with_key", (json_int_t)(ready ? key.flows - key.left_out : 0),
+			 "blocks", (json_int_t)(ready ? slot->blocks : 0), "changed",
+			 (json_int_t)(ready ? slot->changed : 0));
+	if (ready && key.left_out)
 		reason = why_left_out(step, phase);
-	if (json && (!ready || left_out)) {
+	if (json && (!ready || key.left_out)) {
 		json_t *why = json_string(reason);
 
 		json_object_set_new(json, "reason", why ? why : json_string("unknown"));

@@ -209,9 +209,9 @@ static enum keyd_attempt finish(struct keyd_op *op)
 	if (!attempting->attempts || hd_key_attempts_take(attempting->attempts, &key, &shift))
 		return give_up(op);
 	keyd_slot_forget_shift(slot);
-	slot->contention = key->contention;
 	keyd_keys_replace(slot->step->keys, slot->phase, key, shift,
 			  key->left_out ? attempting->reason : NULL);
+	keyd_program_note_key(slot);
 	log_found(op, slot, attempting);
 	keyd_attempt_end(op);
 	if (!slot->in_force) {

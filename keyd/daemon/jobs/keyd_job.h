@@ -38,7 +38,8 @@ struct keyd_slot {
 	uint64_t tried; /* number of the operation that made attempts last */
 	uint64_t request; /* the SET whose result is awaited; 0: none. Results of others are old */
 	uint64_t sent_at; /* microseconds */
-	uint32_t contention; /* of the key that was sent last; keys may be NULL then */
+	/* Of the key that was sent last; keys may be NULL then. */
+	uint32_t contention, flows, left_out;
 	enum hd_channel_status status; /* of the last result; BUSY: no manager or no answer */
 	uint32_t blocks, changed; /* of the last result */
 	char reason[HD_CHANNEL_TEXT]; /* why the key is not in force */

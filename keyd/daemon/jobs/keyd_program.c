@@ -105,6 +105,15 @@ static void send_overlay(struct keyd *keyd, struct keyd_slot *slot,
 	}
 }
 
+void keyd_program_note_key(struct keyd_slot *slot)
+{
+	const struct hd_key *key = slot->step->keys->keys[slot->phase];
+
+	slot->contention = key->contention;
+	slot->flows = key->flow_count;
+	slot->left_out = key->left_out;
+}
+
 void keyd_program_slot(struct keyd *keyd, struct keyd_slot *slot)
 {
 	struct hd_key_overlay overlay = {0};
@@ -113,7 +122,7 @@ void keyd_program_slot(struct keyd *keyd, struct keyd_slot *slot)
 
 	slot->wanted = true;
 	slot->unmade = rc != 0;
-	slot->contention = slot->step->keys->keys[slot->phase]->contention;
+	keyd_program_note_key(slot);
 	if (rc) {
 		fail(slot, HD_CHANNEL_REFUSED, err.text);
 		return;

@@ -10,6 +10,9 @@
 #define KEYD_STEPS_KEPT 256u /* of a job */
 #define KEYD_STEPS_LEAST 16u /* however much memory they take */
 
+/* What grants tell of the key of the slot's phase, as long as it is in the switches. */
+void keyd_program_note_key(struct keyd_slot *slot);
+
 /*
  * Sends the slot's phase to the subnet manager, with a shift for the present loads. The step has
  * keys of the present view. The first operation of the job is called again when the result comes;
