@@ -140,8 +140,10 @@ static unsigned states_of(const struct tables *tables, uint32_t channel, uint32_
 {
 	const uint32_t slot = channel / tables->graph->ports, port = channel % tables->graph->ports;
 
-	return (port_of(tables, 0, slot, lid) == port) | (port_of(tables, 1, slot, lid) == port)
-							     << 1;
+	const unsigned before = port_of(tables, 0, slot, lid) == port;
+	const unsigned after = port_of(tables, 1, slot, lid) == port;
+
+	return before | after << 1;
 }
 
 /* The entries that count of a LID from now on, so that packets to it do not have a dependency; 0: it has none, or both
