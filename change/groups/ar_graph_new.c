@@ -114,6 +114,7 @@ static void unmark(struct hd_ar_graph *graph)
 	}
 	graph->mark_count = graph->sorted = 0;
 	memset(graph->unstable, 0, graph->destinations * sizeof(*graph->unstable));
+	memset(graph->excused, 0, graph->destinations * sizeof(*graph->excused));
 }
 
 static int make(struct hd_ar_graph *graph, const struct hd_fabric *fabric,
