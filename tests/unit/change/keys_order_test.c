@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "keys_testing.h"
+#include "slow_waits_testing.h"
 
 #include <heddle/change/keys_order.h>
 #include <heddle/fabric/walk.h>
@@ -45,50 +46,6 @@ static bool all_arrive(const struct hd_fabric *fabric, const struct hd_routes *b
 	return good;
 }
 
-/* Adds what packets to a LID depend on in one mixture. */
-static void add_waits(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t lid,
-		      bool *waits)
-{
-	uint32_t *path = calloc(fabric->switch_count + 1, sizeof(*path)), count;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		if (!hd_has_adapters(fabric, sw))
-			continue;
-		hd_routes_walk(fabric, routes, sw, lid, path, &count);
-		for (uint32_t i = 0; i + 2 < count; i++) {
-			uint32_t link = hd_fabric_find_isl(fabric, path[i],
-							   hd_routes_port(routes, path[i], lid));
-			uint32_t next = hd_fabric_find_isl(
-			    fabric, path[i + 1], hd_routes_port(routes, path[i + 1], lid));
-			waits[(size_t)link * fabric->isl_count + next] = true;
-		}
-	}
-	free(path);
-}
-
-/* Takes away links that wait for none, again and again. What is left is on cycles or before them. */
-static bool has_cycle(const struct hd_fabric *fabric, const bool *waits)
-{
-	const uint32_t links = fabric->isl_count;
-	bool *gone = calloc(links, sizeof(*gone)), any = true;
-	uint32_t left = links;
-
-	while (any) {
-		any = false;
-		for (uint32_t link = 0; link < links; link++) {
-			bool waiting = false;
-			for (uint32_t next = 0; !waiting && next < links; next++)
-				waiting = !gone[next] && waits[(size_t)link * links + next];
-			if (gone[link] || waiting)
-				continue;
-			gone[link] = any = true;
-			left--;
-		}
-	}
-	free(gone);
-	return left > 0;
-}
-
 struct seen {
 	uint32_t mixtures, lost, any, stepped, refused;
 	bool cycle;
@@ -116,7 +73,7 @@ static void look_at_step(const struct scene *scene, const struct hd_routes *now,
 				write_block(mixture, &writes[w]);
 		seen->mixtures++;
 		seen->lost += !all_arrive(scene->fabric, scene->base, mixture, scene->lid);
-		add_waits(scene->fabric, mixture, scene->lid, scene->waits);
+		slow_waits_add(scene->fabric, mixture, scene->lid, scene->waits);
 		hd_routes_free(mixture);
 	}
 }
@@ -207,7 +164,7 @@ static void add_tables(const struct scene *scene, const struct hd_routes *tables
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
 		if (fabric->lid_owner[lid] != HD_NONE &&
 		    !hd_is_switch(fabric, fabric->port_node[fabric->lid_owner[lid]]))
-			add_waits(fabric, tables, lid, scene->waits);
+			slow_waits_add(fabric, tables, lid, scene->waits);
 }
 
 /* Without a plan, all blocks are one step, which has to be sound; and one that is not sound is no single step. */
@@ -226,7 +183,7 @@ static void look_at_all(struct scene *scene, struct hd_keys_proof *proof, uint64
 	seen->stepped += !rc && plan;
 	if (rc)
 		return;
-	add_waits(scene->fabric, scene->before, scene->lid, scene->waits);
+	slow_waits_add(scene->fabric, scene->before, scene->lid, scene->waits);
 	if (plan) {
 		look_at_plan(scene, plan, random, seen);
 	} else {
@@ -235,7 +192,7 @@ static void look_at_all(struct scene *scene, struct hd_keys_proof *proof, uint64
 		free(writes);
 	}
 	hd_repair_plan_free(plan);
-	seen->cycle |= has_cycle(scene->fabric, scene->waits);
+	seen->cycle |= slow_waits_loop(scene->fabric, scene->waits);
 }
 
 static void replace_once(bool legal, uint64_t seed, struct seen *seen)

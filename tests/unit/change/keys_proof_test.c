@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "keys_testing.h"
+#include "slow_waits_testing.h"
 
 #include <heddle/change/keys_proof.h>
 #include <heddle/fabric/check.h>
@@ -22,49 +23,6 @@ struct slow_graph {
 	bool *waits; /* [isl_count * isl_count] */
 };
 
-static void slow_add(struct slow_graph *graph, const struct hd_routes *routes, uint32_t lid)
-{
-	const struct hd_fabric *fabric = graph->fabric;
-	uint32_t *path = calloc(fabric->switch_count + 1, sizeof(*path)), count;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		if (!hd_has_adapters(fabric, sw))
-			continue;
-		hd_routes_walk(fabric, routes, sw, lid, path, &count);
-		for (uint32_t i = 0; i + 2 < count; i++) {
-			uint32_t link = hd_fabric_find_isl(fabric, path[i],
-							   hd_routes_port(routes, path[i], lid));
-			uint32_t next = hd_fabric_find_isl(
-			    fabric, path[i + 1], hd_routes_port(routes, path[i + 1], lid));
-			graph->waits[(size_t)link * fabric->isl_count + next] = true;
-		}
-	}
-	free(path);
-}
-
-/* Takes away links that wait for none, again and again. What is left is on cycles or before them. */
-static bool slow_has_cycle(const struct slow_graph *graph)
-{
-	const uint32_t links = graph->fabric->isl_count;
-	bool *gone = calloc(links, sizeof(*gone)), any = true;
-	uint32_t left = links;
-
-	while (any) {
-		any = false;
-		for (uint32_t link = 0; link < links; link++) {
-			bool waits = false;
-			for (uint32_t next = 0; !waits && next < links; next++)
-				waits = !gone[next] && graph->waits[(size_t)link * links + next];
-			if (gone[link] || waits)
-				continue;
-			gone[link] = any = true;
-			left--;
-		}
-	}
-	free(gone);
-	return left > 0;
-}
-
 static struct slow_graph slow_new(const struct hd_fabric *fabric, const struct hd_routes *base)
 {
 	struct slow_graph graph = {
@@ -73,7 +31,7 @@ static struct slow_graph slow_new(const struct hd_fabric *fabric, const struct h
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
 		if (fabric->lid_owner[lid] != HD_NONE &&
 		    !hd_is_switch(fabric, fabric->port_node[fabric->lid_owner[lid]]))
-			slow_add(&graph, base, lid);
+			slow_waits_add(fabric, base, lid, graph.waits);
 	return graph;
 }
 
@@ -148,8 +106,8 @@ static void compare(bool legal, uint64_t seed, struct verdicts *verdicts)
 		write_entries(fabric, list, count, routes);
 		bool lost = !arrives_everywhere(fabric, routes, lid);
 		if (!lost)
-			slow_add(&next, routes, lid);
-		bool cycle = !lost && slow_has_cycle(&next);
+			slow_waits_add(fabric, routes, lid, next.waits);
+		bool cycle = !lost && slow_waits_loop(fabric, next.waits);
 		int rc = hd_keys_proof_add(proof, routes, &lid, 1, &err);
 		assert_int_equal(rc, lost ? -EINVAL : cycle ? -ELOOP : 0);
 		verdicts->accepted += !rc;
