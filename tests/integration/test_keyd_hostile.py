@@ -132,6 +132,19 @@ def test_long_answers_follow_changes():
         wait_for(lambda: len(keyd.get("/v1/links?all=1").json["links"]) == 64, "the new fabric")
 
 
+def test_long_answers_asked_while_made():
+    """A call that comes while the text of another is made gets its answer, though no later call wakes the daemon."""
+    with running("12,12,12", "1,12,12") as keyd:
+        first, second = opened(keyd, 0), opened(keyd, 0)
+        keyd.place("1", keyd.hosts[:144])
+        for turn in range(60):
+            (keyd.done if turn % 2 else keyd.request)("1")  # a new text is due
+            first.sendall(LINKS)
+            select.select([], [], [], turn % 20 * 1e-4)  # another moment of the making in each turn
+            second.sendall(LINKS)
+            assert [read_answer(stream)[0] for stream in (first, second)] == [200, 200]
+
+
 def test_slow_reader_loses_its_place():
     """Who does not read a long answer is dropped after patience_s, and others get the place."""
     with running("12,12,12", "1,12,12", max_large_answers=1) as keyd:

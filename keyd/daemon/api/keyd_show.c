@@ -23,6 +23,7 @@ struct keyd_show {
 	struct keyd_text *list; /* of jobs */
 	uint64_t list_changes; /* keyd->changes when the list was made */
 	struct links {
+		struct keyd_show *show;
 		struct calls calls, waiting; /* waiting: for the text that is being made */
 		struct keyd_links_task *making;
 		struct keyd_links *made; /* the newest text; NULL: none */
@@ -31,6 +32,22 @@ struct keyd_show {
 };
 
 /* ---- calls wait ---- */
+
+static bool has_work(const struct keyd_show *show)
+{
+	bool works =
+	    !TAILQ_EMPTY(&show->jobs) || !TAILQ_EMPTY(&show->job) || !TAILQ_EMPTY(&show->metrics);
+
+	for (unsigned i = 0; i < 2; i++)
+		works |= !show->links[i].making && !TAILQ_EMPTY(&show->links[i].calls);
+	return works;
+}
+
+static void turn(struct keyd_show *show)
+{
+	if (has_work(show))
+		event_active(show->turn, EV_TIMEOUT, 0);
+}
 
 /* Answers at the end of the round, or with 503 at once. size: of the answer, about. */
 static void wait_for(struct keyd_call *call, struct calls *calls, size_t size)
@@ -44,7 +61,7 @@ static void wait_for(struct keyd_call *call, struct calls *calls, size_t size)
 		return;
 	}
 	TAILQ_INSERT_TAIL(calls, call, link);
-	event_active(show->turn, EV_TIMEOUT, 0);
+	turn(show);
 }
 
 void keyd_show_jobs(struct keyd_call *call)
@@ -199,6 +216,7 @@ static void on_links(void *context, struct keyd_links *made)
 	links->making = NULL;
 	while (!TAILQ_EMPTY(&links->waiting))
 		answer_first(&links->waiting, made ? made->text : NULL);
+	turn(links->show); /* calls that came meanwhile */
 }
 
 static void turn_links(struct keyd_show *show, bool all)
@@ -223,22 +241,6 @@ static void turn_links(struct keyd_show *show, bool all)
 }
 
 /* ---- the turn ---- */
-
-static bool has_work(const struct keyd_show *show)
-{
-	bool works =
-	    !TAILQ_EMPTY(&show->jobs) || !TAILQ_EMPTY(&show->job) || !TAILQ_EMPTY(&show->metrics);
-
-	for (unsigned i = 0; i < 2; i++)
-		works |= !show->links[i].making && !TAILQ_EMPTY(&show->links[i].calls);
-	return works;
-}
-
-static void turn(struct keyd_show *show)
-{
-	if (has_work(show))
-		event_active(show->turn, EV_TIMEOUT, 0);
-}
 
 static void on_turn(evutil_socket_t unused, short what, void *context)
 {
@@ -270,6 +272,7 @@ int keyd_show_new(struct keyd *keyd, struct keyd_show **out, struct hd_error *er
 	TAILQ_INIT(&show->job);
 	TAILQ_INIT(&show->metrics);
 	for (unsigned i = 0; i < 2; i++) {
+		show->links[i].show = show;
 		TAILQ_INIT(&show->links[i].calls);
 		TAILQ_INIT(&show->links[i].waiting);
 	}
