@@ -23,6 +23,7 @@ from flaps import Damage, Flaps
 from repair_replay import KILLED, WANTED, Before, Cuts, Replay, generalise
 from repair_sim import REPAIR
 from repair_trees import Members
+from replay_checker import REPLAY, Checker
 
 SWEEP_ALONE = BUILD / "tests" / "flaps" / "heddle-sweep-alone"
 MOST_DOWN = 24  # parts
@@ -51,9 +52,15 @@ class Campaign:
         self.tally = Counter()
         self.clock, self.mft_clock, self.ar_record = (simulation.folder / name
                                                       for name in ("clock", "mft-clock", "ar-record"))
-        if adaptive:
-            emulated.record(self.ar_record)
+        self.quick = self.start_quick() if adaptive and REPLAY.exists() else None
         self.rest()
+
+    def start_quick(self):
+        """heddle-replay, which looks at the same Sets beside repair_replay.py."""
+        quick = Checker(self.simulation.discover("quick.topo"), self.home, self.clock, self.ar_record)
+        quick.load()
+        self.quick_is_whole = True  # no Set was missing in its records
+        return quick
 
     def join_groups(self, count):
         self.members = Members(self.simulation, self.home, self.random, count)
@@ -111,6 +118,8 @@ class Campaign:
             self.damage.down[name] = self.damage.parts[name]
         lost = sorted(self.damage.dead_cables() - dead)
         self.cuts.add(time.time_ns(), self.dead_ends())
+        if self.quick:
+            self.quick.cut(*self.cuts.list[-1])
         if lost:
             self.simulation.command(self.damage.commands("Unlink", lost))
 
@@ -119,6 +128,8 @@ class Campaign:
         for name in names:
             self.damage.down.pop(name)
         cables = sorted(dead - self.damage.dead_cables())
+        if self.quick:
+            self.quick.cut(time.time_ns(), self.dead_ends())  # OpenSM may find them while the command is under way
         if cables:
             self.simulation.command(self.damage.commands("ReLink", cables))
         self.cuts.add(time.time_ns(), self.dead_ends())
@@ -225,6 +236,8 @@ class Campaign:
         mode = self.random.choices(list(MODES), list(MODES.values()))[0]
         names = self.draw(mode)
         before = self.before()
+        if self.quick:
+            self.quick.go()  # what came since the last event
         shutil.copy(self.simulation.folder / "heddle-tables", self.simulation.folder / "before.state")
         self.cuts = Cuts(self.dead_ends())
         offsets, since = (self.offset, self.mft_offset, self.ar_offset), len(self.opensm.log())
@@ -241,8 +254,10 @@ class Campaign:
         if self.client:
             self.hear_of_keys()
         self.event_log = self.opensm.log()[since:]
-        replay = Replay(self, before, self.steps(offsets, moments), mode)
+        replay = Replay(self, before, self.steps(offsets, moments), mode, self.quick and self.quick.go()[0])
         faults += replay.run()
+        if replay.unclear and self.quick:
+            self.quick_is_whole = False
         if mode == "kill" and self.members:
             self.members.fill(self.flaps.fabric)
             self.rest()
@@ -289,6 +304,9 @@ def run(netlist, engine, seed, failures, report=None, options=None, groups=0, ke
     settings = {"qos": "TRUE", "transaction_timeout": 200, "transaction_retries": 3, **(options or {})}
     emulated = Emulator()
     with Simulation(netlist, emulator=emulated, clock=True) as simulation:
+        (simulation.folder / "ar-record").touch()
+        if engine.startswith("ar_"):
+            emulated.record(simulation.folder / "ar-record")
         conf = REPAIR + (keys_sim.settings(simulation.folder) if keys else "")
         with simulation.opensm(engine, options=settings, heddle_conf=conf, log_flags=LOG_DUMPS) as opensm:
             campaign = Campaign(simulation, opensm, emulated, seed, adaptive=engine.startswith("ar_"))
@@ -303,4 +321,6 @@ def run(netlist, engine, seed, failures, report=None, options=None, groups=0, ke
                 if len(campaign.damage.down) > MOST_DOWN // 2 or campaign.random.random() < 0.4:
                     campaign.restore()
             campaign.tally["longest lock us"] = longest_lock(opensm)
+            if campaign.quick:
+                campaign.quick.close()
             return campaign.tally

@@ -3,7 +3,7 @@
 the switches took, in the order of time. Shares no code with Heddle."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 
 import independent_check
 import repair_adaptive
@@ -60,9 +60,10 @@ class Before:
 
 
 class Replay:
-    """`steps`: [(when, rank, Set or Line)]. campaign: see repair_campaign."""
+    """`steps`: [(when, rank, Set or Line)]. campaign: see repair_campaign. quick: what heddle-replay has found of the
+    same Sets, or None."""
 
-    def __init__(self, campaign, before, steps, mode):
+    def __init__(self, campaign, before, steps, mode, quick=None):
         self.campaign, self.lanes, self.mode = campaign, before.lanes, mode
         self.intact = campaign.damage.intact
         self.state = repair_record.Switches(before.tables, campaign.home)
@@ -72,6 +73,11 @@ class Replay:
         self.time_line = sorted(steps, key=lambda item: item[:2])
         self.traps = self.find_traps()
         self.fabrics, self.faults, self.notes, self.tally = {}, [], [], Counter()
+        self.quick = None if quick is None else defaultdict(set)  # time of a Set -> LIDs that go in a circle
+        for finding in quick or ():
+            if finding.kind in ("loop", "still"):
+                self.quick[finding.when].update(int(lid) for lid in finding.words[2:])
+        self.unclear = []  # entries that are not what the record says
         self.later = []  # faults that count only if the record is complete
         self.sweeping = False  # OpenSM sends tables
         self.adapting = False  # ... or its thread of adaptive routing does, for a sweep
@@ -138,7 +144,7 @@ class Replay:
                 way = repair_record.circle(fabric, self.state.tables, loops[0])
                 self.faults.append(f"loops after a block of a repair: LIDs {loops[:5]}, circle {way}, {one}")
             if self.adaptive:
-                self.expect_no_circle(fabric, self.state.target(fabric, one.path), changed)
+                self.expect_no_circle(when, fabric, self.state.target(fabric, one.path), changed)
 
     def take_multicast(self, fabric, one):
         switch = self.state.target(fabric, one.path)
@@ -155,10 +161,15 @@ class Replay:
         changed = self.adaptive.take(one)
         if changed and not self.sweeping and not self.adapting:
             self.tally["AR Sets of repairs"] += 1
-            self.expect_no_circle(self.fabric(when), one.switch, changed)
+            self.expect_no_circle(when, self.fabric(when), one.switch, changed)
 
-    def expect_no_circle(self, fabric, switch, lids):
+    def expect_no_circle(self, when, fabric, switch, lids):
         loops = self.adaptive.looping(fabric, switch, lids) if switch in fabric.switches else []
+        if self.quick is not None and self.mode != "flap" and self.campaign.quick_is_whole:
+            self.tally["Sets compared with heddle-replay"] += 1
+            quickly = self.quick.get(when, set())
+            if quickly != set(loops):
+                self.later.append(f"heddle-replay at {when}: LIDs {sorted(quickly)} go in a circle, not {loops}")
         if loops:
             self.faults.append(f"packets may go in a circle after a Set of a repair: {switch}, LIDs {loops[:5]}")
 
@@ -326,6 +337,7 @@ class Replay:
         unclear = [change for change in independent_check.changes(self.state.tables, tables) if change[0] in switches]
         if self.trees and campaign.trees_now is not None:
             unclear += repair_trees.unlike(self.trees.tables, campaign.trees_now, switches)
+        self.unclear = unclear
         if unclear:
             self.tally["events whose record is not complete"] += 1
         else:
