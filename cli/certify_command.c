@@ -18,6 +18,7 @@ struct certify_job {
 	struct table_source tables;
 	struct policy_arguments policy;
 	const char *plan_path; /* NULL: forwarding tables alone */
+	const char *before_path; /* tables that the others replace; NULL: none */
 	const char *output; /* NULL: standard output */
 	int lmc;
 	bool verbose;
@@ -25,13 +26,17 @@ struct certify_job {
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
 	struct hd_ar_plan *plan;
-	struct hd_certificate *certificate;
+	struct hd_routes *before; /* NULL: none */
+	struct hd_certificate *certificate; /* of the change, if there is one */
+	struct hd_certificate_change *change;
 };
 
 static const struct argument arguments[] = {
     SHARED_ENGINE(struct certify_job, tables),
     {0, "plan", "FILE", "packets may take all ports of this plan of adaptive routing (.far file)",
      ARGUMENT_TEXT(struct certify_job, plan_path)},
+    {0, "before", "FILE", "certify the change from these tables to TABLES, in steps",
+     ARGUMENT_TEXT(struct certify_job, before_path)},
     SHARED_OUTPUT(struct certify_job, output),
     POLICY_ARGUMENTS(struct certify_job, policy),
     SHARED_LMC(struct certify_job, lmc),
@@ -74,8 +79,25 @@ static int read_inputs(struct certify_job *job, const char *path, struct hd_erro
 						      .log = &log};
 		rc = table_source_make(&job->tables, &request, &job->routes, err);
 	}
+	if (!rc && job->before_path) {
+		const struct table_request request = {.fabric = job->fabric, .log = &log};
+		struct table_source before = {.paths = &job->before_path, .path_count = 1};
+		rc = table_source_make(&before, &request, &job->before, err);
+	}
 	if (!rc && job->plan_path)
 		rc = read_plan(job, err);
+	return rc;
+}
+
+static int make_certificate(struct certify_job *job, struct hd_error *err)
+{
+	if (!job->before)
+		return hd_ar_certify(job->fabric, job->routes, job->plan, NULL, &job->certificate,
+				     err);
+	int rc = hd_certificate_change_new(job->fabric, job->before, job->routes, NULL,
+					   &job->change, err);
+	if (!rc)
+		job->certificate = job->change->after;
 	return rc;
 }
 
@@ -86,7 +108,8 @@ static int write_certificate(const struct certify_job *job, struct hd_error *err
 
 	if (rc)
 		return rc;
-	rc = hd_certificate_write(job->certificate, job->fabric, output.stream, err);
+	rc = job->change ? hd_certificate_change_write(job->change, job->fabric, output.stream, err)
+			 : hd_certificate_write(job->certificate, job->fabric, output.stream, err);
 	return output_close(&output, rc, err);
 }
 
@@ -103,6 +126,9 @@ static void print_summary(const struct certify_job *job)
 	if (certificate->unreached)
 		fprintf(stderr, ", %" PRIu64 " pairs of a switch and a LID without an entry",
 			certificate->unreached);
+	if (job->change)
+		fprintf(stderr, ", %" PRIu32 " step%s", job->change->step_count,
+			job->change->step_count == 1 ? "" : "s");
 	fputc('\n', stderr);
 }
 
@@ -114,7 +140,7 @@ static int run_job(struct certify_job *job, const char *path)
 	if (rc)
 		return message_fail(&err);
 	progress_begin("proving");
-	rc = hd_ar_certify(job->fabric, job->routes, job->plan, &job->certificate, &err);
+	rc = make_certificate(job, &err);
 	progress_end();
 	if (rc == -EHOSTUNREACH || rc == -ELOOP || (rc == -EINVAL && job->plan)) {
 		fprintf(stderr, "no certificate: %s\n", err.text);
@@ -134,12 +160,14 @@ static int run(void *context, const struct operands *operands)
 	int status = table_source_take_operands(&job->tables, &usage, operands, 0,
 						"FABRIC and TABLES (with -e: FABRIC)");
 	const char *const inputs[] = {status ? NULL : operands->items[0], job->policy.name_map,
-				      job->plan_path};
+				      job->plan_path, job->before_path};
 
 	if (!status)
 		status = policy_arguments_refuse(&job->policy, job->tables.engine);
 	if (!status)
-		status = output_refuse("output", job->output, inputs, 3);
+		status = output_refuse("output", job->output, inputs, 4);
+	if (!status && job->plan_path && job->before_path)
+		status = message_error("--before does not go with --plan");
 	if (!status)
 		status = output_refuse("output", job->output, job->policy.files, HD_POLICY_FILES);
 	if (!status && !job->tables.engine)
@@ -153,7 +181,11 @@ int certify_command(int argc, char **argv)
 	struct certify_job job = {.lmc = LMC_ANY};
 	int status = arguments_run(&usage, argc, argv, &job, run);
 
-	hd_certificate_free(job.certificate);
+	if (job.change)
+		hd_certificate_change_free(job.change);
+	else
+		hd_certificate_free(job.certificate);
+	hd_routes_free(job.before);
 	hd_ar_plan_free(job.plan);
 	hd_routes_free(job.routes);
 	hd_fabric_free(job.fabric);

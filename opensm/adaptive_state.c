@@ -7,7 +7,7 @@
 
 void adaptive_init(struct adaptive *adaptive)
 {
-	*adaptive = (struct adaptive){.now = {.state = ADAPTIVE_OFF}, .wake = -1};
+	*adaptive = (struct adaptive){.now = {.state = ADAPTIVE_OFF}, .wake = {-1, -1}};
 	pthread_mutex_init(&adaptive->lock, NULL);
 }
 
@@ -37,9 +37,12 @@ static bool is_same(const struct adaptive *adaptive, enum adaptive_state state,
 static void tell(const struct adaptive *adaptive)
 {
 	const uint64_t one = 1;
-	const ssize_t written = adaptive->wake < 0 ? 0 : write(adaptive->wake, &one, sizeof(one));
 
-	(void)written; /* it fails only if it has been written very often already */
+	for (unsigned i = 0; i < ADAPTIVE_WATCHERS; i++) {
+		const int wake = adaptive->wake[i];
+		const ssize_t written = wake < 0 ? 0 : write(wake, &one, sizeof(one));
+		(void)written; /* it fails only if it has been written very often already */
+	}
 }
 
 static void replace(struct adaptive *adaptive, enum adaptive_state state, struct hd_ar_plan *plan)
@@ -74,12 +77,12 @@ void adaptive_note(struct adaptive *adaptive, enum adaptive_state state, struct 
 	pthread_mutex_unlock(&adaptive->lock);
 }
 
-void adaptive_watch(struct adaptive *adaptive, int wake)
+void adaptive_watch(struct adaptive *adaptive, enum adaptive_watcher watcher, int wake)
 {
 	if (!adaptive)
 		return;
 	pthread_mutex_lock(&adaptive->lock);
-	adaptive->wake = wake;
+	adaptive->wake[watcher] = wake;
 	pthread_mutex_unlock(&adaptive->lock);
 }
 

@@ -28,10 +28,13 @@ struct adaptive_view {
 	    *plan; /* held; ON: in force, without what routing keys change; else NULL */
 };
 
+/* Who hears when something else is in force. */
+enum adaptive_watcher { ADAPTIVE_KEYS, ADAPTIVE_CERTIFICATE, ADAPTIVE_WATCHERS };
+
 struct adaptive {
 	pthread_mutex_t lock; /* taken after all others */
 	struct adaptive_view now;
-	int wake; /* eventfd of the one who waits for a change; -1: nobody does */
+	int wake[ADAPTIVE_WATCHERS]; /* eventfds of those who wait for a change; -1: nobody does */
 };
 
 void adaptive_init(struct adaptive *adaptive);
@@ -46,7 +49,7 @@ void adaptive_release(struct adaptive *adaptive);
 void adaptive_note(struct adaptive *adaptive, enum adaptive_state state, struct hd_ar_plan *plan);
 
 /* The eventfd is written when something else is in force, from now on; -1: no more. For any thread. */
-void adaptive_watch(struct adaptive *adaptive, int wake);
+void adaptive_watch(struct adaptive *adaptive, enum adaptive_watcher watcher, int wake);
 
 /* What is in force; to be released. For any thread. */
 void adaptive_look(struct adaptive *adaptive, struct adaptive_view *out);

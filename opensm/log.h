@@ -23,7 +23,8 @@ enum log_error {
 	LOG_ERROR_AR = 11, /* adaptive routing */
 	LOG_ERROR_MAP = 12, /* routing to other subnets */
 	LOG_ERROR_KEYS = 13, /* routing keys */
-	LOG_ERROR_STATUS = 14 /* heddle status cannot ask, or metrics are not written */
+	LOG_ERROR_STATUS = 14, /* heddle status cannot ask, or metrics are not written */
+	LOG_ERROR_CERTIFICATE = 15 /* a certificate could not be made or written */
 };
 
 /*

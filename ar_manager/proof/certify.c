@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <errno.h>
+#include "certify_dfp.h"
+
 #include <heddle/ar_manager/certify.h>
 #include <stdlib.h>
 
@@ -23,27 +24,21 @@ static void add_ports(const void *context, uint32_t sw, uint32_t lid, struct hd_
 		hd_port_set_unite(ports, &group->ports[sub]);
 }
 
-static int check_plan(const struct hd_fabric *fabric, const struct hd_routes *routes,
-		      const struct hd_ar_plan *plan, struct hd_error *err)
-{
-	uint64_t wrong;
-
-	if (plan->table_count > 1)
-		return hd_error_set(
-		    err, -ENOTSUP,
-		    "a plan with private tables (DFP) has no certificate: its ports "
-		    "depend on where a packet comes from");
-	return hd_ar_plan_check(plan, fabric, routes, NULL, &wrong, err);
-}
-
 int hd_ar_certify(const struct hd_fabric *fabric, const struct hd_routes *routes,
-		  const struct hd_ar_plan *plan, struct hd_certificate **out, struct hd_error *err)
+		  const struct hd_ar_plan *plan, const struct hd_go_on *go_on,
+		  struct hd_certificate **out, struct hd_error *err)
 {
 	struct planned planned = {.plan = plan};
 	struct hd_certificate_request request = {.fabric = fabric, .routes = routes};
 	uint32_t *rows = NULL;
-	int rc = plan ? check_plan(fabric, routes, plan, err) : 0;
+	uint64_t wrong;
 
+	if (go_on)
+		request.go_on = *go_on;
+	int rc = plan ? hd_ar_plan_check(plan, fabric, routes, go_on, &wrong, err) : 0;
+
+	if (plan && !rc && plan->table_count > 1)
+		return certify_dfp(fabric, routes, plan, go_on, out, err);
 	if (plan && !rc) {
 		rows = malloc(((size_t)fabric->switch_count + 1) * sizeof(*rows));
 		if (!rows)

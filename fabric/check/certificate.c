@@ -63,12 +63,40 @@ static int add_hop(struct maker *maker, uint32_t sw, uint32_t port)
 
 	if (sw == maker->destination)
 		return port == maker->port ? 0 : lost(maker, sw, "leave for another port");
+	if (link == HD_NONE && maker->request->after)
+		return 0;
 	if (link == HD_NONE)
 		return lost(maker, sw, "leave by a port that leads to no other switch");
 	uint32_t base = fabric->isl_base[sw], bit = link - base;
 	maker->hops[base + maker->hop_count[sw]++] = link;
 	maker->hop_set[(size_t)sw * maker->words + bit / 64] |= UINT64_C(1) << bit % 64;
 	return 0;
+}
+
+static int add_hops(struct maker *maker, uint32_t sw, const struct hd_port_set *ports)
+{
+	HD_PORT_SET_FOREACH(port, ports) {
+		int rc = add_hop(maker, sw, port);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Both entries of a mixture: packets may find none. */
+static int load_mixture(struct maker *maker, uint32_t sw)
+{
+	const struct hd_certificate_request *request = maker->request;
+	struct hd_port_set ports = {{0}};
+	uint8_t before = hd_routes_port(request->routes, sw, maker->lid);
+	uint8_t after = hd_routes_port(request->after, sw, maker->lid);
+
+	maker->distance[sw] = 0;
+	if (before != HD_NO_PORT)
+		hd_port_set_add(&ports, before);
+	if (after != HD_NO_PORT)
+		hd_port_set_add(&ports, after);
+	return add_hops(maker, sw, &ports);
 }
 
 static int load_switch(struct maker *maker, uint32_t sw, bool groups)
@@ -82,6 +110,8 @@ static int load_switch(struct maker *maker, uint32_t sw, bool groups)
 	maker->passing[sw] = 0;
 	maker->distance[sw] = sw == maker->destination && port != HD_NO_PORT ? 0 : NONE;
 	memset(maker->hop_set + (size_t)sw * maker->words, 0, maker->words * sizeof(uint64_t));
+	if (request->after)
+		return load_mixture(maker, sw);
 	if (groups && request->add_ports)
 		request->add_ports(request->context, sw, maker->lid, &ports);
 	if (port == HD_NO_PORT)
@@ -89,12 +119,7 @@ static int load_switch(struct maker *maker, uint32_t sw, bool groups)
 			   ? 0
 			   : lost(maker, sw, "have a group but no port in the tables");
 	hd_port_set_add(&ports, port);
-	HD_PORT_SET_FOREACH(each, &ports) {
-		int rc = add_hop(maker, sw, each);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	return add_hops(maker, sw, &ports);
 }
 
 static void reach(struct maker *maker, uint32_t sw, uint32_t *depth)
@@ -261,87 +286,6 @@ static int collect(struct maker *maker)
 
 /* ---- ranks ---- */
 
-static int refuse_lane(struct maker *maker, unsigned lane)
-{
-	const struct hd_fabric *fabric = maker->fabric;
-	uint32_t *cycle = hd_arena_alloc(&maker->arena, fabric->isl_count, sizeof(*cycle));
-	uint32_t length;
-	char label[HD_LABEL_SIZE];
-
-	if (!cycle || hd_dependencies_find_cycle(&maker->graphs[lane], cycle, &length))
-		return hd_error_no_memory(maker->err);
-	uint32_t sw = hd_isl_from(fabric, cycle[0]);
-	hd_port_label(fabric, hd_port_index(fabric, sw, fabric->isl_port[cycle[0]]), label,
-		      sizeof(label));
-	return hd_error_set(maker->err, -ELOOP,
-			    "VL %u has a credit loop of %" PRIu32
-			    " links, one of them from %s; heddle check shows it",
-			    lane, length, label);
-}
-
-struct ranking {
-	const struct hd_dependencies *graph;
-	uint32_t *rank; /* [isl_count] */
-	uint32_t *waiting; /* [isl_count] links without a rank yet that wait for the link */
-	uint32_t *queue; /* [isl_count] links with their final rank */
-	uint32_t queued;
-};
-
-/* Calls visit() for each link that `link` waits for. */
-static void each_wait(struct ranking *ranking, uint32_t link,
-		      void (*visit)(struct ranking *ranking, uint32_t link, uint32_t next))
-{
-	const struct hd_dependencies *graph = ranking->graph;
-	uint32_t base = graph->fabric->isl_base[graph->fabric->isl_to[link]];
-
-	for (uint32_t word = 0; word < graph->words; word++)
-		for (uint64_t left = graph->waits_for[(size_t)link * graph->words + word]; left;
-		     left &= left - 1)
-			visit(ranking, link, base + word * 64 + (uint32_t)__builtin_ctzll(left));
-}
-
-static void count_wait(struct ranking *ranking, uint32_t link, uint32_t next)
-{
-	(void)link;
-	ranking->waiting[next]++;
-}
-
-static void raise_rank(struct ranking *ranking, uint32_t link, uint32_t next)
-{
-	if (ranking->rank[next] <= ranking->rank[link])
-		ranking->rank[next] = ranking->rank[link] + 1;
-	if (!--ranking->waiting[next])
-		ranking->queue[ranking->queued++] = next;
-}
-
-/* The rank of a link is the number of links of the longest chain that waits for it. */
-static int rank_lane(struct maker *maker, unsigned lane)
-{
-	uint32_t links = maker->fabric->isl_count;
-	struct ranking ranking = {.graph = &maker->graphs[lane],
-				  .rank = calloc(links + 1, sizeof(uint32_t))};
-
-	maker->certificate->rank[lane] = ranking.rank;
-	ranking.waiting = hd_arena_alloc(&maker->arena, links, sizeof(*ranking.waiting));
-	ranking.queue = hd_arena_alloc(&maker->arena, links, sizeof(*ranking.queue));
-	if (!ranking.rank || hd_arena_check(&maker->arena))
-		return hd_error_no_memory(maker->err);
-	for (uint32_t link = 0; link < links; link++)
-		each_wait(&ranking, link, count_wait);
-	for (uint32_t link = 0; link < links; link++)
-		if (!ranking.waiting[link])
-			ranking.queue[ranking.queued++] = link;
-	for (uint32_t done = 0; done < ranking.queued; done++)
-		each_wait(&ranking, ranking.queue[done], raise_rank);
-	if (ranking.queued < links)
-		return refuse_lane(maker, lane);
-	for (uint32_t link = 0; link < links; link++)
-		if (!(maker->carries[link] >> lane & 1))
-			ranking.rank[link] = NONE;
-	maker->certificate->lanes |= (uint16_t)(1u << lane);
-	return 0;
-}
-
 static int rank_lanes(struct maker *maker)
 {
 	uint16_t used = 0;
@@ -351,7 +295,8 @@ static int rank_lanes(struct maker *maker)
 		used |= maker->carries[link];
 	for (unsigned lane = 0; !rc && lane < LANES; lane++)
 		if (used >> lane & 1)
-			rc = rank_lane(maker, lane);
+			rc = hd_certificate_rank(maker->certificate, &maker->graphs[lane],
+						 maker->carries, lane, maker->err);
 	return rc;
 }
 
@@ -429,8 +374,11 @@ static int make(struct maker *maker)
 		return hd_error_no_memory(maker->err);
 	memset(certificate->row_of_lid, 0xFF, maker->fabric->lid_count * sizeof(uint32_t));
 	maker->destination = HD_NONE;
-	for (maker->lid = 0; !rc && maker->lid < maker->fabric->lid_count; maker->lid++)
-		rc = add_lid(maker, &first_row);
+	for (maker->lid = 0; !rc && maker->lid < maker->fabric->lid_count; maker->lid++) {
+		rc = hd_go_on_check(&maker->request->go_on, maker->err);
+		if (!rc)
+			rc = add_lid(maker, &first_row);
+	}
 	return rc ? rc : rank_lanes(maker);
 }
 
@@ -466,5 +414,6 @@ void hd_certificate_free(struct hd_certificate *certificate)
 		free(certificate->rank[lane]);
 	free(certificate->distance);
 	free(certificate->row_of_lid);
+	free(certificate->above);
 	free(certificate);
 }

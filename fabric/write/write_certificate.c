@@ -89,8 +89,47 @@ static void write_lids(const struct hd_certificate *certificate, FILE *stream)
 				certificate->row_of_lid[lid]);
 }
 
-int hd_certificate_write(const struct hd_certificate *certificate, const struct hd_fabric *fabric,
-			 FILE *stream, struct hd_error *err)
+/* A digit for each port of a switch: 1 if packets that arrive by it come from above. */
+static void write_above(const struct hd_certificate *certificate, const struct hd_fabric *fabric,
+			char *line, FILE *stream)
+{
+	fputs("above digits 1\n", stream);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t is_above[HD_PORTS_MAX + 1], ports = hd_node_ports(fabric, sw);
+		for (uint32_t port = 1; port <= ports; port++)
+			is_above[port - 1] = hd_port_set_has(&certificate->above[sw], port);
+		write_row(is_above, ports, 1, line, stream);
+	}
+}
+
+/* Ranks, distances and LIDs. */
+static void write_numbers(const struct hd_certificate *certificate, const struct hd_fabric *fabric,
+			  char *line, FILE *stream)
+{
+	for (unsigned lane = 0; lane < HD_CERTIFICATE_LANES; lane++)
+		if (certificate->lanes >> lane & 1)
+			write_lane(certificate, fabric, lane, line, stream);
+	write_distances(certificate, line, stream);
+	write_lids(certificate, stream);
+}
+
+static void write_steps(const struct hd_certificate_change *change, const struct hd_fabric *fabric,
+			char *line, FILE *stream)
+{
+	for (uint32_t step = 0; step < change->step_count; step++) {
+		const uint32_t base = change->step_base[step], end = change->step_base[step + 1];
+		fprintf(stream, "step %" PRIu32 " entries %" PRIu32 "\n", step + 1, end - base);
+		for (uint32_t i = base; i < end; i++)
+			fprintf(stream, "0x%04" PRIx32 " %" PRIu32 "\n", change->entries[i].lid,
+				change->entries[i].sw);
+		write_numbers(change->mixture[step], fabric, line, stream);
+	}
+}
+
+/* `change` NULL: of tables alone. */
+static int write_all(const struct hd_certificate *certificate,
+		     const struct hd_certificate_change *change, const struct hd_fabric *fabric,
+		     FILE *stream, struct hd_error *err)
 {
 	size_t numbers = fabric->switch_count > HD_PORTS_MAX ? fabric->switch_count : HD_PORTS_MAX;
 	char *line = malloc(numbers * DIGITS_MAX + 1);
@@ -98,16 +137,31 @@ int hd_certificate_write(const struct hd_certificate *certificate, const struct 
 	if (!line)
 		return hd_error_no_memory(err);
 	errno = 0;
-	fprintf(stream, "heddle certificate %d\nunreached %" PRIu64 "\nswitches %" PRIu32 "\n",
-		HD_CERTIFICATE_VERSION, certificate->unreached, fabric->switch_count);
+	fprintf(stream, "heddle certificate %d\n", HD_CERTIFICATE_VERSION);
+	if (*certificate->made)
+		fprintf(stream, "made %s\n", certificate->made);
+	fprintf(stream, "unreached %" PRIu64 "\nswitches %" PRIu32 "\n", certificate->unreached,
+		fabric->switch_count);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		fprintf(stream, "0x%016" PRIx64 "\n", fabric->node_guid[sw]);
-	for (unsigned lane = 0; lane < HD_CERTIFICATE_LANES; lane++)
-		if (certificate->lanes >> lane & 1)
-			write_lane(certificate, fabric, lane, line, stream);
-	write_distances(certificate, line, stream);
-	write_lids(certificate, stream);
+	if (certificate->above)
+		write_above(certificate, fabric, line, stream);
+	write_numbers(certificate, fabric, line, stream);
+	if (change)
+		write_steps(change, fabric, line, stream);
 	fputs("end\n", stream);
 	free(line);
 	return write_stream_finish(stream, err);
+}
+
+int hd_certificate_write(const struct hd_certificate *certificate, const struct hd_fabric *fabric,
+			 FILE *stream, struct hd_error *err)
+{
+	return write_all(certificate, NULL, fabric, stream, err);
+}
+
+int hd_certificate_change_write(const struct hd_certificate_change *change,
+				const struct hd_fabric *fabric, FILE *stream, struct hd_error *err)
+{
+	return write_all(change->after, change, fabric, stream, err);
 }

@@ -204,7 +204,7 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 		return rc;
 	}
 	/* a SET may wait for adaptive routing, and the proof needs its groups */
-	adaptive_watch(context->adaptive, state->shared.wake);
+	adaptive_watch(context->adaptive, ADAPTIVE_KEYS, state->shared.wake);
 	*out = state;
 	return 0;
 }
@@ -213,7 +213,7 @@ static void destroy(void *data)
 {
 	struct keys_state *state = data;
 
-	adaptive_watch(state->context->adaptive, -1);
+	adaptive_watch(state->context->adaptive, ADAPTIVE_KEYS, -1);
 	keys_server_end(state->server);
 	routing_release(state->given);
 	hd_keys_proof_free(state->proof);

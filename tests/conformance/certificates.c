@@ -7,10 +7,12 @@
  * Fabrics number FIRST .. FIRST + COUNT - 1, the tables of all engines, and plans of adaptive routing
  * over them. tools/verify_certificate must accept each certificate. Then, MUTATIONS times for each, one
  * number is changed at random: in the tables, service levels, plan or certificate. The program must
- * accept what a slow oracle accepts, and refuse all else. The oracle walks every path of every packet;
+ * accept what a slow oracle accepts, and refuse all else. Changes from the tables of one engine to
+ * those of another are certified and changed, too. The oracle walks every path of every packet;
  * it shares nothing with the program, nor with what made the certificate. Exit status 1 if something
  * fails.
  */
+#include "certificate_oracle.h"
 #include "sample.h"
 #include "verifier.h"
 
@@ -23,180 +25,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { ENTRY, LEVEL, LANE, GROUP, GROUP_PORT, RANK, DISTANCE, ROW, UNREACHED, KINDS };
-
-static const char *const kind_names[KINDS] = {"entry", "level",	   "lane", "group",    "group port",
-					      "rank",  "distance", "row",  "unreached"};
-
-/* Everything that the program reads. It may be changed. */
-struct world {
-	const struct hd_fabric *fabric;
-	struct hd_routes *routes;
-	struct hd_ar_plan *plan; /* NULL: none */
-	struct hd_certificate *certificate;
-	char *topology;
-	size_t topology_length;
+enum kind {
+	ENTRY,
+	LEVEL,
+	LANE,
+	GROUP,
+	GROUP_PORT,
+	ABOVE, /* whether packets by a port come from above */
+	RANK,
+	DISTANCE,
+	ROW,
+	UNREACHED,
+	BEFORE, /* an entry before a change */
+	STEP, /* the switch or LID of an entry of a step */
+	KINDS
 };
+
+static const char *const kind_names[KINDS] = {
+    "entry", "level",	 "lane", "group",     "group port",   "above",
+    "rank",  "distance", "row",	 "unreached", "entry before", "entry of a step"};
 
 struct run {
 	uint64_t random;
 	unsigned certificates, with_plan, no_plan, refused_engines, failed, mutations, lanes;
+	unsigned changes, in_steps, no_change, with_private;
 	unsigned changed[KINDS], broken[KINDS];
 };
-
-/* ---- the oracle ---- */
-
-struct packet {
-	uint32_t lid, to, steps;
-	uint8_t port;
-	unsigned lane;
-	const struct world *world;
-	bool counts;
-	bool *busy; /* [switch_count] packets of adapters to the LID pass the switch */
-};
-
-static bool may_leave(const struct world *world, uint32_t sw, uint32_t lid, uint32_t port,
-		      bool groups)
-{
-	if (hd_routes_port(world->routes, sw, lid) == port)
-		return port != HD_NO_PORT;
-	uint32_t group = world->plan ? hd_ar_plan_group(world->plan, sw, 0, lid) : HD_AR_NO_GROUP;
-	return groups && group != HD_AR_NO_GROUP &&
-	       hd_port_set_has(&world->plan->switches[sw].groups[group].ports[0], port);
-}
-
-static uint32_t distance_of(const struct packet *packet, uint32_t sw)
-{
-	const struct hd_certificate *certificate = packet->world->certificate;
-
-	return certificate
-	    ->distance[(size_t)certificate->row_of_lid[packet->lid] * certificate->switch_count +
-		       sw];
-}
-
-static bool follow(const struct packet *packet, uint32_t sw, uint32_t before);
-
-static bool leave(const struct packet *packet, uint32_t sw, uint32_t before, uint32_t port)
-{
-	const struct hd_fabric *fabric = packet->world->fabric;
-	uint32_t link = port && port <= hd_node_ports(fabric, sw)
-			    ? hd_fabric_find_isl(fabric, sw, port)
-			    : HD_NONE;
-
-	if (sw == packet->to)
-		return port == packet->port;
-	if (link == HD_NONE || distance_of(packet, fabric->isl_to[link]) >= distance_of(packet, sw))
-		return false;
-	if (packet->counts) {
-		const uint32_t *rank = packet->world->certificate->rank[packet->lane];
-		if (!rank || rank[link] == HD_CERTIFICATE_NONE ||
-		    (before != HD_NONE && rank[link] <= rank[before]))
-			return false;
-	}
-	return follow(packet, fabric->isl_to[link], link);
-}
-
-/* Every path that the packet can take from here. Distances fall, so the walk ends. */
-static bool follow(const struct packet *packet, uint32_t sw, uint32_t before)
-{
-	uint32_t ports = hd_node_ports(packet->world->fabric, sw);
-	uint8_t entry = hd_routes_port(packet->world->routes, sw, packet->lid);
-	bool left = false;
-
-	if (distance_of(packet, sw) == HD_CERTIFICATE_NONE || entry == HD_NO_PORT || entry > ports)
-		return false;
-	packet->busy[sw] |= packet->counts;
-	for (uint32_t port = 0; port <= ports; port++)
-		if (may_leave(packet->world, sw, packet->lid, port,
-			      packet->busy[sw] || !packet->port)) {
-			left = true;
-			if (!leave(packet, sw, before, port))
-				return false;
-		}
-	return left;
-}
-
-static bool has_port(const struct world *world, uint32_t sw, uint32_t lid)
-{
-	for (uint32_t port = 0; port < HD_NO_PORT; port++)
-		if (may_leave(world, sw, lid, port, true))
-			return true;
-	return false;
-}
-
-/* Packets from the switches with adapters, or from all others. */
-static bool sources_proved(struct packet *packet, bool adapters)
-{
-	const struct world *world = packet->world;
-
-	for (uint32_t sw = 0; sw < world->fabric->switch_count; sw++) {
-		packet->counts = packet->port && hd_has_adapters(world->fabric, sw);
-		packet->lane = hd_routes_vl(world->routes, sw, packet->lid);
-		if (packet->counts != adapters)
-			continue;
-		if (distance_of(packet, sw) == HD_CERTIFICATE_NONE
-			? has_port(world, sw, packet->lid)
-			: !follow(packet, sw, HD_NONE))
-			return false;
-	}
-	return true;
-}
-
-/* Packets to one LID from every switch. */
-static bool lid_proved(const struct world *world, uint32_t lid, uint64_t *unreached)
-{
-	bool busy[UINT8_MAX] = {false};
-	struct packet packet = {.world = world, .lid = lid, .busy = busy};
-
-	if (!hd_fabric_lid_destination(world->fabric, lid, &packet.to, &packet.port))
-		return true;
-	for (uint32_t sw = 0; sw < world->fabric->switch_count; sw++)
-		*unreached += distance_of(&packet, sw) == HD_CERTIFICATE_NONE;
-	return sources_proved(&packet, true) && sources_proved(&packet, false);
-}
-
-/* Whether the plan belongs to the tables: its static ports are theirs. */
-static bool plan_fits(const struct world *world)
-{
-	uint32_t to;
-	uint8_t port;
-
-	for (uint32_t sw = 0; world->plan && sw < world->plan->switch_count; sw++)
-		for (uint32_t lid = 1; lid < world->plan->lid_count; lid++) {
-			uint8_t static_port = world->plan->switches[sw].lid_port[0][lid];
-			uint8_t table = hd_routes_port(world->routes, sw, lid);
-			bool missing = static_port == HD_NO_PORT && table != HD_NO_PORT &&
-				       world->plan->switches[sw].used &&
-				       hd_fabric_lid_destination(world->fabric, lid, &to, &port);
-			if (missing || (static_port != HD_NO_PORT && static_port != table))
-				return false;
-		}
-	return true;
-}
-
-static bool proved(const struct world *world)
-{
-	uint64_t unreached = 0;
-
-	if (!plan_fits(world))
-		return false;
-	for (uint32_t lid = 1; lid < world->fabric->lid_count; lid++)
-		if (!lid_proved(world, lid, &unreached))
-			return false;
-	return unreached == world->certificate->unreached;
-}
-
-/* Distances must be below the number of switches in the file, whether they lead anywhere or not. */
-static bool too_far(const struct world *world)
-{
-	const struct hd_certificate *certificate = world->certificate;
-
-	for (size_t i = 0; i < (size_t)certificate->row_count * certificate->switch_count; i++)
-		if (certificate->distance[i] != HD_CERTIFICATE_NONE &&
-		    certificate->distance[i] >= certificate->switch_count)
-			return true;
-	return false;
-}
 
 /* ---- the program ---- */
 
@@ -211,7 +65,7 @@ static FILE *open_text(char **bytes, size_t *length)
 	return stream;
 }
 
-static int verify(const struct world *world, const char **reason)
+static int verify(const struct certificate_world *world, const char **reason)
 {
 	char *bytes[VERIFIER_FILES] = {NULL};
 	size_t lengths[VERIFIER_FILES] = {0};
@@ -219,10 +73,16 @@ static int verify(const struct world *world, const char **reason)
 	int rc = 0;
 
 	for (int file = 0; file < VERIFIER_FILES; file++) {
-		if (file == VERIFIER_TOPOLOGY || (file == VERIFIER_PLAN && !world->plan))
+		if (file == VERIFIER_TOPOLOGY || (file == VERIFIER_PLAN && !world->plan) ||
+		    (file == VERIFIER_BEFORE && !world->before))
 			continue;
 		FILE *stream = open_text(&bytes[file], &lengths[file]);
-		if (file == VERIFIER_CERTIFICATE)
+		if (file == VERIFIER_BEFORE)
+			rc |= hd_routes_write_dump(world->fabric, world->before, stream, NULL);
+		else if (file == VERIFIER_CERTIFICATE && world->change)
+			rc |=
+			    hd_certificate_change_write(world->change, world->fabric, stream, NULL);
+		else if (file == VERIFIER_CERTIFICATE)
 			rc |= hd_certificate_write(world->certificate, world->fabric, stream, NULL);
 		else if (file == VERIFIER_TABLES)
 			rc |= hd_routes_write_dump(world->fabric, world->routes, stream, NULL);
@@ -281,7 +141,8 @@ static void *save(struct saved *saved, const void *place, size_t size)
 	return saved->place;
 }
 
-static bool change_tables(struct run *run, struct world *world, enum kind kind, struct saved *saved)
+static bool change_tables(struct run *run, struct certificate_world *world, enum kind kind,
+			  struct saved *saved)
 {
 	struct hd_routes *routes = world->routes;
 	uint32_t sw = below(run, routes->switch_count), lid = any_lid(run, world->fabric);
@@ -303,7 +164,8 @@ static bool change_tables(struct run *run, struct world *world, enum kind kind, 
 	return true;
 }
 
-static bool change_plan(struct run *run, struct world *world, enum kind kind, struct saved *saved)
+static bool change_plan(struct run *run, struct certificate_world *world, enum kind kind,
+			struct saved *saved)
 {
 	uint32_t sw = world->plan ? below(run, world->plan->switch_count) : 0;
 	uint32_t lid = any_lid(run, world->fabric);
@@ -311,12 +173,25 @@ static bool change_plan(struct run *run, struct world *world, enum kind kind, st
 
 	if (!row || !row->used || !lid)
 		return false;
-	uint32_t number = below(run, row->group_count);
+	uint32_t number = below(run, row->group_count),
+		 table = below(run, world->plan->table_count);
 	if (hd_ar_group_is_empty(&row->groups[number]))
 		return false;
+	if (kind == ABOVE) {
+		if (!world->certificate->above)
+			return false;
+		struct hd_port_set *above =
+		    save(saved, &world->certificate->above[sw], sizeof(*above));
+		uint32_t changed = 1 + below(run, hd_node_ports(world->fabric, sw));
+		if (hd_port_set_has(above, changed))
+			hd_port_set_remove(above, changed);
+		else
+			hd_port_set_add(above, changed);
+		return true;
+	}
 	if (kind == GROUP) {
-		uint16_t *group = save(saved, &row->lid_group[0][lid], sizeof(*group));
-		if (row->lid_port[0][lid] == HD_NO_PORT)
+		uint16_t *group = save(saved, &row->lid_group[table][lid], sizeof(*group));
+		if (row->lid_port[table][lid] == HD_NO_PORT)
 			return false;
 		*group = below(run, 4) ? (uint16_t)number : HD_AR_NO_GROUP;
 		return true;
@@ -330,7 +205,7 @@ static bool change_plan(struct run *run, struct world *world, enum kind kind, st
 	return true;
 }
 
-static bool change_certificate(struct run *run, struct world *world, enum kind kind,
+static bool change_certificate(struct run *run, struct certificate_world *world, enum kind kind,
 			       struct saved *saved)
 {
 	struct hd_certificate *certificate = world->certificate;
@@ -357,18 +232,58 @@ static bool change_certificate(struct run *run, struct world *world, enum kind k
 	return number || kind == UNREACHED;
 }
 
-static void mutate(struct run *run, struct world *world, const char *what)
+static bool change_steps(struct run *run, struct certificate_world *world, enum kind kind,
+			 struct saved *saved)
 {
-	enum kind kind = (enum kind)below(run, KINDS);
-	struct saved saved;
+	const struct hd_certificate_change *change = world->change;
+	const struct hd_fabric *fabric = world->fabric;
+
+	if (kind == BEFORE) {
+		uint32_t sw = below(run, fabric->switch_count), lid = any_lid(run, fabric);
+		uint8_t *port = save(saved, &hd_routes_row(world->before, sw)[lid], 1);
+		*port =
+		    below(run, 8) ? (uint8_t)below(run, hd_node_ports(fabric, sw) + 1) : HD_NO_PORT;
+	} else {
+		uint32_t entries = change->step_base[change->step_count];
+		if (!entries)
+			return false;
+		struct hd_certificate_entry *entry = &change->entries[below(run, entries)];
+		save(saved, entry, sizeof(*entry));
+		if (below(run, 2))
+			entry->sw = below(run, fabric->switch_count);
+		else
+			entry->lid = any_lid(run, fabric);
+	}
+	return true;
+}
+
+/* One number of the certificate, or of one of a step. */
+static bool change_proof(struct run *run, struct certificate_world *world, enum kind kind,
+			 struct saved *saved)
+{
+	struct hd_certificate *whole = world->certificate;
+	uint32_t step = world->change ? below(run, world->change->step_count + 1) : 0;
+
+	if (step)
+		world->certificate = world->change->mixture[step - 1];
+	bool done = (kind != UNREACHED || !step) && change_certificate(run, world, kind, saved);
+	world->certificate = whole;
+	return done;
+}
+
+static void mutate(struct run *run, struct certificate_world *world, const char *what)
+{
+	enum kind kind = (enum kind)below(run, world->change ? KINDS : BEFORE);
+	struct saved saved = {0};
 	const char *reason = "";
-	bool done = kind <= LANE	 ? change_tables(run, world, kind, &saved)
-		    : kind <= GROUP_PORT ? change_plan(run, world, kind, &saved)
-					 : change_certificate(run, world, kind, &saved);
+	bool done = kind <= LANE     ? change_tables(run, world, kind, &saved)
+		    : kind <= ABOVE  ? change_plan(run, world, kind, &saved)
+		    : kind >= BEFORE ? change_steps(run, world, kind, &saved)
+				     : change_proof(run, world, kind, &saved);
 
 	if (!done)
 		return;
-	bool right = proved(world) && !too_far(world);
+	bool right = world->change ? certificate_oracle_change(world) : certificate_oracle(world);
 	int status = verify(world, &reason);
 	run->mutations++;
 	run->changed[kind]++;
@@ -385,13 +300,18 @@ static void mutate(struct run *run, struct world *world, const char *what)
 
 #define WALKED_MAX 40u /* switches of fabrics that the oracle walks */
 
-static void try_plan(struct run *run, struct world *world, const char *what, unsigned mutations)
+static void try_plan(struct run *run, struct certificate_world *world, const char *what,
+		     unsigned mutations)
 {
 	const char *reason = "";
 	struct hd_error err = {""};
-	int rc =
-	    hd_ar_certify(world->fabric, world->routes, world->plan, &world->certificate, &err);
+	int rc = hd_ar_certify(world->fabric, world->routes, world->plan, NULL, &world->certificate,
+			       &err);
 
+	if (rc == -ENOTSUP && world->plan && world->plan->table_count > 1) {
+		run->no_plan++;
+		return;
+	}
 	if (rc) {
 		run->failed++;
 		printf("FAILED %s: no certificate: error %d: %s\n", what, rc, err.text);
@@ -399,6 +319,7 @@ static void try_plan(struct run *run, struct world *world, const char *what, uns
 	}
 	run->certificates++;
 	run->with_plan += world->plan != NULL;
+	run->with_private += world->plan && world->plan->table_count > 1;
 	run->lanes += __builtin_popcount(world->certificate->lanes) > 1;
 	if (verify(world, &reason)) {
 		run->failed++;
@@ -409,7 +330,37 @@ static void try_plan(struct run *run, struct world *world, const char *what, uns
 	hd_certificate_free(world->certificate);
 }
 
-static void try_tables(struct run *run, struct world *world, const char *what, unsigned mutations)
+/* From the tables of one engine to those of another. */
+static void try_change(struct run *run, struct certificate_world *world,
+		       const struct hd_routes *before, const char *what, unsigned mutations)
+{
+	const char *reason = "";
+
+	if (before->lid_count != world->routes->lid_count ||
+	    hd_certificate_change_new(world->fabric, before, world->routes, NULL, &world->change,
+				      NULL)) {
+		run->no_change++;
+		return;
+	}
+	run->changes++;
+	run->in_steps += world->change->step_count > 1;
+	world->certificate = world->change->after;
+	world->before = hd_routes_copy(before);
+	if (verify(world, &reason)) {
+		run->failed++;
+		printf("FAILED %s: change refused: %s\n", what, reason);
+	}
+	for (unsigned i = 0; i < mutations && world->fabric->switch_count <= WALKED_MAX; i++)
+		mutate(run, world, what);
+	hd_certificate_change_free(world->change);
+	hd_routes_free(world->before);
+	world->change = NULL;
+	world->before = NULL;
+	world->certificate = NULL;
+}
+
+static void try_tables(struct run *run, struct certificate_world *world, const char *what,
+		       unsigned mutations)
 {
 	const struct hd_ar_request request = {
 	    .fabric = world->fabric, .routes = world->routes, .mode = HD_AR_FREE};
@@ -417,7 +368,7 @@ static void try_tables(struct run *run, struct world *world, const char *what, u
 
 	try_plan(run, world, what, mutations);
 	rc = hd_ar_plan_new(&request, &world->plan, NULL, NULL);
-	if (!rc && world->plan->table_count == 1)
+	if (!rc)
 		try_plan(run, world, what, mutations);
 	else
 		run->no_plan++;
@@ -431,13 +382,14 @@ static void try_fabric(struct run *run, uint64_t number, unsigned mutations)
 	struct sample sample;
 	unsigned engine_count;
 	const struct hd_engine *const *engines = hd_engines(&engine_count);
+	struct hd_routes *before = NULL; /* of the engine before */
 	char what[600];
 
 	if (sample_draw(number, &sample, NULL)) {
 		run->failed++;
 		return;
 	}
-	struct world world = {.fabric = sample.fabric};
+	struct certificate_world world = {.fabric = sample.fabric};
 	FILE *stream = open_text(&world.topology, &world.topology_length);
 	hd_fabric_write_netlist(sample.fabric, stream, NULL);
 	fclose(stream);
@@ -451,8 +403,12 @@ static void try_fabric(struct run *run, uint64_t number, unsigned mutations)
 			continue;
 		}
 		try_tables(run, &world, what, mutations);
-		hd_routes_free(world.routes);
+		if (before)
+			try_change(run, &world, before, what, mutations);
+		hd_routes_free(before);
+		before = world.routes;
 	}
+	hd_routes_free(before);
 	free(world.topology);
 	sample_release(&sample);
 }
@@ -466,10 +422,13 @@ int main(int argc, char **argv)
 
 	for (unsigned long long i = 0; i < count; i++)
 		try_fabric(&run, first + i, mutations);
-	printf("%llu fabrics: %u certificates, %u with a plan, %u with several lanes; %u tables "
-	       "without a plan, "
-	       "or with one that has private tables; engines refused %u times\n",
-	       count, run.certificates, run.with_plan, run.lanes, run.no_plan, run.refused_engines);
+	printf("%llu fabrics: %u certificates, %u with a plan, %u of these with private tables, %u "
+	       "with "
+	       "several lanes; %u tables without a plan; engines refused %u times\n",
+	       count, run.certificates, run.with_plan, run.with_private, run.lanes, run.no_plan,
+	       run.refused_engines);
+	printf("%u changes, %u of them in several steps; %u without a certificate\n", run.changes,
+	       run.in_steps, run.no_change);
 	printf("%u mutations:", run.mutations);
 	for (unsigned kind = 0; kind < KINDS; kind++)
 		printf(" %s %u of %u%s", kind_names[kind], run.broken[kind], run.changed[kind],

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads any bytes as one of the files of tools/verify_certificate; the first byte says which. The others
- * belong to a small ring with lanes, or to a tree with a plan. No bytes may do harm. Bytes in place of a
+ * Reads any bytes as one of the files of a program of tools; the first byte says of which program, and which file. The
+ * others belong to a small ring with lanes and groups. No bytes may do harm. Bytes in place of a
  * certificate, service levels or plan never make other tables right, so what the program accepts is not
  * checked further.
  */
 #include "fuzzing.h"
 
-#include "../support/verifier.c"
+#include "../support/verifier.h"
+
+#include <string.h>
 
 #define HEAD "Switch 3 \"S-000000000020000"
 
@@ -36,32 +38,93 @@ static const char plan[] =
     "Switch 0x0000000000200000 ('a') table 0\n(Group - Sub-group) : Ports\n0 - 0 : 1,\n"
     "LID : Static port : State : Group\n0x0001 : 0 : static : -\n0x0002 : 1 : static : -\n"
     "0x0003 : 2 : static : -\n0x0004 : 3 : static : -\n0x0005 : 1 : free : 0\n";
+/* The tables before a change: switch b sent packets to LID 1 by way of c. */
+static const char before[] =
+    "Unicast lids [0-5] of switch Lid 1 guid 0x0000000000200000 ('a'):\n"
+    "0x0001 000\n0x0002 001\n0x0003 002\n0x0004 003\n0x0005 001\n5 lids dumped\n"
+    "Unicast lids [0-5] of switch Lid 2 guid 0x0000000000200001 ('b'):\n"
+    "0x0001 001\n0x0002 000\n0x0003 001\n0x0004 002\n0x0005 003\n5 lids dumped\n"
+    "Unicast lids [0-5] of switch Lid 3 guid 0x0000000000200002 ('c'):\n"
+    "0x0001 001\n0x0002 002\n0x0003 000\n0x0004 001\n0x0005 002\n5 lids dumped\n";
+/* With private tables: each LID has four rows. */
+static const char private_plan[] =
+    "Switch 0x0000000000200000 ('a') table 0\n(Group - Sub-group) : Ports\n0 - 0 : 1,\n"
+    "LID : Static port : State : Group\n0x0004 : 3 : static : -\n0x0005 : 1 : static : -\n"
+    "Switch 0x0000000000200000 ('a') table 1\n(Group - Sub-group) : Ports\n0 - 0 : 1,\n"
+    "LID : Static port : State : Group\n0x0004 : 3 : static : -\n0x0005 : 1 : free : 0\n"
+    "Switch 0x0000000000200000 ('a') table 2\n(Group - Sub-group) : Ports\n0 - 0 : 1,\n"
+    "LID : Static port : State : Group\n0x0004 : 3 : static : -\n0x0005 : 1 : static : -\n";
+static const char private_certificate[] =
+    "heddle certificate 2\nunreached 0\nswitches 3\n0x0000000000200000\n0x0000000000200001\n"
+    "0x0000000000200002\nabove digits 1\n110\n110\n110\nlane 0 digits 1\n0ff\nf0f\nfff\n"
+    "distances 8 digits 1\nf11\nfff\n0ff\nfff\n1ff\nfff\nf0f\nfff\nlids 2\n0x0004 0\n0x0005 4\n"
+    "end\n";
 static const char certificate[] =
-    "heddle certificate 1\nunreached 0\nswitches 3\n0x0000000000200000\n0x0000000000200001\n"
+    "heddle certificate 2\nmade by hand\nunreached 0\nswitches "
+    "3\n0x0000000000200000\n0x0000000000200001\n"
     "0x0000000000200002\nlane 0 digits 1\n0ff\nfff\nfff\nlane 1 digits 1\nfff\nf0f\nfff\n"
     "distances 3 digits 1\n011\n101\n110\nlids 5\n0x0001 0\n0x0002 1\n0x0003 2\n0x0004 0\n0x0005 "
     "1\n"
     "end\n";
 
+/* What each program reads. */
+enum { TABLES, ADAPTIVE, PRIVATE, CHANGE, PROGRAMS };
+
+static char change[4096]; /* the certificate, with a step */
+
+#define WHOLE(text)                                                                                \
+	{                                                                                          \
+		(text), sizeof(text) - 1                                                           \
+	}
+
+static void choose(int program, struct verifier_text texts[VERIFIER_FILES])
+{
+	const struct verifier_text whole[VERIFIER_FILES] = {
+	    WHOLE(certificate), WHOLE(topology), WHOLE(tables),
+	    WHOLE(levels),	WHOLE(plan),	 WHOLE(before),
+	};
+
+	memcpy(texts, whole, sizeof(whole));
+	if (program != CHANGE)
+		texts[VERIFIER_BEFORE] = (struct verifier_text){NULL, 0};
+	else
+		texts[VERIFIER_CERTIFICATE] = (struct verifier_text){change, strlen(change)};
+	if (program == TABLES || program == CHANGE)
+		texts[VERIFIER_PLAN] = (struct verifier_text){NULL, 0};
+	if (program == PRIVATE) {
+		texts[VERIFIER_CERTIFICATE] = (struct verifier_text)WHOLE(private_certificate);
+		texts[VERIFIER_PLAN] = (struct verifier_text)WHOLE(private_plan);
+	}
+}
+
+/* The certificate without its last line, the step, and the numbers once more. Before, switch b was farther from LID 1. */
+static void make_change(void)
+{
+	char numbers[sizeof(certificate)];
+
+	snprintf(numbers, sizeof(numbers), "%s", strstr(certificate, "lane 0"));
+	memcpy(strstr(numbers, "\n011\n"), "\n021\n", strlen("\n021\n"));
+
+	snprintf(change, sizeof(change), "%.*sstep 1 entries 1\n0x0001 1\n%s",
+		 (int)(sizeof(certificate) - 1 - strlen("end\n")), certificate, numbers);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct verifier_text whole[VERIFIER_FILES] = {
-	    {certificate, sizeof(certificate) - 1},
-	    {topology, sizeof(topology) - 1},
-	    {tables, sizeof(tables) - 1},
-	    {levels, sizeof(levels) - 1},
-	    {plan, sizeof(plan) - 1},
-	};
 	struct verifier_text texts[VERIFIER_FILES];
 	const char *reason;
 	static bool once;
 
 	if (!once)
-		demand(verifier_run(whole, &reason) == 0);
+		make_change();
+	for (int program = 0; !once && program < PROGRAMS; program++) {
+		choose(program, texts);
+		demand(verifier_run(texts, &reason) == 0);
+	}
 	once = true;
 	if (size < 2)
 		return 0;
-	memcpy(texts, whole, sizeof(texts));
+	choose(*data / VERIFIER_FILES % PROGRAMS, texts);
 	texts[*data % VERIFIER_FILES] = (struct verifier_text){(const char *)data + 1, size - 1};
 	int status = verifier_run(texts, &reason);
 	demand(status == 0 || (status == 1 && *reason));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The program is included here with functions of the system replaced: it reads texts, returns in place of
- * ending, and its memory is freed. */
 #include "verifier.h"
+#include "verifier_program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,22 +17,26 @@ static void *blocks[BLOCKS_MAX];
 static size_t block_count;
 static FILE *opened;
 
-static FILE *verifier_open(const char *path, const char *mode)
+/* ---- in place of the system ---- */
+
+static void close_file(void)
+{
+	if (opened)
+		fclose(opened);
+	opened = NULL;
+}
+
+FILE *verifier_open(const char *path, const char *mode)
 {
 	const struct verifier_text *text = &files[*path - '0'];
 
 	(void)mode;
+	close_file();
 	opened = fmemopen((void *)(size_t)text->bytes, text->length, "r");
 	return opened;
 }
 
-static int verifier_close(FILE *stream)
-{
-	opened = NULL;
-	return fclose(stream);
-}
-
-static void *verifier_calloc(size_t count, size_t size)
+void *verifier_calloc(size_t count, size_t size)
 {
 	void *block = block_count < BLOCKS_MAX ? calloc(count, size) : NULL;
 
@@ -42,64 +45,68 @@ static void *verifier_calloc(size_t count, size_t size)
 	return block;
 }
 
-static _Noreturn void verifier_exit(int status)
+_Noreturn void verifier_exit(int status)
 {
 	longjmp(ended, status + 1);
 }
 
-static int verifier_say(const char *format, va_list arguments)
+int verifier_say(const char *format, ...)
 {
-	return vsnprintf(said, sizeof(said), format, arguments);
+	size_t length = strlen(said);
+	va_list arguments;
+
+	va_start(arguments, format);
+	int count = vsnprintf(said + length, sizeof(said) - length, format, arguments);
+	va_end(arguments);
+	return count;
 }
 
-#define main verifier_main
-#define fopen verifier_open
-#define fclose verifier_close
-#define calloc verifier_calloc
-#define exit verifier_exit
-#define vprintf verifier_say
-#define printf(...) ((void)0)
-#define putchar(byte) ((void)0)
-#define perror(path) ((void)0)
-#include "../../tools/verify_certificate.c"
-#undef fclose
+/* ---- a run ---- */
 
-static void release(void)
-{
-	free(s.line);
-	if (opened)
-		fclose(opened);
-	opened = NULL;
-	while (block_count)
-		free(blocks[--block_count]);
-	memset(&s, 0, sizeof(s));
-}
-
-static int run_program(int count, char **arguments)
+static int run_program(verifier_main_fn *program, int count, char **arguments)
 {
 	int status = setjmp(ended);
 
-	return status ? status - 1 : verifier_main(count, arguments);
+	return status ? status - 1 : program(count, arguments);
+}
+
+static char *name_of(const struct verifier_text texts[VERIFIER_FILES], enum verifier_file file)
+{
+	static char names[VERIFIER_FILES][2];
+
+	names[file][0] = (char)('0' + file);
+	return texts[file].bytes ? names[file] : "-";
 }
 
 int verifier_run(const struct verifier_text texts[VERIFIER_FILES], const char **reason)
 {
-	static char *words[] = {"verify_certificate", "0", "1", "2", "3", "4", NULL};
-	char *arguments[VERIFIER_FILES + 2] = {NULL};
-	int count = 1;
+	char *arguments[] = {"program",
+			     name_of(texts, VERIFIER_CERTIFICATE),
+			     name_of(texts, VERIFIER_TOPOLOGY),
+			     name_of(texts, VERIFIER_TABLES),
+			     name_of(texts, VERIFIER_LEVELS),
+			     name_of(texts, VERIFIER_PLAN),
+			     NULL};
+	verifier_main_fn *program = verifier_certificate_main;
+	int count = texts[VERIFIER_LEVELS].bytes ? 5 : 4;
 
-	memcpy(arguments, words, sizeof(words));
-	for (int file = 0; file < VERIFIER_FILES; file++) {
-		if (texts[file].bytes)
-			count = file + 2;
-		else
-			arguments[file + 1] = "-";
+	if (texts[VERIFIER_BEFORE].bytes) {
+		program = verifier_change_main;
+		arguments[3] = name_of(texts, VERIFIER_BEFORE);
+		arguments[5] = arguments[4];
+		arguments[4] = name_of(texts, VERIFIER_TABLES);
+		count++;
+	} else if (texts[VERIFIER_PLAN].bytes) {
+		program = verifier_adaptive_main;
+		count = 6;
 	}
 	arguments[count] = NULL;
 	files = texts;
 	said[0] = '\0';
-	int status = run_program(count, arguments);
-	release();
+	int status = run_program(program, count, arguments);
+	close_file();
+	while (block_count)
+		free(blocks[--block_count]);
 	*reason = said;
 	return status;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* tools/verify_certificate as a function over texts in memory. */
+/* The programs of tools as a function over texts in memory. */
 #ifndef VERIFIER_H
 #define VERIFIER_H
 
 #include <stddef.h>
 
-/* In the order of the program's arguments. */
 enum verifier_file {
 	VERIFIER_CERTIFICATE,
 	VERIFIER_TOPOLOGY,
 	VERIFIER_TABLES,
 	VERIFIER_LEVELS,
 	VERIFIER_PLAN,
+	VERIFIER_BEFORE, /* the tables before a change */
 	VERIFIER_FILES
 };
 
@@ -20,7 +20,8 @@ struct verifier_text {
 	size_t length;
 };
 
-/* The program's exit status: 0 proved, 1 not proved, 2 no memory or an empty file. *reason says why, until
+/* The exit status of verify_change if there are tables before, of verify_adaptive if there is a plan, else of
+ * verify_certificate: 0 proved, 1 not proved. *reason says why, until
  * the next call. Not for several threads. */
 int verifier_run(const struct verifier_text texts[VERIFIER_FILES], const char **reason);
 

@@ -17,6 +17,7 @@
 #define HEDDLE_FABRIC_CERTIFICATE_H
 
 #include <heddle/base/error.h>
+#include <heddle/base/go_on.h>
 #include <heddle/base/port_set.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
@@ -26,8 +27,9 @@
 extern "C" {
 #endif
 
-#define HD_CERTIFICATE_VERSION 1
+#define HD_CERTIFICATE_VERSION 2
 #define HD_CERTIFICATE_LANES 16u
+#define HD_CERTIFICATE_MADE 96u
 #define HD_CERTIFICATE_NONE                                                                        \
 	UINT32_MAX /* no distance: the tables have no entry; no rank: no traffic */
 
@@ -38,7 +40,14 @@ struct hd_certificate {
 	uint32_t row_count;
 	uint32_t *distance; /* [row_count * switch_count] */
 	uint32_t *row_of_lid; /* [lid_count] HD_NONE: the LID is no destination */
+	/*
+	 * NULL, or with private tables (DFP): [switch_count] packets that arrive by these ports come from above. Then a
+	 * LID has four rows, the first of which row_of_lid says: for packets from below, from below on the raised
+	 * lane, from above, from above on the raised lane. `unreached` counts switches with adapters, and LIDs of adapters.
+	 */
+	struct hd_port_set *above;
 	uint64_t unreached; /* pairs of a switch and a destination without an entry */
+	char made[HD_CERTIFICATE_MADE]; /* when, and of which sweep, for people; "": none */
 };
 
 struct hd_certificate_request {
@@ -52,18 +61,70 @@ struct hd_certificate_request {
 	void (*add_ports)(const void *context, uint32_t sw, uint32_t lid,
 			  struct hd_port_set *ports);
 	const void *context;
+	struct hd_go_on go_on; /* asked for each LID */
+	/*
+	 * NULL, or tables that switches are getting in place of `routes`, in the same shape: a switch has the entry of
+	 * either. Then packets may get lost, by an entry that leads nowhere or at a switch without one, but do not
+	 * go in a circle, and no lane has a credit loop, whichever entries the switches have. Without add_ports.
+	 */
+	const struct hd_routes *after;
 };
 
 /*
  * Makes a certificate, to be freed with hd_certificate_free(). Errors: -EHOSTUNREACH a packet that
  * follows an entry does not arrive, -ELOOP a lane has a credit loop, -EINVAL the tables do not fit the
- * fabric, -ENOMEM; the reason says where. A switch without an entry for a LID is no error if no other
+ * fabric, -ECANCELED, -ENOMEM; the reason says where. A switch without an entry for a LID is no error if no other
  * switch leads there: such pairs are counted. Cost: O(switches * LIDs * ports of an entry), and
  * O(links * radix) for each lane. Memory: at most 4 * switches * LIDs bytes; as a rule
  * 4 * switches^2, because LIDs of a switch share their rows.
  */
 int hd_certificate_new(const struct hd_certificate_request *request, struct hd_certificate **out,
 		       struct hd_error *err);
+
+/* An entry that changes. */
+struct hd_certificate_entry {
+	uint32_t sw, lid;
+};
+
+/*
+ * A certificate of a change of tables, switch by switch, in steps: all entries of a step are acknowledged before the next
+ * step begins. What each switch holds before and after a step is proved together, so any mixture is.
+ */
+struct hd_certificate_change {
+	struct hd_certificate *after; /* of the tables after the last step */
+	uint32_t step_count;
+	struct hd_certificate **mixture; /* [step_count] */
+	uint32_t *step_base; /* [step_count + 1] where the entries of a step begin */
+	struct hd_certificate_entry *entries; /* by step, switch, LID */
+};
+
+/*
+ * Finds steps and makes the certificate, to be freed with hd_certificate_change_free(). Both tables have the fabric's
+ * shape, and the service levels of `after` count. One step, if that is sound. Otherwise an entry changes after
+ * all changed entries to which its new path leads, and entries that are taken away change last. `go_on` (NULL: never
+ * stop). Errors: as hd_certificate_new(); -ELOOP and -EHOSTUNREACH also if these steps are not sound, with the reason.
+ * Cost: that of hd_certificate_new() for each step.
+ */
+int hd_certificate_change_new(const struct hd_fabric *fabric, const struct hd_routes *before,
+			      const struct hd_routes *after, const struct hd_go_on *go_on,
+			      struct hd_certificate_change **out, struct hd_error *err);
+
+/* NULL is allowed. */
+void hd_certificate_change_free(struct hd_certificate_change *change);
+
+/* As hd_certificate_write(). tools/verify_change checks it. */
+int hd_certificate_change_write(const struct hd_certificate_change *change,
+				const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
+
+struct hd_dependencies;
+
+/*
+ * For makers of certificates: gives the links of a lane ranks that follow a collected graph; `carries`, of each link,
+ * has a bit for each lane whose packets cross it. Errors: -ELOOP the graph has a cycle, with the reason; -ENOMEM. Cost:
+ * O(links * radix).
+ */
+int hd_certificate_rank(struct hd_certificate *certificate, const struct hd_dependencies *graph,
+			const uint16_t *carries, unsigned lane, struct hd_error *err);
 
 /* NULL is allowed. */
 void hd_certificate_free(struct hd_certificate *certificate);

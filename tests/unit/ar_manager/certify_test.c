@@ -107,7 +107,7 @@ static void accept_and_cut(const char *kind, const char *settings, const char *e
 	const struct hd_ar_request asked = {.fabric = fabric, .routes = routes, .mode = HD_AR_FREE};
 	if (planned)
 		assert_int_equal(hd_ar_plan_new(&asked, &plan, NULL, &err), 0);
-	assert_int_equal(hd_ar_certify(fabric, routes, plan, &certificate, &err), 0);
+	assert_int_equal(hd_ar_certify(fabric, routes, plan, NULL, &certificate, &err), 0);
 	write_all(&texts, fabric, routes, plan, certificate);
 	assert_int_equal(verifier_run(texts.file, &reason), 0);
 	refuse_cut_files(&texts);
@@ -136,7 +136,7 @@ static int certify(const struct hd_fabric *fabric, const struct hd_routes *route
 {
 	struct hd_certificate *certificate = NULL;
 	struct hd_error err = {""};
-	int rc = hd_ar_certify(fabric, routes, NULL, &certificate, &err);
+	int rc = hd_ar_certify(fabric, routes, NULL, NULL, &certificate, &err);
 
 	snprintf(reason, HD_ERROR_TEXT, "%s", err.text);
 	assert_int_equal(!certificate, rc != 0);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The files of a certificate: PATH itself; PATH.sls with the service levels, if the routing has any; and, if the tables
+ * are wanted, PATH.topo, PATH.lfts, and PATH.far with the plan of adaptive routing, if it is on. PATH.sls and
+ * PATH.far of an earlier routing are removed where this one has none.
+ */
+#ifndef OPENSM_CERTIFICATE_FILES_H
+#define OPENSM_CERTIFICATE_FILES_H
+
+#include <heddle/base/go_on.h>
+#include <stdbool.h>
+
+struct hd_ar_plan;
+struct routing;
+
+struct certificate_request {
+	const struct routing *routing;
+	struct hd_ar_plan
+	    *plan; /* in force, without what routing keys change; NULL: no adaptive routing */
+	const char *path; /* absolute */
+	const char *made; /* for the head of the file */
+	bool tables; /* write what the certificate proves, too */
+	struct hd_go_on go_on;
+};
+
+/*
+ * Makes the certificate and replaces the files. Each is written as a new file beside its place, which the disk then has,
+ * and renamed; the certificate comes last, then its folder. Follows no symbolic link. Errors: those of
+ * hd_ar_certify(), hd_ar_plan_pinned() and the system; -ECANCELED; all with the reason. An error before the first
+ * rename leaves all old files.
+ */
+int certificate_write(const struct certificate_request *request, struct hd_error *err);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Writes a certificate of the tables in force after each sweep, repair and change of keys: doc/guide/certificates.md. The
+ * hooks only hand over the routing; a thread of low priority does the rest (certificate_worker.h).
+ */
+#include "certificate_worker.h"
+#include "key_change.h"
+#include "opensm_headers.h"
+#include "part.h"
+#include "parts.h"
+#include "port_path.h"
+#include "repair_change.h"
+#include "routing.h"
+
+#include <complib/cl_passivelock.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct certificate {
+	struct part_context *context;
+	/* Never replaced once it is there: the hooks of the writer's thread use it. NULL: no file was ever wanted. */
+	_Atomic(struct certificate_worker *) worker;
+	bool failed; /* the thread could not be started: said once */
+};
+
+static int check_path(const char *text, struct hd_error *err)
+{
+	if (*text && *text != '/')
+		return hd_error_set(err, -EINVAL, "expected an absolute path");
+	if (strlen(text) >= HD_ERROR_TEXT)
+		return hd_error_set(err, -EINVAL, "the path is too long");
+	return 0;
+}
+
+static const struct hd_option options[] = {
+    {.name = "file",
+     .summary = "where a certificate of the tables in force is written; empty: nowhere",
+     .type = HD_OPTION_STRING,
+     .fallback = "",
+     .validate = check_path},
+    {.name = "tables",
+     .summary = "write the tables that it proves, too, beside it",
+     .type = HD_OPTION_BOOL,
+     .fallback = "no"},
+};
+
+static int sections(struct hd_config_sections *all, struct hd_error *err)
+{
+	return hd_config_sections_add(
+	    all,
+	    &(struct hd_config_section){.name = "certificate",
+					.options = options,
+					.option_count = sizeof(options) / sizeof(options[0])},
+	    err);
+}
+
+static int create(struct part_context *context, void **state, struct hd_error *err)
+{
+	struct certificate *part = calloc(1, sizeof(*part));
+
+	if (!part)
+		return hd_error_no_memory(err);
+	part->context = context;
+	*state = part;
+	return 0;
+}
+
+static struct certificate_worker *worker_of(void *state)
+{
+	struct certificate *part = state;
+
+	return atomic_load(&part->worker);
+}
+
+/* ---- sweeps ---- */
+
+static void start(struct certificate *part)
+{
+	struct certificate_worker *worker;
+	struct hd_error err;
+	int rc = certificate_worker_start(part->context, &worker, &err);
+
+	if (!rc)
+		atomic_store(&part->worker, worker);
+	else if (!part->failed)
+		log_error(&part->context->log, LOG_ERROR_CERTIFICATE, "certificate: %s", err.text);
+	part->failed = rc != 0;
+}
+
+static void sweep_begins(void *state)
+{
+	struct certificate *part = state;
+	const struct hd_options *values = hd_config_options(part->context->config, "certificate");
+	char path[PATH_MAX];
+
+	port_path_expand(port_path_guid(part->context->osm), hd_options_get(values, "file")->text,
+			 path, sizeof(path));
+	if (*path && !worker_of(part))
+		start(part);
+	if (worker_of(part))
+		certificate_worker_place(worker_of(part), path,
+					 hd_options_get(values, "tables")->number != 0);
+}
+
+/* OpenSM sends these tables next. */
+static void published(void *state)
+{
+	if (worker_of(state))
+		certificate_worker_wait(worker_of(state));
+}
+
+static void settled(void *state)
+{
+	struct certificate *part = state;
+	struct part_context *context = part->context;
+	struct routing *routing;
+
+	if (!worker_of(part))
+		return;
+	cl_plock_acquire(&context->osm->lock);
+	routing = context->published ? routing_hold(context->published) : NULL;
+	cl_plock_release(&context->osm->lock);
+	certificate_worker_take(worker_of(part), routing, true);
+	routing_release(routing);
+}
+
+/* ---- between sweeps ---- */
+
+static int repair_begins(void *state, struct repair_change *change, struct hd_error *err)
+{
+	(void)change;
+	(void)err;
+	if (worker_of(state))
+		certificate_worker_wait(worker_of(state));
+	return 0;
+}
+
+static void repair_ends(void *state, struct repair_change *change)
+{
+	if (worker_of(state))
+		certificate_worker_take(worker_of(state),
+					change->published ? change->routing : NULL, false);
+}
+
+static int key_programs(void *state, struct key_change *change, struct hd_error *err)
+{
+	(void)change;
+	(void)err;
+	if (worker_of(state))
+		certificate_worker_wait(worker_of(state));
+	return 0;
+}
+
+static void key_ends(void *state, struct key_change *change)
+{
+	if (worker_of(state))
+		certificate_worker_take(worker_of(state), change->published ? change->after : NULL,
+					false);
+}
+
+static void destroy(void *state)
+{
+	certificate_worker_end(worker_of(state));
+	free(state);
+}
+
+const struct part certificate_part = {
+    .name = "certificate",
+    .sections = sections,
+    .create = create,
+    .sweep_begins = sweep_begins,
+    .published = published,
+    .settled = settled,
+    .repair_begins = repair_begins,
+    .repair_ends = repair_ends,
+    .key_programs = key_programs,
+    .key_ends = key_ends,
+    .destroy = destroy,
+};

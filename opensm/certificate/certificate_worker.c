@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "certificate_worker.h"
+#include "adaptive_state.h"
+#include "certificate_files.h"
+#include "monotonic.h"
+#include "part.h"
+#include "routing.h"
+
+#include <errno.h>
+#include <heddle/fabric/certificate.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOWEST 19 /* nice value */
+
+/* Which tables and groups: a certificate of the same ones need not be made again. */
+struct epoch {
+	uint64_t sweep, change; /* from 1; since that sweep, from 0 */
+	uint64_t groups; /* adaptive_view.number */
+};
+
+struct certificate_worker {
+	struct part_context *context;
+	pthread_t thread;
+	int wake; /* eventfd */
+	atomic_bool ends;
+	pthread_mutex_t lock; /* of all below; taken before the lock of `adaptive` */
+	char path[PATH_MAX];
+	bool tables;
+	bool waits; /* tables change */
+	struct routing *routing; /* in force; held; NULL: none of ours */
+	struct epoch epoch;
+	struct timespec since; /* it is in force */
+	/* ---- only the thread ---- */
+	struct epoch tried; /* the last one that was made, or could not be */
+	char fault[HD_ERROR_TEXT]; /* why; "": it was written */
+};
+
+/* What the thread makes a certificate of. */
+struct job {
+	struct routing *routing; /* held */
+	struct adaptive_view adaptive; /* to be released */
+	struct epoch epoch;
+	char path[PATH_MAX], made[HD_CERTIFICATE_MADE];
+	bool tables;
+};
+
+static void wake(const struct certificate_worker *worker)
+{
+	const uint64_t one = 1;
+	const ssize_t written = write(worker->wake, &one, sizeof(one));
+
+	(void)written; /* it fails only if it has been written very often already */
+}
+
+/* ---- the thread ---- */
+
+static void describe(const struct certificate_worker *worker, struct job *job)
+{
+	struct tm utc;
+	char when[32];
+
+	gmtime_r(&worker->since.tv_sec, &utc);
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(job->made, sizeof(job->made), "%s.%03ldZ sweep %" PRIu64 " change %" PRIu64, when,
+		 worker->since.tv_nsec / 1000000, job->epoch.sweep, job->epoch.change);
+}
+
+static bool is_new(const struct certificate_worker *worker, const struct epoch *epoch)
+{
+	return memcmp(&worker->tried, epoch, sizeof(*epoch)) != 0;
+}
+
+/* Takes what is in force. False: nothing is to be done now. */
+static bool take_job(struct certificate_worker *worker, struct job *job)
+{
+	bool found;
+
+	pthread_mutex_lock(&worker->lock);
+	adaptive_look(worker->context->adaptive, &job->adaptive);
+	job->epoch = worker->epoch;
+	job->epoch.groups = job->adaptive.number;
+	found = *worker->path && worker->routing && !worker->waits &&
+		job->adaptive.state != ADAPTIVE_CHANGING && is_new(worker, &job->epoch);
+	if (found) {
+		/* other groups have come in force since */
+		if (worker->tried.sweep == job->epoch.sweep &&
+		    worker->tried.change == job->epoch.change)
+			clock_gettime(CLOCK_REALTIME, &worker->since);
+		job->routing = routing_hold(worker->routing);
+		job->tables = worker->tables;
+		memcpy(job->path, worker->path, sizeof(job->path));
+		describe(worker, job);
+	}
+	pthread_mutex_unlock(&worker->lock);
+	if (!found)
+		adaptive_view_release(&job->adaptive);
+	return found;
+}
+
+static bool goes_on(void *context)
+{
+	const struct certificate_worker *worker = context;
+
+	return !atomic_load(&worker->ends);
+}
+
+static int make(struct certificate_worker *worker, const struct job *job, struct hd_error *err)
+{
+	const struct certificate_request request = {.routing = job->routing,
+						    .plan = job->adaptive.plan,
+						    .path = job->path,
+						    .made = job->made,
+						    .tables = job->tables,
+						    .go_on = {goes_on, worker}};
+
+	if (job->adaptive.state == ADAPTIVE_UNKNOWN)
+		return hd_error_set(err, -EAGAIN,
+				    "it is not known what the switches hold of adaptive routing");
+	return certificate_write(&request, err);
+}
+
+/* The log has a line for each new reason. */
+static void note(struct certificate_worker *worker, const struct job *job, int rc, double begun,
+		 const struct hd_error *err)
+{
+	const struct opensm_log *log = &worker->context->log;
+	const char *fault = rc ? err->text : "";
+
+	if (!rc)
+		log_info(log, "certificate: %s is that of %s; it took %.0f ms", job->path,
+			 job->made, monotonic_ms() - begun);
+	else if (rc != -ECANCELED && strcmp(worker->fault, fault))
+		log_error(log, LOG_ERROR_CERTIFICATE,
+			  "certificate: none of %s: %s; the file of an earlier one stays",
+			  job->made, fault);
+	snprintf(worker->fault, sizeof(worker->fault), "%s", fault);
+}
+
+static void do_job(struct certificate_worker *worker, struct job *job)
+{
+	const double begun = monotonic_ms();
+	struct hd_error err = {""};
+	int rc = make(worker, job, &err);
+
+	note(worker, job, rc, begun, &err);
+	routing_release(job->routing);
+	adaptive_view_release(&job->adaptive);
+	pthread_mutex_lock(&worker->lock);
+	worker->tried = job->epoch;
+	if (strcmp(job->path, worker->path) || job->tables != worker->tables)
+		worker->tried = (struct epoch){0};
+	pthread_mutex_unlock(&worker->lock);
+}
+
+static void *run(void *context)
+{
+	struct certificate_worker *worker = context;
+	struct pollfd waiting = {.fd = worker->wake, .events = POLLIN};
+	struct job job;
+	uint64_t count;
+
+	setpriority(PRIO_PROCESS, (id_t)gettid(), LOWEST);
+	while (!atomic_load(&worker->ends)) {
+		if (take_job(worker, &job)) {
+			do_job(worker, &job);
+			continue;
+		}
+		if (poll(&waiting, 1, -1) > 0 && read(worker->wake, &count, sizeof(count)) < 0 &&
+		    errno != EAGAIN)
+			break;
+	}
+	return NULL;
+}
+
+/* ---- for other threads ---- */
+
+int certificate_worker_start(struct part_context *context, struct certificate_worker **out,
+			     struct hd_error *err)
+{
+	struct certificate_worker *worker = calloc(1, sizeof(*worker));
+
+	if (!worker)
+		return hd_error_no_memory(err);
+	worker->context = context;
+	worker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (worker->wake < 0) {
+		free(worker);
+		return hd_error_set(err, -errno, "eventfd: %s", strerror(errno));
+	}
+	pthread_mutex_init(&worker->lock, NULL);
+	int failed = pthread_create(&worker->thread, NULL, run, worker);
+	if (failed) {
+		close(worker->wake);
+		pthread_mutex_destroy(&worker->lock);
+		free(worker);
+		return hd_error_set(err, -failed, "no thread: %s", strerror(failed));
+	}
+	adaptive_watch(context->adaptive, ADAPTIVE_CERTIFICATE, worker->wake);
+	*out = worker;
+	return 0;
+}
+
+void certificate_worker_end(struct certificate_worker *worker)
+{
+	if (!worker)
+		return;
+	adaptive_watch(worker->context->adaptive, ADAPTIVE_CERTIFICATE, -1);
+	atomic_store(&worker->ends, true);
+	wake(worker);
+	pthread_join(worker->thread, NULL);
+	routing_release(worker->routing);
+	close(worker->wake);
+	pthread_mutex_destroy(&worker->lock);
+	free(worker);
+}
+
+void certificate_worker_place(struct certificate_worker *worker, const char *path, bool tables)
+{
+	pthread_mutex_lock(&worker->lock);
+	const bool other = strcmp(worker->path, path) != 0 || worker->tables != tables;
+	if (other) {
+		snprintf(worker->path, sizeof(worker->path), "%s", path);
+		worker->tables = tables;
+		worker->tried = (struct epoch){0};
+	}
+	pthread_mutex_unlock(&worker->lock);
+	if (other)
+		wake(worker);
+}
+
+void certificate_worker_wait(struct certificate_worker *worker)
+{
+	pthread_mutex_lock(&worker->lock);
+	worker->waits = true;
+	pthread_mutex_unlock(&worker->lock);
+}
+
+void certificate_worker_take(struct certificate_worker *worker, struct routing *routing, bool sweep)
+{
+	struct routing *old = NULL;
+
+	pthread_mutex_lock(&worker->lock);
+	worker->waits = false;
+	if (sweep || routing) {
+		old = worker->routing;
+		worker->routing = routing ? routing_hold(routing) : NULL;
+		worker->epoch.sweep += sweep;
+		worker->epoch.change = sweep ? 0 : worker->epoch.change + 1;
+		clock_gettime(CLOCK_REALTIME, &worker->since);
+	}
+	pthread_mutex_unlock(&worker->lock);
+	routing_release(old);
+	wake(worker);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The thread that makes and writes certificates, at the lowest priority. It gets routings as they come in force. While
+ * it works on one, others replace each other: only the newest is next. It waits while tables change, and while adaptive
+ * routing is being programmed; when other groups are in force than those it has written, it writes again.
+ */
+#ifndef OPENSM_CERTIFICATE_WORKER_H
+#define OPENSM_CERTIFICATE_WORKER_H
+
+#include <heddle/base/error.h>
+#include <stdbool.h>
+
+struct certificate_worker;
+struct part_context;
+struct routing;
+
+/* Starts the thread; *out is ended with certificate_worker_end(). Errors: of the system, with the reason. */
+int certificate_worker_start(struct part_context *context, struct certificate_worker **out,
+			     struct hd_error *err);
+
+/* Stops what the thread does, and ends it. NULL is allowed. */
+void certificate_worker_end(struct certificate_worker *worker);
+
+/* Where the files are from now on; "": nowhere. `tables`: with what the certificate proves. Another place gets a
+ * certificate at once. */
+void certificate_worker_place(struct certificate_worker *worker, const char *path, bool tables);
+
+/* Tables change: what is in force is not known before certificate_worker_take(). For any thread, as all below. */
+void certificate_worker_wait(struct certificate_worker *worker);
+
+/* A routing is in force, which is held from then on: of the next sweep, or of a change since then. NULL: tables of
+ * others, or, after a change, those before. */
+void certificate_worker_take(struct certificate_worker *worker, struct routing *routing,
+			     bool sweep);
+
+#endif
