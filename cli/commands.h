@@ -30,6 +30,7 @@ int map_diff(int argc, char **argv);
 int map_walk(int argc, char **argv);
 int key_make(int argc, char **argv);
 int key_place(int argc, char **argv);
+int key_propose(int argc, char **argv);
 int key_request(int argc, char **argv);
 int key_done(int argc, char **argv);
 int key_release(int argc, char **argv);

@@ -46,6 +46,7 @@ static const struct command map_commands[] = {
 
 static const struct command key_commands[] = {
     {"make", "make routing keys offline", .run = key_make},
+    {"propose", "have heddle-keyd propose hosts for a job", .run = key_propose},
     {"place", "have heddle-keyd make the keys of a job", .run = key_place},
     {"request", "a phase begins: put its key into force", .run = key_request},
     {"done", "a phase has ended", .run = key_done},

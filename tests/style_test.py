@@ -215,6 +215,41 @@ def test_the_page_of_heddle_keyd_has_its_options():
     assert [name for name, default in options.items() if f'{name} " ({default})' not in page] == []
 
 
+# Where the options of each section of heddle.conf are defined that OpenSM reads, besides those of engines.
+SECTIONS = {"heddle": "opensm/settings.c", "ar": "ar_manager/wire/ar_config.c", "ar.quirks": "ar_manager/wire/quirks.c",
+            "map": "opensm/map/map_part.c", "keys": "opensm/keys/keys_part.c",
+            "repair": "opensm/repair/repair_part.c", "status": "opensm/status/status_part.c"}
+OPTION = re.compile(r'\.name = "(\w+)",\s+\.summary\s*=[^{}]*?\.fallback = (?:"([^"]*)"|\w+)')
+
+
+def options_of(code):
+    """[(name, default, or "" if it is a constant)]"""
+    return OPTION.findall((ROOT / code).read_text())
+
+
+def test_the_page_of_heddle_conf_has_its_options():
+    """heddle.conf(5) has each option in its section, with its default, and no other option."""
+    page = (ROOT / "doc/man/heddle.conf.5").read_text().replace("\\-", "-")
+    parts = dict(re.findall(r"(?ms)^\.SS \[([a-z.]+)[^\n]*\n(.*?)(?=^\.S[SH] )", page))
+    parts["ar"] += parts["ar.switch"]
+    parts["status"] += parts["metrics"]
+    for section, code in SECTIONS.items():
+        options = options_of(code)
+        assert options, code
+        assert [name for name, _ in options if not re.search(rf'^\.BR .*\b{name}\b', parts[section], re.M)] == [], section
+        shown = re.findall(r'[ "](\w+) " = ([^"]*)"', re.sub(r"(?m)^\.BR ", ".BR  ", parts[section]))
+        assert {name for name, _ in shown} <= {name for name, _ in options}, section
+        wrong = [name for name, default in options for other, text in shown
+                 if name == other and default and f"({default})" not in text and "(" in text]
+        assert [name for name in wrong if name not in ("enable", "ageing_time_us")] == [], section
+
+
+def test_all_options_of_heddle_conf_are_known_here():
+    """A file of the plugin that defines options is one of those that the test above reads."""
+    files = {str(path.relative_to(ROOT)) for path in (ROOT / "opensm").rglob("*.c") if OPTION.search(path.read_text())}
+    assert files <= set(SECTIONS.values())
+
+
 def test_pages_of_daemons_have_their_options():
     """What --help of a daemon lists is in its page, with the texts of options.man."""
     folder = ROOT / "doc/man"

@@ -5,10 +5,10 @@
 #include "key_hosts.h"
 #include "key_propose.h"
 #include "key_service.h"
+#include "key_traffic.h"
 #include "message.h"
 #include "shared_arguments.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <heddle/base/error.h>
 #include <heddle/keyd_client.h>
@@ -21,111 +21,6 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- traffic ---- */
-
-/* The traffic of a placement, as --pattern gives it. */
-
-struct key_traffic {
-	struct hd_key_client_flow *flows; /* of a file */
-	uint32_t *base;
-};
-
-/* The ranks of a grid: 32 for "stencil2d:4x8"; 0: the pattern has no size. */
-static uint32_t grid_ranks(const char *pattern)
-{
-	const char *at = strchr(pattern, ':');
-	uint64_t ranks = 1;
-	unsigned sides = 0;
-	char *end;
-
-	while (at && isdigit((unsigned char)at[1])) {
-		ranks *= strtoul(at + 1, &end, 10);
-		sides++;
-		if (ranks > HD_KEY_RANKS_MAX)
-			return 0; /* keyd says what is wrong */
-		at = *end == 'x' ? end : NULL;
-	}
-	return sides > 1 ? (uint32_t)ranks : 0;
-}
-
-/* As many as the flows name, and for each host equally many. */
-static uint32_t count_ranks(const struct hd_key_pattern *pattern, size_t hosts)
-{
-	uint32_t flows = pattern->base[pattern->phase_count], most = 0;
-
-	for (uint32_t i = 0; i < flows; i++) {
-		const struct hd_rank_flow *flow = &pattern->flows[i];
-		most = flow->source > most ? flow->source : most;
-		most = flow->destination > most ? flow->destination : most;
-	}
-	return hosts ? (uint32_t)((most + hosts) / hosts * hosts) : most + 1;
-}
-
-static int copy(const struct hd_key_pattern *pattern, struct key_traffic *traffic)
-{
-	uint32_t count = pattern->base[pattern->phase_count];
-
-	traffic->flows = calloc((size_t)count + 1, sizeof(*traffic->flows));
-	traffic->base = calloc((size_t)pattern->phase_count + 1, sizeof(*traffic->base));
-	if (!traffic->flows || !traffic->base)
-		return -ENOMEM;
-	memcpy(traffic->base, pattern->base,
-	       ((size_t)pattern->phase_count + 1) * sizeof(*traffic->base));
-	for (uint32_t i = 0; i < count; i++)
-		traffic->flows[i] = (struct hd_key_client_flow){pattern->flows[i].source,
-								pattern->flows[i].destination};
-	return 0;
-}
-
-static int take_file(const char *text, const int64_t *uid, struct key_traffic *traffic,
-		     struct hd_key_client_placement *placement, struct hd_error *err)
-{
-	struct hd_key_pattern *pattern = NULL;
-	int rc = uid ? key_slurm_pattern(text, *uid, &pattern, err)
-		     : hd_key_pattern_new(text, HD_KEY_RANKS_MAX, &pattern, err);
-
-	if (rc)
-		return rc;
-	rc = copy(pattern, traffic);
-	placement->pattern = NULL;
-	placement->flows = traffic->flows;
-	placement->base = traffic->base;
-	placement->phase_count = pattern->phase_count;
-	if (!placement->ranks)
-		placement->ranks = count_ranks(pattern, placement->host_count);
-	hd_key_pattern_free(pattern);
-	return rc ? hd_error_no_memory(err) : 0;
-}
-
-/*
- * Fills in the pattern or flows, and the ranks if none are given, of a placement that has hosts
- * already. keyd gets named patterns by name. A file is read here: for the user *uid in a prolog, as
- * key_slurm_pattern() does, and for the caller if uid is NULL. Release the traffic after the
- * placement. Errors: those of hd_key_pattern_new() and key_slurm_pattern().
- */
-static int key_traffic_take(const char *pattern, const int64_t *uid, struct key_traffic *traffic,
-			    struct hd_key_client_placement *placement, struct hd_error *err)
-{
-	int rc = hd_key_pattern_check(pattern, err);
-
-	if (rc)
-		return rc;
-	if (!strncmp(pattern, "file:", strlen("file:")))
-		return take_file(pattern, uid, traffic, placement, err);
-	placement->pattern = pattern;
-	if (!placement->ranks)
-		placement->ranks = grid_ranks(pattern);
-	return 0;
-}
-
-static void key_traffic_release(struct key_traffic *traffic)
-{
-	free(traffic->flows);
-	free(traffic->base);
-}
-
-/* ---- the command ---- */
-
 struct place_job {
 	struct key_service service;
 	const char *job, *list, *file, *pattern;
@@ -133,6 +28,7 @@ struct place_job {
 	int64_t uid; /* -1: the caller */
 	enum { MODE_REWRITE, MODE_OFFSET } mode;
 	bool strict, json, prolog;
+	struct key_slurm_job slurm; /* if prolog is true */
 	struct key_propose choose;
 	struct key_hosts hosts;
 	struct key_traffic traffic;
@@ -245,7 +141,7 @@ static int prepare(struct place_job *job, struct hd_key_client_placement *placem
 	    .offset_mode = job->mode == MODE_OFFSET,
 	    .strict = job->strict,
 	};
-	return key_traffic_take(job->pattern, job->prolog ? &job->uid : NULL, &job->traffic,
+	return key_traffic_take(job->pattern, job->prolog ? &job->slurm : NULL, &job->traffic,
 				placement, err);
 }
 
@@ -306,20 +202,19 @@ static void place_for_slurm(struct place_job *job)
 {
 	struct hd_key_client_placement placement;
 	struct hd_key_client_problem problem;
-	struct key_slurm_job slurm;
 	struct hd_error err = {""};
 
 	if (!job->service.timeout_ms)
 		job->service.timeout_ms = KEY_SERVICE_TIMEOUT_MS;
 	key_slurm_limit(job->service.timeout_ms);
 	job->service.timeout_ms -= job->service.timeout_ms / 10; /* so that there is time to log */
-	if (!key_slurm_job(&slurm))
+	if (!key_slurm_job(&job->slurm))
 		return;
-	job->job = slurm.id;
-	job->list = slurm.hosts;
+	job->job = job->slurm.id;
+	job->list = job->slurm.hosts;
 	job->file = NULL;
-	job->pattern = slurm.pattern;
-	job->uid = slurm.uid;
+	job->pattern = job->slurm.pattern;
+	job->uid = job->slurm.uid;
 	if (!job->job || !job->list) {
 		key_slurm_log("SLURM_JOB_ID and SLURM_JOB_NODELIST are not set: is this the "
 			      "prolog of slurmctld?");

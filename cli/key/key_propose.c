@@ -5,7 +5,6 @@
 #include "json_value.h"
 #include "key_hosts.h"
 #include "message.h"
-#include "output.h"
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
@@ -113,124 +112,16 @@ static int choose(struct choosing *choosing, const char *pattern, uint32_t ranks
 	return rc ? rc : hd_key_choose(&request, &choosing->choice, err);
 }
 
-/* ---- writing ---- */
-
-static void write_hosts(const struct choosing *choosing, FILE *stream)
-{
-	const struct hd_key_choice *choice = choosing->choice;
-
-	for (uint32_t rank = 0; rank < choice->ranks; rank++)
-		fprintf(stream, "%s\n", choosing->name_of[choice->host_of[rank]]);
-}
-
-/* The ranks of a host get its slots in their order. */
-static int write_ranks(const struct choosing *choosing, FILE *stream)
-{
-	const struct hd_key_choice *choice = choosing->choice;
-	uint32_t *slots = calloc(choosing->fabric->host_count, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (uint32_t rank = 0; rank < choice->ranks; rank++) {
-		uint32_t host = choice->host_of[rank];
-		fprintf(stream, "rank %" PRIu32 "=%s slot=%" PRIu32 "\n", rank,
-			choosing->name_of[host], slots[host]++);
-	}
-	free(slots);
-	return 0;
-}
-
-static int write_files(const struct choosing *choosing, struct hd_error *err)
-{
-	const char *paths[] = {choosing->asked->host_file, choosing->asked->rank_file};
-	int rc = 0;
-
-	for (unsigned i = 0; !rc && i < 2; i++) {
-		struct output output;
-		if (!paths[i])
-			continue;
-		rc = output_open(&output, paths[i], err);
-		if (rc)
-			break;
-		if (i)
-			rc = write_ranks(choosing, output.stream);
-		else
-			write_hosts(choosing, output.stream);
-		if (rc)
-			hd_error_no_memory(err);
-		rc = output_close(&output, rc, err);
-	}
-	return rc;
-}
-
-static void print_worth(const char *what, const struct hd_key_worth *worth)
-{
-	printf("%-10s %6" PRIu32 " %11" PRIu32 " %13" PRIu64 " %7" PRIu32 " %5" PRIu32, what,
-	       worth->keys, worth->contention, worth->shared, worth->leaves, worth->pods);
-	if (worth->lost)
-		printf("   %" PRIu32 " flows do not arrive", worth->lost);
-	putchar('\n');
-}
-
-static void print(const struct choosing *choosing)
-{
-	const struct hd_key_choice *choice = choosing->choice;
-	const struct key_propose *asked = choosing->asked;
-
-	printf("%" PRIu32 " ranks on %" PRIu32 " of %zu hosts; phases: %" PRIu32 "\n\n",
-	       choice->ranks, choice->host_count, choosing->names.count,
-	       choosing->pattern->phase_count);
-	printf("%-10s %6s %11s %13s %7s %5s\n", "HOSTS", "KEYS", "CONTENTION", "SHARED LINKS",
-	       "LEAVES", "PODS");
-	print_worth("as listed", &choice->given);
-	print_worth("proposed", &choice->chosen);
-	if (asked->host_file || asked->rank_file)
-		return;
-	printf("\n%6s  %s\n", "RANK", "HOST");
-	for (uint32_t rank = 0; rank < choice->ranks; rank++)
-		printf("%6" PRIu32 "  %s\n", rank, choosing->name_of[choice->host_of[rank]]);
-}
-
-static json_t *worth_json(const struct hd_key_worth *worth)
-{
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "lost", (json_int_t)worth->lost, "keys",
-			 (json_int_t)worth->keys, "contention", (json_int_t)worth->contention,
-			 "shared_links", (json_int_t)worth->shared, "leaves",
-			 (json_int_t)worth->leaves, "pods", (json_int_t)worth->pods);
-}
-
-static int print_json(const struct choosing *choosing)
-{
-	const struct hd_key_choice *choice = choosing->choice;
-	json_t *hosts = json_array();
-
-	for (uint32_t rank = 0; rank < choice->ranks; rank++)
-		hosts = json_value_append(
-		    hosts, json_value_text(choosing->name_of[choice->host_of[rank]]));
-	return json_value_print(json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "free",
-					  (json_int_t)choosing->names.count, "hosts",
-					  (json_int_t)choice->host_count, "ranks",
-					  (json_int_t)choice->ranks, "phases",
-					  (json_int_t)choosing->pattern->phase_count, "listed",
-					  worth_json(&choice->given), "proposed",
-					  worth_json(&choice->chosen), "host_of_rank", hosts),
-				STATUS_CLEAN);
-}
-
 /* ---- the command ---- */
-
-static bool is_stdout(const char *path)
-{
-	return path && !strcmp(path, "-");
-}
 
 bool key_propose_asked(const struct key_propose *choose)
 {
-	return choose->count || choose->free || choose->reorder || choose->host_file ||
-	       choose->rank_file;
+	return choose->count || choose->free || choose->reorder || choose->files.host_file ||
+	       choose->files.rank_file;
 }
 
-static int check(const struct key_propose *choose, const char *pattern, const char *fabric)
+static int check(const struct key_propose *choose, const char *pattern, bool json,
+		 const char *fabric)
 {
 	const char *const inputs[] = {fabric, choose->free, choose->reorder, choose->name_map};
 	struct hd_error err = {""};
@@ -241,28 +132,48 @@ static int check(const struct key_propose *choose, const char *pattern, const ch
 		return message_error("--choose N and --free FILE need each other");
 	if (!pattern)
 		return message_error("no pattern given: use --pattern NAME");
-	if (is_stdout(choose->host_file) && is_stdout(choose->rank_file))
-		return message_error("--host-file and --rankfile cannot both go to standard "
-				     "output");
 	if (hd_key_pattern_check(pattern, &err))
 		return message_fail(&err);
-	if (output_refuse("host-file", choose->host_file, inputs, 4) ||
-	    output_refuse("rankfile", choose->rank_file, inputs, 4))
-		return STATUS_BAD;
-	return 0;
+	return key_proposal_check(&choose->files, inputs, 4, json);
+}
+
+static int show_proposal(const struct key_propose *asked, const struct key_proposal *proposal,
+			 bool json)
+{
+	const struct key_proposal_files *files = &asked->files;
+	struct hd_error err = {""};
+
+	if (key_proposal_write(proposal, files, &err))
+		return message_fail(&err);
+	if (json)
+		return json_value_print(key_proposal_json(proposal), STATUS_CLEAN);
+	if (!key_proposal_takes_output(files))
+		key_proposal_print(proposal, !files->host_file && !files->rank_file);
+	return STATUS_CLEAN;
 }
 
 static int show(const struct choosing *choosing, bool json)
 {
+	const struct hd_key_choice *choice = choosing->choice;
+	struct key_proposal proposal = {.free = (uint32_t)choosing->names.count,
+					.hosts = choice->host_count,
+					.ranks = choice->ranks,
+					.phases = choosing->pattern->phase_count,
+					.listed = choice->given,
+					.proposed = choice->chosen};
 	struct hd_error err = {""};
+	int status;
 
-	if (write_files(choosing, &err))
+	proposal.host_of = calloc((size_t)choice->ranks + 1, sizeof(*proposal.host_of));
+	if (!proposal.host_of) {
+		hd_error_no_memory(&err);
 		return message_fail(&err);
-	if (json)
-		return print_json(choosing);
-	if (!is_stdout(choosing->asked->host_file) && !is_stdout(choosing->asked->rank_file))
-		print(choosing);
-	return STATUS_CLEAN;
+	}
+	for (uint32_t rank = 0; rank < choice->ranks; rank++)
+		proposal.host_of[rank] = choosing->name_of[choice->host_of[rank]];
+	status = show_proposal(choosing->asked, &proposal, json);
+	free(proposal.host_of);
+	return status;
 }
 
 int key_propose_run(struct key_propose *asked, const char *pattern, uint32_t ranks, bool json,
@@ -270,12 +181,10 @@ int key_propose_run(struct key_propose *asked, const char *pattern, uint32_t ran
 {
 	struct choosing choosing = {.asked = asked};
 	struct hd_error err = {""};
-	int status = check(asked, pattern, operands->items[0]);
+	int status = check(asked, pattern, json, operands->items[0]);
 
 	if (status)
 		return status;
-	if (json && (is_stdout(asked->host_file) || is_stdout(asked->rank_file)))
-		return message_error("--json and a file on standard output exclude each other");
 	if (operands->count > 1 && asked->tables.engine)
 		return message_error("'%s': with --engine no tables are read", operands->items[1]);
 	if (operands->count > 1)

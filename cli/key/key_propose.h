@@ -4,6 +4,7 @@
 #define CLI_KEY_PROPOSE_H
 
 #include "arguments.h"
+#include "key_proposal.h"
 #include "shared_arguments.h"
 #include "table_source.h"
 
@@ -13,7 +14,7 @@
 struct key_propose {
 	uint32_t count; /* hosts to choose; 0: not asked */
 	const char *free, *reorder; /* files of hosts */
-	const char *host_file, *rank_file; /* files to write */
+	struct key_proposal_files files;
 	const char *name_map;
 	uint32_t tries;
 	struct table_source tables;
@@ -33,12 +34,7 @@ struct key_propose {
 	    {0, "reorder", "FILE",                                                                 \
 	     "propose the host of each rank for a job that has all hosts of FILE",                 \
 	     ARGUMENT_TEXT(type, member.reorder)},                                                 \
-	    {0, "host-file", "FILE",                                                               \
-	     "write the host of each rank, one a line, for Slurm and Open MPI (-: standard "       \
-	     "output)",                                                                            \
-	     ARGUMENT_TEXT(type, member.host_file)},                                               \
-	    {0, "rankfile", "FILE", "write a rank file of Open MPI",                               \
-	     ARGUMENT_TEXT(type, member.rank_file)},                                               \
+	    KEY_PROPOSAL_FILES(type, member.files),                                                \
 	    {0, "tries", "N", "try N changes to the best proposal, at most (default 2000)",        \
 	     ARGUMENT_NUMBER(type, member.tries, 0, 1000000)},                                     \
 	    SHARED_ENGINE(type, member.tables), SHARED_NAME_MAP(type, member.name_map)

@@ -98,6 +98,7 @@ bool key_slurm_job(struct key_slurm_job *out)
 	out->id = getenv("SLURM_JOB_ID");
 	out->hosts = getenv("SLURM_JOB_NODELIST");
 	out->pattern = getenv("SPANK_HEDDLE_ROUTING_PATTERN");
+	out->flows = getenv("SPANK_HEDDLE_ROUTING_FLOWS");
 	out->uid = number ? strtoll(uid, NULL, 10) : -1;
 	return out->pattern && *out->pattern;
 }

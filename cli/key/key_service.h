@@ -59,6 +59,8 @@ struct key_slurm_job {
 	const char *id; /* SLURM_JOB_ID */
 	const char *hosts; /* SLURM_JOB_NODELIST */
 	const char *pattern; /* SPANK_HEDDLE_ROUTING_PATTERN */
+	const char
+	    *flows; /* SPANK_HEDDLE_ROUTING_FLOWS: what the user's own process has read; or NULL */
 	int64_t uid; /* SLURM_JOB_UID; -1: not given, or no number */
 };
 

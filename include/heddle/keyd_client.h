@@ -168,6 +168,41 @@ int hd_key_client_join(struct hd_key_client *client, const char *job, const char
 int hd_key_client_done(struct hd_key_client *client, const char *job, const char *step,
 		       uint32_t phase, struct hd_key_client_problem *problem);
 
+/* ---- hosts for a job ---- */
+
+/* What a job on certain hosts is worth. The first member that differs counts; less is better. */
+struct hd_key_client_worth {
+	uint32_t lost; /* flows that do not arrive */
+	uint32_t keys; /* phases of which a flow shares a link, also with flows of other jobs */
+	uint32_t contention; /* most flows on a link of the job, with those of others */
+	uint64_t shared_links; /* on which a flow of the job is not alone, over all phases */
+	uint32_t leaves, pods; /* switches, and subtrees one level above, with hosts of the job */
+};
+
+struct hd_key_client_proposal {
+	uint32_t free; /* hosts that were listed, without those that are unknown */
+	uint32_t hosts, ranks, phases; /* of the job */
+	uint32_t busy_links; /* that flows of keys cross, in one direction */
+	bool stopped; /* keyd has ended the search for lack of time */
+	struct hd_key_client_worth listed; /* of the first hosts, in their order */
+	struct hd_key_client_worth proposed;
+	char **host_of; /* [ranks] the host of each rank, as it was listed */
+	size_t unknown_count;
+	char **unknown; /* [unknown_count] hosts that the fabric does not have */
+};
+
+/*
+ * Proposes hosts for a job, and the host of each rank; nothing changes. `what` has hosts, ranks, and pattern or
+ * flows; its other members are not looked at. choose: so many of its hosts, which are those that are free; 0: all of
+ * them, in another order. Flows of keys in force count. *out is freed with hd_key_client_proposal_free().
+ */
+int hd_key_client_propose(struct hd_key_client *client, const struct hd_key_client_placement *what,
+			  uint32_t choose, struct hd_key_client_proposal **out,
+			  struct hd_key_client_problem *problem);
+
+/* NULL is allowed. */
+void hd_key_client_proposal_free(struct hd_key_client_proposal *proposal);
+
 /* ---- what keyd has ---- */
 
 struct hd_key_client_listed {

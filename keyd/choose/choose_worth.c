@@ -34,8 +34,10 @@ int choose_meter_new(const struct hd_key_choose_request *request,
 		out->virtual_base[level] = links;
 		links += 2 * groups->count[level];
 	}
-	if (request->routes)
+	if (request->routes) {
 		links = fabric->isl_count;
+		out->others = request->others;
+	}
 	out->link_of = hd_arena_alloc(arena, fabric->port_count, sizeof(*out->link_of));
 	out->load = hd_arena_alloc(arena, links, sizeof(*out->load));
 	out->touched = hd_arena_alloc(arena, links, sizeof(*out->touched));
@@ -130,10 +132,17 @@ static void mark(const struct choose_meter *meter, uint32_t phase, const uint32_
 		    path(meter, host_of[flow->source], host_of[flow->destination], links);
 		bool shares = count == HD_NONE;
 		for (uint32_t hop = 0; !shares && hop < count; hop++)
-			shares = meter->load[links[hop]] > 1;
+			shares = meter->load[links[hop]] > 1 ||
+				 (meter->others && meter->others[links[hop]]);
 		if (shares)
 			hot[flow->source] = hot[flow->destination] = true;
 	}
+}
+
+/* Numbers of flows; others may be any number. */
+static uint32_t add(uint32_t flows, uint32_t others)
+{
+	return others < UINT32_MAX - flows ? flows + others : UINT32_MAX;
 }
 
 /* Counts the links of a phase, and forgets its flows. */
@@ -142,10 +151,12 @@ static void unload_phase(struct choose_meter *meter, struct hd_key_worth *worth)
 	uint32_t most = 0;
 
 	for (uint32_t i = 0; i < meter->touched_count; i++) {
-		uint32_t *load = &meter->load[meter->touched[i]];
-		worth->shared += *load > 1;
-		most = most < *load ? *load : most;
-		*load = 0;
+		uint32_t link = meter->touched[i], load = meter->load[link];
+		if (meter->others)
+			load = add(load, meter->others[link]);
+		worth->shared += load > 1;
+		most = most < load ? load : most;
+		meter->load[link] = 0;
 	}
 	meter->touched_count = 0;
 	worth->keys += most > 1;

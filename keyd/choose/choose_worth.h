@@ -12,6 +12,7 @@ struct choose_meter {
 	const struct choose_groups *groups;
 	uint32_t
 	    *link_of; /* [port_count] link between switches that leaves by a port, or HD_NONE */
+	const uint32_t *others; /* [links] flows of other jobs; NULL: none */
 	uint32_t *load; /* [links] flows of the phase; all 0 between the calls */
 	uint32_t *touched; /* [links] links with flows */
 	uint32_t touched_count;
@@ -27,8 +28,8 @@ int choose_meter_new(const struct hd_key_choose_request *request,
 
 /*
  * The worth of ranks on these hosts. With `bound`, it ends as soon as it is worse than that, and what
- * it has found by then is worse, too. hot: [ranks] true for the ranks of flows that share a link, or
- * of all flows that are lost; NULL: not asked.
+ * it has found by then is worse, too. hot: [ranks] true for the ranks of flows that share a link,
+ * with others too, or that are lost; NULL: not asked.
  */
 struct hd_key_worth choose_worth(struct choose_meter *meter, const uint32_t *host_of,
 				 const struct hd_key_worth *bound, bool *hot);

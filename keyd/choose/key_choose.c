@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choose_calm.h"
 #include "choose_hosts.h"
 #include "choose_order.h"
 #include "choose_worth.h"
@@ -18,6 +19,7 @@ struct choosing {
 	struct choose_groups groups;
 	struct choose_meter meter;
 	struct choose_free free;
+	struct choose_free calm; /* of these, where few flows of others are; count 0: no such */
 	struct choose_ranks ranks;
 	struct hd_key_worth given, best;
 	uint32_t *host_of; /* [ranks] the best so far */
@@ -28,7 +30,15 @@ struct choosing {
 	uint32_t *hot_ranks; /* [ranks] */
 	uint32_t hot_count;
 	uint64_t random;
+	bool stopped;
 };
+
+static bool goes_on(struct choosing *choosing)
+{
+	if (!choosing->stopped)
+		choosing->stopped = !hd_go_on_ask(&choosing->request->go_on);
+	return !choosing->stopped;
+}
 
 /* ---- requests ---- */
 
@@ -67,6 +77,18 @@ static int check(const struct hd_key_choose_request *request, struct hd_error *e
 	return check_hosts(request, err);
 }
 
+static int find_calm(struct choosing *choosing)
+{
+	const struct hd_key_choose_request *request = choosing->request;
+	uint32_t *hosts = hd_arena_alloc(&choosing->arena, request->free_count, sizeof(*hosts));
+	uint32_t count = 0;
+	int rc = hosts ? choose_calm_find(request, &choosing->arena, hosts, &count) : -ENOMEM;
+
+	return rc || !count ? rc
+			    : choose_free_new(&choosing->groups, hosts, count, &choosing->arena,
+					      &choosing->calm);
+}
+
 static int prepare(struct choosing *choosing, struct hd_error *err)
 {
 	const struct hd_key_choose_request *request = choosing->request;
@@ -79,6 +101,8 @@ static int prepare(struct choosing *choosing, struct hd_error *err)
 	if (!rc)
 		rc = choose_free_new(&choosing->groups, request->free, request->free_count, arena,
 				     &choosing->free);
+	if (!rc)
+		rc = find_calm(choosing);
 	if (!rc)
 		rc = choose_ranks_new(&choosing->groups, request->pattern, request->host_count,
 				      arena, &choosing->ranks);
@@ -108,7 +132,7 @@ static void consider(struct choosing *choosing)
 
 static void consider_orders(struct choosing *choosing)
 {
-	for (unsigned order = CHOOSE_GIVEN; order < CHOOSE_ORDERS; order++) {
+	for (unsigned order = CHOOSE_GIVEN; order < CHOOSE_ORDERS && goes_on(choosing); order++) {
 		choose_order(&choosing->ranks, choosing->hosts, order, choosing->proposed);
 		consider(choosing);
 	}
@@ -126,27 +150,27 @@ static void begin(struct choosing *choosing)
 	consider_orders(choosing);
 }
 
-static void propose_hosts(struct choosing *choosing, uint32_t each)
+static void propose_hosts(struct choosing *choosing, struct choose_free *free, uint32_t each)
 {
 	uint32_t need = choosing->request->host_count;
 
-	for (unsigned flat = 0; flat < 2; flat++)
-		if (choose_hosts(&choosing->free, need, each, flat, choosing->hosts))
+	for (unsigned flat = 0; flat < 2 && goes_on(choosing); flat++)
+		if (choose_hosts(free, need, each, flat, choosing->hosts))
 			consider_orders(choosing);
 }
 
 /* Whole leaves, then equally many hosts of each leaf: as few leaves as there can be, and more. */
-static void propose(struct choosing *choosing)
+static void propose(struct choosing *choosing, struct choose_free *free)
 {
 	uint32_t need = choosing->request->host_count, last = 0;
-	uint32_t largest = choose_free_largest(&choosing->free);
+	uint32_t largest = choose_free_largest(free);
 	uint32_t fewest = (need + largest - 1) / largest;
 
-	propose_hosts(choosing, 0);
+	propose_hosts(choosing, free, 0);
 	for (uint32_t leaves = fewest; leaves < fewest + SIZES && leaves <= need; leaves++) {
 		uint32_t each = (need + leaves - 1) / leaves;
 		if (each != last)
-			propose_hosts(choosing, each);
+			propose_hosts(choosing, free, each);
 		last = each;
 	}
 }
@@ -245,8 +269,8 @@ static void improve(struct choosing *choosing)
 	set_used(choosing, true);
 	if (choosing->request->tries)
 		find_hot(choosing);
-	for (uint32_t i = 0;
-	     i < choosing->request->tries && choosing->hot_count && choosing->meter.walked < limit;
+	for (uint32_t i = 0; i < choosing->request->tries && choosing->hot_count &&
+			     choosing->meter.walked < limit && goes_on(choosing);
 	     i++)
 		try_change(choosing);
 }
@@ -277,7 +301,8 @@ static int finish(struct choosing *choosing, struct hd_key_choice **out, struct 
 	*choice = (struct hd_key_choice){.ranks = ranks,
 					 .host_count = choosing->request->host_count,
 					 .given = choosing->given,
-					 .chosen = choosing->best};
+					 .chosen = choosing->best,
+					 .stopped = choosing->stopped};
 	choice->host_of = calloc(ranks, sizeof(*choice->host_of));
 	choice->hosts = calloc(choice->host_count, sizeof(*choice->hosts));
 	if (!choice->host_of || !choice->hosts) {
@@ -301,7 +326,9 @@ int hd_key_choose(const struct hd_key_choose_request *request, struct hd_key_cho
 	if (!rc) {
 		begin(&choosing);
 		if (request->free_count > request->host_count)
-			propose(&choosing);
+			propose(&choosing, &choosing.free);
+		if (choosing.calm.count)
+			propose(&choosing, &choosing.calm);
 		improve(&choosing);
 		rc = finish(&choosing, out, err);
 	}

@@ -3,6 +3,7 @@
 #include "client_problem.h"
 #include "client_read.h"
 #include "client_session.h"
+#include "client_write.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -105,56 +106,12 @@ static int call_job(struct hd_key_client *client, struct client_call *call, cons
 			     : client_read_refuse(client, name, problem);
 }
 
-static json_t *texts(const char *const *list, size_t count)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < count; i++)
-		if (json_array_append_new(array, json_string(list[i]))) {
-			json_decref(array);
-			return NULL;
-		}
-	return array;
-}
-
-static json_t *phase_flows(const struct hd_key_client_placement *placement, uint32_t phase)
-{
-	json_t *flows = json_array();
-
-	for (uint32_t i = placement->base[phase]; i < placement->base[phase + 1]; i++) {
-		const struct hd_key_client_flow *flow = &placement->flows[i];
-		if (json_array_append_new(flows, json_pack("[I,I]", (json_int_t)flow->source,
-							   (json_int_t)flow->destination))) {
-			json_decref(flows);
-			return NULL;
-		}
-	}
-	return flows;
-}
-
-static json_t *phases(const struct hd_key_client_placement *placement)
-{
-	json_t *list = json_array();
-
-	for (uint32_t phase = 0; phase < placement->phase_count; phase++)
-		if (json_array_append_new(list, phase_flows(placement, phase))) {
-			json_decref(list);
-			return NULL;
-		}
-	return list;
-}
-
 /* NULL: no memory, or a text that is not UTF-8. */
 static json_t *placement_json(const struct hd_key_client_placement *placement)
 {
 	json_t *json = json_object();
-	int failed =
-	    json_object_set_new(json, "hosts", texts(placement->hosts, placement->host_count));
+	int failed = client_write_traffic(json, placement);
 
-	if (placement->pattern)
-		failed |= json_object_set_new(json, "pattern", json_string(placement->pattern));
-	else
-		failed |= json_object_set_new(json, "phases", phases(placement));
 	if (placement->uid >= 0)
 		failed |= json_object_set_new(json, "uid", json_integer(placement->uid));
 	if (placement->ranks)
@@ -170,14 +127,6 @@ static json_t *placement_json(const struct hd_key_client_placement *placement)
 	return NULL;
 }
 
-static int refuse_body(struct hd_key_client_problem *problem)
-{
-	struct hd_key_client_problem unused;
-
-	return client_problem_set(problem ? problem : &unused, -EINVAL,
-				  "a name of a host or pattern is not UTF-8, or memory is short");
-}
-
 int hd_key_client_place(struct hd_key_client *client, const char *job,
 			const struct hd_key_client_placement *placement,
 			struct hd_key_client_job **out, struct hd_key_client_problem *problem)
@@ -185,7 +134,8 @@ int hd_key_client_place(struct hd_key_client *client, const char *job,
 	struct client_call call = {.method = "PUT", .job = job, .path = ""};
 
 	call.body = placement_json(placement);
-	return call.body ? call_job(client, &call, "place", out, problem) : refuse_body(problem);
+	return call.body ? call_job(client, &call, "place", out, problem)
+			 : client_write_refuse(problem);
 }
 
 int hd_key_client_layout(struct hd_key_client *client, const char *job, const char *step,
@@ -199,8 +149,9 @@ int hd_key_client_layout(struct hd_key_client *client, const char *job, const ch
 	if (rc)
 		return rc;
 	snprintf(path, sizeof(path), "/steps/%s/layout", step);
-	call.body = json_pack("{s:o}", "ranks", texts(rank_hosts, rank_count));
-	return call.body ? call_job(client, &call, "layout", out, problem) : refuse_body(problem);
+	call.body = json_pack("{s:o}", "ranks", client_write_texts(rank_hosts, rank_count));
+	return call.body ? call_job(client, &call, "layout", out, problem)
+			 : client_write_refuse(problem);
 }
 
 int hd_key_client_job(struct hd_key_client *client, const char *job, struct hd_key_client_job **out,

@@ -15,14 +15,66 @@ static int get(struct hd_key_client *client, const char *path, json_t **answer,
 	return client_session_call(client, &call, answer, problem);
 }
 
-/* How reading a list has ended: -ENOMEM or -EPROTO. */
-static int fail(const struct hd_key_client *client, int rc, const char *call,
-		struct hd_key_client_problem *problem)
+/* A list in an answer. */
+struct list {
+	const char *call, *path, *member;
+	size_t size; /* bytes of an item */
+	/* Reads an item. False: it is wrong. *take false: it does not belong to the result. */
+	bool (*read)(const json_t *json, void *item, bool *take);
+};
+
+/* Reads items, to be freed with free(), and `most` unless it is NULL. 0, -EPROTO or -ENOMEM. */
+static int read_list(const json_t *json, const struct list *list, char **items, size_t *count,
+		     uint32_t *most)
+{
+	json_t *array, *item;
+	size_t at;
+
+	if (!client_read_list(json, list->member, &array) ||
+	    (most && !client_read_number(json, "most", most)))
+		return -EPROTO;
+	*items = calloc(json_array_size(array) + 1, list->size);
+	if (!*items)
+		return -ENOMEM;
+	json_array_foreach(array, at, item)
+	{
+		bool take = true;
+		if (!list->read(item, *items + *count * list->size, &take))
+			return -EPROTO;
+		*count += take;
+	}
+	return 0;
+}
+
+/* Makes a call whose answer is a list. The result is written on success only. */
+static int get_list(struct hd_key_client *client, const struct list *list, char **items,
+		    size_t *count, uint32_t *most, struct hd_key_client_problem *problem)
+{
+	struct hd_key_client_problem unused;
+	char *found = NULL;
+	size_t found_count = 0;
+	json_t *json;
+	int rc = get(client, list->path, &json, problem);
+
+	if (rc)
+		return rc;
+	rc = read_list(json, list, &found, &found_count, most);
+	json_decref(json);
+	if (!rc) {
+		*items = found;
+		*count = found_count;
+		return 0;
+	}
+	free(found);
+	return rc == -ENOMEM ? client_problem_memory(problem ? problem : &unused)
+			     : client_read_refuse(client, list->call, problem);
+}
+
+static int no_memory(struct hd_key_client_problem *problem)
 {
 	struct hd_key_client_problem unused;
 
-	return rc == -ENOMEM ? client_problem_memory(problem ? problem : &unused)
-			     : client_read_refuse(client, call, problem);
+	return client_problem_memory(problem ? problem : &unused);
 }
 
 /* ---- jobs ---- */
@@ -34,10 +86,12 @@ void hd_key_client_jobs_free(struct hd_key_client_jobs *jobs)
 	free(jobs);
 }
 
-static bool read_listed(const json_t *json, struct hd_key_client_listed *job)
+static bool read_listed(const json_t *json, void *item, bool *take)
 {
+	struct hd_key_client_listed *job = item;
 	json_t *active = json_object_get(json, "active");
 
+	(void)take;
 	job->active_count = (uint32_t)json_array_size(active);
 	job->phase = (uint32_t)json_integer_value(json_array_get(active, 0));
 	return json_is_object(json) && client_read_text(json, "job", job->job, sizeof(job->job)) &&
@@ -46,37 +100,21 @@ static bool read_listed(const json_t *json, struct hd_key_client_listed *job)
 	       client_read_uid(json, &job->uid) && client_read_number(json, "hosts", &job->hosts);
 }
 
-static int read_jobs(const json_t *json, struct hd_key_client_jobs *jobs)
-{
-	json_t *list, *job;
-	size_t at;
-
-	if (!client_read_list(json, "jobs", &list))
-		return -EPROTO;
-	jobs->jobs = calloc(json_array_size(list) + 1, sizeof(*jobs->jobs));
-	if (!jobs->jobs)
-		return -ENOMEM;
-	jobs->count = json_array_size(list);
-	json_array_foreach(list, at, job) if (!read_listed(job, &jobs->jobs[at])) return -EPROTO;
-	return 0;
-}
-
 int hd_key_client_jobs(struct hd_key_client *client, struct hd_key_client_jobs **out,
 		       struct hd_key_client_problem *problem)
 {
-	struct hd_key_client_jobs *jobs;
-	json_t *json;
-	int rc = get(client, "/v1/jobs", &json, problem);
+	static const struct list list = {"list", "/v1/jobs", "jobs",
+					 sizeof(struct hd_key_client_listed), read_listed};
+	struct hd_key_client_jobs *jobs = calloc(1, sizeof(*jobs));
+	char *items = NULL;
+	int rc = jobs ? get_list(client, &list, &items, &jobs->count, NULL, problem)
+		      : no_memory(problem);
 
-	if (rc)
-		return rc;
-	jobs = calloc(1, sizeof(*jobs));
-	rc = jobs ? read_jobs(json, jobs) : -ENOMEM;
-	json_decref(json);
 	if (rc) {
-		hd_key_client_jobs_free(jobs);
-		return fail(client, rc, "list", problem);
+		free(jobs);
+		return rc;
 	}
+	jobs->jobs = (void *)items;
 	*out = jobs;
 	return 0;
 }
@@ -90,48 +128,33 @@ void hd_key_client_without_keys_free(struct hd_key_client_withouts *jobs)
 	free(jobs);
 }
 
-static bool read_without(const json_t *json, struct hd_key_client_without *job)
+static bool read_without(const json_t *json, void *item, bool *take)
 {
-	return json_is_object(json) && client_read_text(json, "job", job->job, sizeof(job->job)) &&
-	       client_read_number(json, "without_key", &job->flows) &&
-	       client_read_message(json, "reason", job->reason, sizeof(job->reason));
-}
+	struct hd_key_client_without *job = item;
 
-static int read_withouts(const json_t *json, struct hd_key_client_withouts *jobs)
-{
-	json_t *list, *job;
-	size_t at;
-
-	if (!client_read_list(json, "jobs", &list))
-		return -EPROTO;
-	jobs->jobs = calloc(json_array_size(list) + 1, sizeof(*jobs->jobs));
-	if (!jobs->jobs)
-		return -ENOMEM;
-	json_array_foreach(list, at, job)
-	{
-		if (!read_without(job, &jobs->jobs[jobs->count]))
-			return -EPROTO;
-		jobs->count += jobs->jobs[jobs->count].flows != 0;
-	}
-	return 0;
+	if (!json_is_object(json) || !client_read_text(json, "job", job->job, sizeof(job->job)) ||
+	    !client_read_number(json, "without_key", &job->flows) ||
+	    !client_read_message(json, "reason", job->reason, sizeof(job->reason)))
+		return false;
+	*take = job->flows != 0;
+	return true;
 }
 
 int hd_key_client_without_keys(struct hd_key_client *client, struct hd_key_client_withouts **out,
 			       struct hd_key_client_problem *problem)
 {
-	struct hd_key_client_withouts *jobs;
-	json_t *json;
-	int rc = get(client, "/v1/jobs", &json, problem);
+	static const struct list list = {"list", "/v1/jobs", "jobs",
+					 sizeof(struct hd_key_client_without), read_without};
+	struct hd_key_client_withouts *jobs = calloc(1, sizeof(*jobs));
+	char *items = NULL;
+	int rc = jobs ? get_list(client, &list, &items, &jobs->count, NULL, problem)
+		      : no_memory(problem);
 
-	if (rc)
-		return rc;
-	jobs = calloc(1, sizeof(*jobs));
-	rc = jobs ? read_withouts(json, jobs) : -ENOMEM;
-	json_decref(json);
 	if (rc) {
-		hd_key_client_without_keys_free(jobs);
-		return fail(client, rc, "list", problem);
+		free(jobs);
+		return rc;
 	}
+	jobs->jobs = (void *)items;
 	*out = jobs;
 	return 0;
 }
@@ -145,8 +168,11 @@ void hd_key_client_links_free(struct hd_key_client_links *links)
 	free(links);
 }
 
-static bool read_link(const json_t *json, struct hd_key_client_link *link)
+static bool read_link(const json_t *json, void *item, bool *take)
 {
+	struct hd_key_client_link *link = item;
+
+	(void)take;
 	return client_read_guid(json, "from", &link->from) &&
 	       client_read_guid(json, "to", &link->to) &&
 	       client_read_message(json, "from_name", link->from_name, sizeof(link->from_name)) &&
@@ -155,38 +181,21 @@ static bool read_link(const json_t *json, struct hd_key_client_link *link)
 	       client_read_number(json, "flows", &link->flows);
 }
 
-static int read_links(const json_t *json, struct hd_key_client_links *links)
-{
-	json_t *list, *link;
-	size_t at;
-
-	if (!client_read_list(json, "links", &list) ||
-	    !client_read_number(json, "most", &links->most))
-		return -EPROTO;
-	links->links = calloc(json_array_size(list) + 1, sizeof(*links->links));
-	if (!links->links)
-		return -ENOMEM;
-	links->count = json_array_size(list);
-	json_array_foreach(list, at, link) if (!read_link(link, &links->links[at])) return -EPROTO;
-	return 0;
-}
-
 int hd_key_client_links(struct hd_key_client *client, bool all, struct hd_key_client_links **out,
 			struct hd_key_client_problem *problem)
 {
-	struct hd_key_client_links *links;
-	json_t *json;
-	int rc = get(client, all ? "/v1/links?all=1" : "/v1/links", &json, problem);
+	const struct list list = {"links", all ? "/v1/links?all=1" : "/v1/links", "links",
+				  sizeof(struct hd_key_client_link), read_link};
+	struct hd_key_client_links *links = calloc(1, sizeof(*links));
+	char *items = NULL;
+	int rc = links ? get_list(client, &list, &items, &links->count, &links->most, problem)
+		       : no_memory(problem);
 
-	if (rc)
-		return rc;
-	links = calloc(1, sizeof(*links));
-	rc = links ? read_links(json, links) : -ENOMEM;
-	json_decref(json);
 	if (rc) {
-		hd_key_client_links_free(links);
-		return fail(client, rc, "links", problem);
+		free(links);
+		return rc;
 	}
+	links->links = (void *)items;
 	*out = links;
 	return 0;
 }

@@ -40,6 +40,7 @@ struct keyd_phase_counts {
 };
 
 struct keyd_fabric_task;
+struct keyd_proposals;
 struct keyd_show;
 
 struct keyd {
@@ -53,6 +54,7 @@ struct keyd {
 	struct keyd_store *store;
 	struct keyd_http *http;
 	struct keyd_show *show;
+	struct keyd_proposals *proposals;
 	struct keyd_managers *managers;
 	struct keyd_hosts *hosts;
 	struct keyd_origins *origins; /* of schedulers */

@@ -168,6 +168,7 @@ static const struct hd_option keyd_options[] = {
     NUMBER("idle_keys_mb", "64", "MB of keys of a user that stay although their phases have ended",
 	   0, 1048576),
     NUMBER("answer_ms", "1500", "how long a request waits for the switches", 10, 60000),
+    NUMBER("proposal_ms", "2000", "how long hosts for a job are searched", 10, 60000),
     NUMBER("patience_s", "30", "how long a client may take for a request, or be silent", 1, 3600),
     NUMBER("token_s", "86400", "how long a token is valid", 1, 2592000),
 };
@@ -216,6 +217,7 @@ static int take_values(struct keyd_config *config, struct hd_error *err)
 	config->max_flows = number(options, "max_flows");
 	config->user_memory_mb = number(options, "user_memory_mb");
 	config->idle_keys_mb = number(options, "idle_keys_mb");
+	config->proposal_ms = number(options, "proposal_ms");
 	config->answer_ms = number(options, "answer_ms");
 	config->token_s = number(options, "token_s");
 	config->patience_s = number(options, "patience_s");

@@ -34,6 +34,7 @@ struct keyd_config {
 	uint32_t user_memory_mb, idle_keys_mb;
 	uint32_t max_user_connections, max_address_connections;
 	uint32_t max_large_answers;
+	uint32_t proposal_ms; /* how long a proposal may take */
 	uint32_t answer_ms; /* how long a request waits for the switches */
 	uint32_t token_s;
 	uint32_t patience_s; /* with slow clients */

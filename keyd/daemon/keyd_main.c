@@ -5,6 +5,7 @@
 #include "keyd_fabric.h"
 #include "keyd_hosts.h"
 #include "keyd_program.h"
+#include "keyd_propose.h"
 #include "keyd_rekey.h"
 #include "keyd_show.h"
 #include "keyd_state.h"
@@ -163,6 +164,7 @@ static void on_drain(evutil_socket_t unused, short what, void *context)
 	(void)unused;
 	(void)what;
 	if ((run->keyd.op_count || keyd_show_is_busy(run->keyd.show) ||
+	     keyd_proposals_are_busy(run->keyd.proposals) ||
 	     keyd_http_is_sending(run->keyd.http)) &&
 	    keyd_op_now() < run->drain_end)
 		return;
@@ -410,6 +412,8 @@ static int start_threads(struct keyd *keyd, struct hd_error *err)
 		rc = keyd_workers_new(keyd->mailbox, AUTHENTICATORS, &keyd->authenticators, err);
 	if (!rc)
 		rc = keyd_workers_new(keyd->mailbox, 1, &keyd->writers, err);
+	if (!rc)
+		rc = keyd_proposals_new(keyd, &keyd->proposals, err);
 	return rc;
 }
 
@@ -494,11 +498,13 @@ static void stop(struct run *run)
 	keyd_workers_free(keyd->workers);
 	keyd_workers_free(keyd->authenticators);
 	keyd_workers_free(keyd->writers);
+	keyd_proposals_stop(keyd->proposals);
 	keyd_store_close(keyd->store);
 	keyd_mailbox_drop(keyd->mailbox);
 	keyd_managers_free(keyd->managers);
 	keyd_http_free(keyd->http);
 	keyd_show_free(keyd->show);
+	keyd_proposals_free(keyd->proposals);
 	if (keyd->view)
 		keyd_fabric_release(keyd);
 	end_jobs(keyd);

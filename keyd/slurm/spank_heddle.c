@@ -343,19 +343,22 @@ static void spank_step_join(spank_t spank, const struct spank_settings *settings
 /* The value of --routing-pattern. */
 
 #define SPANK_PATTERN_LONGEST 4095u
+#define SPANK_FLOWS_SIZE 32768u /* bytes of a variable in the job's environment */
 
 static const char file_prefix[] = "file:";
 
-/* "file:PATH" with the absolute path; the file must be readable and right. */
-static int check_file(const char *text, char *out, struct hd_error *err)
+/* "file:PATH" with the absolute path; the file must be readable and right. *flows: what is in it, or NULL if it is too
+ * large for the environment. */
+static int check_file(const char *text, char *out, char **flows, struct hd_error *err)
 {
 	struct hd_key_pattern *pattern = NULL;
 	char *path;
 	int rc = hd_key_pattern_new(text, HD_KEY_RANKS_MAX, &pattern, err);
 
-	hd_key_pattern_free(pattern);
 	if (rc)
 		return rc;
+	hd_key_pattern_pack(pattern, SPANK_FLOWS_SIZE, flows);
+	hd_key_pattern_free(pattern);
 	path = realpath(text + strlen(file_prefix), NULL);
 	if (!path || strlen(path) + strlen(file_prefix) > SPANK_PATTERN_LONGEST)
 		rc = hd_error_set(err, -EINVAL, "%s: %s", text,
@@ -368,10 +371,10 @@ static int check_file(const char *text, char *out, struct hd_error *err)
 
 /*
  * Checks a pattern where it is submitted, and writes it to out[SPANK_PATTERN_LONGEST + 1] with the
- * absolute path of its file. A file is read as the user, now. 0, or a negative errno with the reason
- * in reason[size].
+ * absolute path of its file. A file is read as the user, now; *flows gets what is in it, to be freed, and stays
+ * as it is for other patterns and large files. 0, or a negative errno with the reason in reason[size].
  */
-static int spank_pattern_check(const char *text, char *out, char *reason, size_t size)
+static int spank_pattern_check(const char *text, char *out, char **flows, char *reason, size_t size)
 {
 	struct hd_error err = {""};
 	int rc = hd_key_pattern_check(text, &err);
@@ -380,7 +383,7 @@ static int spank_pattern_check(const char *text, char *out, char *reason, size_t
 		rc = hd_error_set(&err, -EINVAL, "it has more than %u characters",
 				  SPANK_PATTERN_LONGEST);
 	if (!rc && !strncmp(text, file_prefix, strlen(file_prefix)))
-		rc = check_file(text, out, &err);
+		rc = check_file(text, out, flows, &err);
 	else if (!rc)
 		strcpy(out, text);
 	if (rc)
@@ -393,6 +396,8 @@ static int spank_pattern_check(const char *text, char *out, char *reason, size_t
 SPANK_PLUGIN(heddle_spank, 1)
 
 #define CONTROL_NAME "HEDDLE_ROUTING_PATTERN"
+#define FLOWS_NAME "HEDDLE_ROUTING_FLOWS" /* of a file; the prolog need not be able to read it */
+#define FLOWS_JOB_NAME "SLURM_SPANK_" FLOWS_NAME
 #define USELESS_NAME "HEDDLE_NO_KEY" /* from srun to slurmstepd: keyd need not be asked */
 #define JOB_NAME "SLURM_SPANK_" CONTROL_NAME /* Slurm's own, in a batch script and below salloc */
 
@@ -400,6 +405,8 @@ SPANK_PLUGIN(heddle_spank, 1)
 static struct spank_settings settings;
 
 static char pattern[SPANK_PATTERN_LONGEST + 1]; /* "": the option is not given */
+
+static char *flows; /* of its file; NULL: none, or too large */
 
 static struct spank_step running; /* in srun */
 
@@ -430,7 +437,9 @@ static int take_pattern(int value, const char *text, int remote)
 	}
 	if (placed && *placed)
 		return keep_pattern(text, placed);
-	if (!spank_pattern_check(text, pattern, reason, sizeof(reason)))
+	free(flows);
+	flows = NULL;
+	if (!spank_pattern_check(text, pattern, &flows, reason, sizeof(reason)))
 		return 0;
 	slurm_error("--routing-pattern: %s", reason);
 	return -1;
@@ -462,8 +471,10 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 {
 	(void)count, (void)arguments;
-	if (*pattern && !spank_remote(spank) &&
-	    spank_job_control_setenv(spank, CONTROL_NAME, pattern, 1) != ESPANK_SUCCESS)
+	if (!*pattern || spank_remote(spank))
+		return 0;
+	if (spank_job_control_setenv(spank, CONTROL_NAME, pattern, 1) != ESPANK_SUCCESS ||
+	    (flows && spank_job_control_setenv(spank, FLOWS_NAME, flows, 1) != ESPANK_SUCCESS))
 		slurm_error("heddle: cannot pass --routing-pattern to the prolog; the job runs "
 			    "without a routing key");
 	return 0;
@@ -501,6 +512,7 @@ int slurm_spank_user_init(spank_t spank, int count, char **arguments)
 	struct spank_step step;
 
 	(void)count, (void)arguments;
+	spank_unsetenv(spank, FLOWS_JOB_NAME); /* nobody needs it any more, and it may be long */
 	if (!wants_key(spank) || !spank_step_get(spank, &step))
 		return 0;
 	spank_getenv(spank, USELESS_NAME, useless, sizeof(useless));

@@ -5,6 +5,8 @@
 
 #include <heddle/keyd/key_pattern.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define RANKS 16u
 
@@ -19,6 +21,27 @@ static void check_pattern(const struct hd_key_pattern *pattern)
 	demand(again->phase_count == pattern->phase_count);
 	demand(again->base[again->phase_count] == pattern->base[pattern->phase_count]);
 	hd_key_pattern_free(again);
+}
+
+/* As a word; what is accepted is packed and unpacked again. */
+static void read_as_word(const uint8_t *data, size_t size)
+{
+	struct hd_key_pattern *pattern = NULL, *again = NULL;
+	struct hd_error err = {""};
+	char *text = strndup((const char *)data, size), *packed = NULL;
+	int rc = hd_key_pattern_unpack(text, RANKS, &pattern, &err);
+
+	demand(!rc == !err.text[0] && !rc == (pattern != NULL));
+	if (!rc) {
+		check_pattern(pattern);
+		demand(!hd_key_pattern_pack(pattern, size + 1, &packed));
+		demand(!hd_key_pattern_unpack(packed, RANKS, &again, &err));
+		demand(again->phase_count == pattern->phase_count);
+	}
+	hd_key_pattern_free(pattern);
+	hd_key_pattern_free(again);
+	free(packed);
+	free(text);
 }
 
 static void read_as_file(const uint8_t *data, size_t size)
@@ -59,6 +82,7 @@ static void take_as_name(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	read_as_file(data, size);
+	read_as_word(data, size);
 	if (size)
 		take_as_name(data, size);
 	return 0;

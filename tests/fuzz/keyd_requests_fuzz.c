@@ -48,6 +48,20 @@ static void place(const char *body, size_t length)
 	hd_arena_release(&request.arena);
 }
 
+static void propose(const char *body, size_t length)
+{
+	struct keyd_propose_request request;
+	struct keyd_problem problem;
+
+	if (keyd_request_propose(body, length, &request, &problem)) {
+		check_problem(&problem);
+		return;
+	}
+	check_placement(&request.place);
+	demand(request.choose <= request.place.host_count && request.tries <= KEYD_TRIES_MAX);
+	hd_arena_release(&request.place.arena);
+}
+
 static void layout(const char *body, size_t length)
 {
 	struct keyd_layout_request request, again;
@@ -81,15 +95,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	switch (data[0] % 3) {
+	switch (data[0] % 4) {
 	case 0:
 		place(body, size - 1);
 		break;
 	case 1:
 		layout(body, size - 1);
 		break;
+	case 2:
+		propose(body, size - 1);
+		break;
 	default:
-		phase((enum keyd_phase_call)(data[0] / 3 % 3), body, size - 1);
+		phase((enum keyd_phase_call)(data[0] / 4 % 3), body, size - 1);
 	}
 	return 0;
 }

@@ -24,7 +24,7 @@ CONF = """\
 ClusterName=heddle
 SlurmctldHost=localhost(127.0.0.1)
 SlurmctldPort={ctld_port}
-SlurmUser=root
+SlurmUser={user}
 SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge/s
@@ -93,10 +93,12 @@ def with_keys(address, timeout=10000):
 class Slurm:
     """A running cluster of node1 .. nodeN. `plugstack`: lines of plugstack.conf; `more`: lines of
     slurm.conf; `scripts`: commands by the name of the script that runs them. All may contain
-    {folder}. The scripts write what they say to prolog.log. `port`: the first of nodes + 1 free ports."""
+    {folder}. The scripts write what they say to prolog.log. `port`: the first of nodes + 1 free ports. `user`: of
+    slurmctld, and so of the scripts."""
 
-    def __init__(self, nodes=8, plugstack="", more="", scripts=None, environment=None, port=None):
+    def __init__(self, nodes=8, plugstack="", more="", scripts=None, environment=None, port=None, user="root"):
         self.nodes = nodes
+        self.user = user
         self.port = port
         self.plugstack = plugstack
         self.more = more
@@ -115,6 +117,8 @@ class Slurm:
         try:
             self._start_munged()
             self._write_conf()
+            for path in (self.folder, self.folder / "state"):
+                shutil.chown(path, self.user)
             self._start("slurmctld", "slurmctld", "-D", "-c", "-i")
             self.daemons = {}  # slurmd by the name of its node
             for node in range(1, self.nodes + 1):
@@ -153,7 +157,7 @@ class Slurm:
 
     def _write_conf(self):
         port = self.port or free_ports(self.nodes + 1)
-        text = CONF.format(folder=self.folder, more=self.more.format(folder=self.folder), nodes=self.nodes,
+        text = CONF.format(folder=self.folder, user=self.user, more=self.more.format(folder=self.folder), nodes=self.nodes,
                            ctld_port=port, port=port + 1, last_port=port + self.nodes)
         (self.folder / "slurm.conf").write_text(text)
         (self.folder / "plugstack.conf").write_text(self.plugstack.format(folder=self.folder))

@@ -128,8 +128,9 @@ def mapped(folder, *options):
     done = subprocess.run(["mpirun", "--allow-run-as-root", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent", agent,
                            # other tests make and remove interfaces meanwhile
                            "--mca", "oob_tcp_if_include", "lo", "--display-map", *options, "true"],
-                          capture_output=True, text=True, timeout=300, check=False, env={name: value for name, value in os.environ.items()
-                                            if not name.startswith(("SLURM", "OMPI", "PMIX"))})
+                          capture_output=True, text=True, timeout=300, check=False,
+                          env={name: value for name, value in os.environ.items()
+                               if not name.startswith(("SLURM", "OMPI", "PMIX"))})
     shown = done.stdout.split("=====\n Data for JOB")[0]  # each daemon shows the map
     nodes = re.findall(r"Data for node: (\S+)|Process rank: (\d+)", shown)
     found, node = {}, None

@@ -109,3 +109,20 @@ def test_root(site):
     assert placed, log
     placed, log = site.prolog(site.file("roots", GOOD, 0, 0o644), 0)
     assert not placed and "no such user here" in log
+
+
+def test_flows_that_come_with_the_job(site):
+    """The flows of a file that the user's own process has read need no file. What is wrong with them is said without a
+    word of them, and no file is read in their place."""
+    private = site.file("private", GOOD, ALICE, 0o600)
+    for runs_as in (0, SLURM):
+        placed, log = site.prolog(private, runs_as, SPANK_HEDDLE_ROUTING_FLOWS="0>1,1>0/1>0")
+        assert placed, log
+        _, body, _ = site.keyd.called("PUT", "/v1/jobs/.*")[-1]
+        assert body["phases"] == [[[0, 1], [1, 0]], [[1, 0]]]
+        placed, log = site.prolog(site.folder / "gone", runs_as, SPANK_HEDDLE_ROUTING_FLOWS="0>1", SLURM_JOB_UID="x")
+        assert placed, log
+        for flows in ("", "0>65536", "0>0", SECRET, "0>1\n1>0", "0>1;touch x"):
+            readable = site.file("readable", GOOD, ALICE, 0o644)
+            placed, log = site.prolog(readable, runs_as, SPANK_HEDDLE_ROUTING_FLOWS=flows)
+            assert placed == (flows == "") and (placed or "byte" in log), log

@@ -18,7 +18,7 @@ from test_cli_docs import COMMANDS, options_of  # noqa: E402
 from test_cli_statuses import RUNS, SUBNETS, fixture_folder  # noqa: E402,F401
 
 LIVE = {"ar status", "ar diff", "status"}
-DAEMON = {f"key {name}" for name in ("place", "request", "done", "release", "list", "links")}
+DAEMON = {f"key {name}" for name in ("place", "propose", "request", "done", "release", "list", "links")}
 MORE = [
     "engines", "topo generate", "topo show tree", "check tree tables --plan plan/heddle.far",
     "check tree contradicting", "check -e dmodk tree --switch-traffic", "ebb tree tables -n 5 --hot 3",

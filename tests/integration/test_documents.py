@@ -37,6 +37,8 @@ OTHERS = [
     ("doc/guide/slurm.md", r"", "integration/slurm_live runs a cluster"),
     ("doc/guide/inter-subnet-opensm.md", r"saquery ", "integration/opensm_map_routers asks, in two subnets"),
     ("doc/guide/lanes.md", r"heddle check /var/log/", "integration/opensm_lanes checks the dumps, in a folder of its own"),
+    ("doc/guide/placement.md", r"heddle key propose |export SLURM_|srun ",
+     "integration/keyd_propose and slurm_propose ask, with a heddle-keyd and a cluster"),
     (KEYS, r"heddle-keyd --check", "integration/keyd_api; the file /etc/heddle/heddle.conf is the machine's"),
 ]
 TOOLS = ("ibnetdiscover", "dump_fts", "smpdump", "saquery")

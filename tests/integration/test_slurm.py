@@ -6,6 +6,7 @@ import os
 import pathlib
 import pwd
 import re
+import shutil
 
 import pytest
 
@@ -158,11 +159,11 @@ def test_a_pattern_from_a_file(slurm, keyd):
 
 
 def test_the_prolog_reads_a_file_with_the_rights_of_the_user(slurm, keyd):
-    """A user cannot have root read a file for him: what he may not read when the job starts is refused,
-    and the job runs."""
+    """A file that is too large for the environment is read by the prolog. A user cannot have root read one for him:
+    what he may not read when the job starts is refused, and the job runs."""
     uid = pwd.getpwnam(USER).pw_uid
     path = slurm.folder / "secret.txt"
-    path.write_text("phase\n0 1\n")
+    path.write_text("phase\n0 1\n" * 9000)
     path.chmod(0o644)
     slurm.run("scontrol", "update", "NodeName=ALL", "State=DRAIN", "Reason=test")
     try:
@@ -175,6 +176,35 @@ def test_the_prolog_reads_a_file_with_the_rights_of_the_user(slurm, keyd):
     assert re.search(r"secret.txt: .*Permission denied", slurm.prolog_log())
     wait_until(lambda: not slurm.jobs(), "the end of the job")
     assert not keyd.called("PUT", "/v1/jobs/[0-9]+")
+
+
+def test_a_private_file_comes_with_the_job(slurm, keyd):
+    """The prolog need not be able to read a file: the user's own sbatch has sent the flows, as they were then. Tasks do
+    not have them in their environment."""
+    uid = pwd.getpwnam(USER).pw_uid
+    folder = slurm.folder / "home"
+    folder.mkdir()
+    path = folder / "flows.txt"
+    path.write_text("# a ring\nphase\n0 1\n1 0\n\nphase\n1 0\n")
+    for one, mode in ((path, 0o600), (folder, 0o700)):
+        shutil.chown(one, uid)
+        one.chmod(mode)
+    slurm.run("scontrol", "update", "NodeName=ALL", "State=DRAIN", "Reason=test")
+    output = folder / "out"
+    try:
+        done = slurm.run("sbatch", "--parsable", "-N2", f"--routing-pattern=file:{path}", "-o", output,
+                         "--wrap", "env | grep -c ROUTING_FLOWS; srun -N2 env | grep -c ROUTING_FLOWS; echo end",
+                         uid=uid)
+        path.write_text("phase\n1 0\n")
+    finally:
+        slurm.run("scontrol", "update", "NodeName=ALL", "State=RESUME")
+    wait_for_release(keyd, done.stdout.strip())
+    (_, body, _), = keyd.called("PUT", "/v1/jobs/[0-9]+")
+    assert body["phases"] == [[[0, 1], [1, 0]], [[1, 0]]] and body["uid"] == uid and "pattern" not in body
+    wait_until(lambda: output.exists() and output.read_text().endswith("end\n"), "the output")
+    assert output.read_text() == "0\n0\nend\n"
+    shell = slurm.run("salloc", "-N1", f"--routing-pattern=file:{path}", "env", uid=uid).stdout
+    assert "SLURM_SPANK_HEDDLE_ROUTING_FLOWS=1>0\n" in shell
 
 
 def test_a_step_keeps_the_pattern_of_its_job(slurm, keyd):

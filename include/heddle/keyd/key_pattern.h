@@ -75,6 +75,17 @@ int hd_key_pattern_check(const char *text, struct hd_error *err);
 int hd_key_pattern_read(const char *bytes, size_t length, const char *name, uint32_t ranks,
 			struct hd_key_pattern **out, struct hd_error *err);
 
+/*
+ * Writes a pattern as one word without blanks, "0>1,1>0/2>0": flows between commas, phases between slashes. *out is
+ * freed with free(). Errors: -EMSGSIZE it needs more than `size` bytes with the last 0; -ENOMEM. Cost: O(size).
+ */
+int hd_key_pattern_pack(const struct hd_key_pattern *pattern, size_t size, char **out);
+
+/* Reads such a word. Messages have no part of it. Errors: -EINVAL with the byte; -ERANGE and -ENOMEM as
+ * hd_key_pattern_new(). */
+int hd_key_pattern_unpack(const char *text, uint32_t ranks, struct hd_key_pattern **out,
+			  struct hd_error *err);
+
 /* Makes a pattern of flows that the caller has: base[phase_count + 1], flows[base[phase_count]],
  * which are copied. Errors: -ERANGE a rank or a limit; -EINVAL a flow from a rank to itself, a phase
  * that ends before it begins; -ENOMEM. */

@@ -3,6 +3,7 @@
 #include "keyd_auth.h"
 #include "keyd_fabric.h"
 #include "keyd_op.h"
+#include "keyd_propose.h"
 #include "keyd_show.h"
 
 #include <arpa/inet.h>
@@ -43,7 +44,8 @@ static void keyd_show_health(struct keyd_call *call)
 /* ---- calls ---- */
 
 enum right {
-	ANY, /* no job, or anybody */
+	ANY, /* anybody */
+	USER, /* anybody whose name is known */
 	OWNER, /* the job's owner, its token, or a scheduler */
 	SCHEDULER
 };
@@ -66,6 +68,7 @@ static const struct kind kinds[] = {
     {"done", EVHTTP_REQ_POST, "/v1/jobs/{job}/done", OWNER, true, keyd_phase_done},
     {"token", EVHTTP_REQ_POST, "/v1/jobs/{job}/token", OWNER, true, keyd_auth_token},
     {"release", EVHTTP_REQ_DELETE, "/v1/jobs/{job}", SCHEDULER, true, keyd_phase_release},
+    {"propose", EVHTTP_REQ_POST, "/v1/propose", USER, false, keyd_propose},
     {"jobs", EVHTTP_REQ_GET, "/v1/jobs", ANY, false, keyd_show_jobs},
     {"job", EVHTTP_REQ_GET, "/v1/jobs/{job}", ANY, true, keyd_show_job},
     {"links", EVHTTP_REQ_GET, "/v1/links", ANY, false, keyd_show_links},

@@ -311,13 +311,7 @@ static int run_result(struct keyd_op *op)
 /* A worker has made the next attempt. */
 static int run_attempt(struct keyd_op *op)
 {
-	op->rc = 0;
-	if (!keyd_op_has_keys(op)) {
-		keyd_attempt_end(op);
-		return KEYS; /* another fabric has come */
-	}
-	op->awaits = keyd_attempt_send(op) == KEYD_ATTEMPT_SENT;
-	return RESULT;
+	return keyd_attempt_resume(op) ? RESULT : KEYS;
 }
 
 static void run_request(struct keyd_op *op)

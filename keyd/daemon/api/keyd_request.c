@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <heddle/keyd/key_choose.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,6 +269,43 @@ int keyd_request_place(const char *body, size_t length, struct keyd_place_reques
 	json_decref(root);
 	if (rc)
 		hd_arena_release(&out->arena);
+	return rc;
+}
+
+/* ---- propose ---- */
+
+static int take_propose(const json_t *root, struct keyd_propose_request *out,
+			struct keyd_problem *problem)
+{
+	struct keyd_place_request *place = &out->place;
+	int rc =
+	    take_names(root, "hosts", &place->arena, &place->hosts, &place->host_count, problem);
+
+	if (!rc)
+		rc = take_number(root, "choose", 1, place->host_count, &out->choose, problem);
+	if (!rc)
+		rc = take_number(root, "tries", 0, KEYD_TRIES_MAX, &out->tries, problem);
+	place->ranks = out->choose ? out->choose : place->host_count;
+	if (!rc)
+		rc = take_number(root, "ranks", 1, HD_KEY_RANKS_MAX, &place->ranks, problem);
+	return rc ? rc : take_pattern(root, place, problem);
+}
+
+int keyd_request_propose(const char *body, size_t length, struct keyd_propose_request *out,
+			 struct keyd_problem *problem)
+{
+	static const char *const known[] = {"hosts",   "choose", "tries", "ranks",
+					    "pattern", "phases", NULL};
+	json_t *root = load(body, length, known, problem);
+	int rc;
+
+	if (!root)
+		return -EINVAL;
+	*out = (struct keyd_propose_request){.tries = HD_KEY_CHOOSE_TRIES};
+	rc = take_propose(root, out, problem);
+	json_decref(root);
+	if (rc)
+		hd_arena_release(&out->place.arena);
 	return rc;
 }
 

@@ -15,6 +15,7 @@
 #define KEYD_HOSTS_MAX 65536u
 #define KEYD_NAME_LONGEST 255u /* bytes of a host's name */
 #define KEYD_BODY_LARGEST ((size_t)1 << 20)
+#define KEYD_TRIES_MAX 100000u
 
 enum keyd_mode { KEYD_REWRITE, KEYD_OFFSET };
 
@@ -44,6 +45,13 @@ struct keyd_layout_request {
 	uint32_t rank_count;
 };
 
+/* POST /v1/propose. */
+struct keyd_propose_request {
+	struct keyd_place_request place; /* hosts, pattern, phases and ranks; no text */
+	uint32_t choose; /* hosts to choose; 0: all hosts, whose ranks are put in order */
+	uint32_t tries;
+};
+
 /* POST /v1/jobs/{id}/request, /done and /join. */
 enum keyd_phase_call { KEYD_REQUEST, KEYD_DONE, KEYD_JOIN };
 
@@ -59,6 +67,8 @@ int keyd_request_place(const char *body, size_t length, struct keyd_place_reques
 		       struct keyd_problem *problem);
 int keyd_request_layout(const char *body, size_t length, struct keyd_layout_request *out,
 			struct keyd_problem *problem);
+int keyd_request_propose(const char *body, size_t length, struct keyd_propose_request *out,
+			 struct keyd_problem *problem);
 int keyd_request_phase(const char *body, size_t length, enum keyd_phase_call call,
 		       struct keyd_phase_request *out, struct keyd_problem *problem);
 

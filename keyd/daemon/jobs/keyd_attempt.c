@@ -252,7 +252,8 @@ enum keyd_attempt keyd_attempt_next(struct keyd_op *op, struct keyd_slot *slot)
 	return submit(op);
 }
 
-enum keyd_attempt keyd_attempt_send(struct keyd_op *op)
+/* Sends what the worker has made. */
+static enum keyd_attempt send_attempt(struct keyd_op *op)
 {
 	struct keyd_attempting *attempting = op->attempting;
 
@@ -261,4 +262,15 @@ enum keyd_attempt keyd_attempt_send(struct keyd_op *op)
 	op->keyd->metrics.attempts++;
 	keyd_program_attempt(op->keyd, attempting->slot, &attempting->now);
 	return KEYD_ATTEMPT_SENT;
+}
+
+bool keyd_attempt_resume(struct keyd_op *op)
+{
+	op->rc = 0;
+	if (!keyd_op_has_keys(op)) {
+		keyd_attempt_end(op);
+		return false;
+	}
+	op->awaits = send_attempt(op) == KEYD_ATTEMPT_SENT;
+	return true;
 }

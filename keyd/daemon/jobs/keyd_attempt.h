@@ -11,7 +11,7 @@
 
 enum keyd_attempt {
 	KEYD_ATTEMPT_NONE, /* there is nothing to try: the slot stays as it is */
-	KEYD_ATTEMPT_MAKING, /* a worker makes an attempt; run() continues with keyd_attempt_send() */
+	KEYD_ATTEMPT_MAKING, /* a worker makes an attempt; run() continues with keyd_attempt_resume() */
 	KEYD_ATTEMPT_SENT /* the slot's result comes, if slot->request is not 0 */
 };
 
@@ -22,8 +22,9 @@ enum keyd_attempt {
  */
 enum keyd_attempt keyd_attempt_next(struct keyd_op *op, struct keyd_slot *slot);
 
-/* Sends what the worker has made, for the slot of keyd_attempt_next(). The view is the same. */
-enum keyd_attempt keyd_attempt_send(struct keyd_op *op);
+/* Sends what the worker has made, if there is something; then op->awaits is true. False: another fabric has come, and the
+ * attempts are forgotten; the step needs keys for it. */
+bool keyd_attempt_resume(struct keyd_op *op);
 
 /* Forgets the attempts, if there are any. The result of one that was sent is ignored, and its slot is not in force. */
 void keyd_attempt_end(struct keyd_op *op);

@@ -16,6 +16,7 @@
 struct job {
 	struct hd_fabric *fabric;
 	struct hd_routes *routes; /* may be NULL */
+	uint32_t *others; /* [isl_count] flows of other jobs; may be NULL */
 	struct hd_key_pattern *pattern;
 	uint32_t *free, free_count, hosts;
 };
@@ -32,6 +33,7 @@ static struct hd_key_choose_request request_of(const struct job *job)
 {
 	return (struct hd_key_choose_request){.fabric = job->fabric,
 					      .routes = job->routes,
+					      .others = job->others,
 					      .pattern = job->pattern,
 					      .free = job->free,
 					      .free_count = job->free_count,
@@ -59,6 +61,7 @@ static void job_end(struct job *job)
 	hd_key_pattern_free(job->pattern);
 	hd_routes_free(job->routes);
 	hd_fabric_free(job->fabric);
+	free(job->others);
 	free(job->free);
 }
 
@@ -106,6 +109,8 @@ static struct hd_key_worth slow_worth(const struct job *job, const uint32_t *hos
 			worth.lost += !walk(job, host_of[job->pattern->flows[i].source],
 					    host_of[job->pattern->flows[i].destination], loads);
 		for (uint32_t link = 0; link < links; link++) {
+			if (loads[link] && job->others)
+				loads[link] += job->others[link];
 			worth.shared += loads[link] > 1;
 			most = loads[link] > most ? loads[link] : most;
 		}
@@ -125,6 +130,17 @@ static void assert_worth(struct hd_key_worth worth, const struct hd_key_worth *e
 
 /* ---- random jobs ---- */
 
+/* Flows on every third link. */
+static uint32_t *random_others(const struct hd_fabric *fabric, uint64_t *random)
+{
+	uint32_t *others = calloc(fabric->isl_count + 1, sizeof(*others));
+
+	for (uint32_t link = 0; link < fabric->isl_count; link++)
+		if (!below(random, 3))
+			others[link] = 1 + below(random, 3);
+	return others;
+}
+
 static void random_job(struct job *job, uint64_t *random, uint32_t hosts_max)
 {
 	static const char *const patterns[] = {
@@ -137,6 +153,8 @@ static void random_job(struct job *job, uint64_t *random, uint32_t hosts_max)
 	if (most > hosts_max)
 		most = hosts_max;
 	job->routes = random_routes(job->fabric, random, !below(random, 4), 1);
+	if (!below(random, 3))
+		job->others = random_others(job->fabric, random);
 	job->free_count = 2 + below(random, most - 1);
 	job->hosts = 2 + below(random, job->free_count - 1);
 	job->free = random_hosts(job->fabric, job->free_count, random);
@@ -379,6 +397,68 @@ static void without_tables(void **state)
 	job_end(&job);
 }
 
+/* Property: a job keeps off the links of others. Two hosts of one leaf send to two of another pod; all
+ * links upwards of that leaf carry flows of others, so the ranks go where no link is shared. */
+static void others_are_avoided(void **state)
+{
+	struct job job;
+
+	(void)state;
+	tree_job(&job, "ring", 12, 1);
+	for (uint32_t host = 0; host < 216; host++)
+		job.free[host] = host;
+	job.others = calloc(job.fabric->isl_count, sizeof(*job.others));
+	struct hd_key_choose_request request = request_of(&job);
+	struct hd_key_choice *alone = choose(&request);
+	assert_int_equal(alone->chosen.keys, 0);
+	for (uint32_t link = 0; link < job.fabric->isl_count; link++)
+		if (hd_isl_from(job.fabric, link) == job.fabric->host_switch[alone->hosts[0]])
+			job.others[link] = 1;
+	struct hd_key_choice *choice = choose(&request);
+	struct hd_key_worth worth;
+	CHECK(hd_key_worth_of(&request, alone->host_of, &worth, &err));
+	assert_true(worth.keys == 1 && worth.contention == 2 && worth.shared == 1);
+	assert_int_equal(choice->chosen.keys, 0);
+	request.routes = NULL; /* then links are not known, and others do not count */
+	CHECK(hd_key_worth_of(&request, alone->host_of, &worth, &err));
+	assert_int_equal(worth.keys, 0);
+	hd_key_choice_free(alone);
+	hd_key_choice_free(choice);
+	job_end(&job);
+}
+
+static bool ask_some_times(void *context)
+{
+	unsigned *left = context;
+
+	return *left && (*left)--;
+}
+
+/* Property: a search that is stopped gives the best that it has found, also if that is what was given. */
+static void a_stopped_search_has_a_result(void **state)
+{
+	struct hd_key_worth last;
+	struct job job;
+	unsigned left, times[] = {0, 1, 5, 50, 1000000};
+
+	(void)state;
+	tree_job(&job, "alltoall", 40, 7);
+	struct hd_key_choose_request request = request_of(&job);
+	request.go_on = (struct hd_go_on){ask_some_times, &left};
+	for (unsigned i = 0; i < 5; i++) {
+		left = times[i];
+		struct hd_key_choice *choice = choose(&request);
+		assert_valid(&job, choice);
+		assert_int_equal(choice->stopped, i < 4);
+		assert_true(i || !hd_key_worth_compare(&choice->chosen, &choice->given));
+		assert_true(!i || hd_key_worth_compare(&choice->chosen, &last) <= 0);
+		last = choice->chosen;
+		hd_key_choice_free(choice);
+	}
+	assert_true(left > 999000);
+	job_end(&job);
+}
+
 static void assert_error(const struct hd_key_choose_request *request, int rc, const char *reason)
 {
 	struct hd_key_choice *choice = NULL;
@@ -425,6 +505,8 @@ int main(void)
 	    cmocka_unit_test(an_empty_tree_needs_no_keys),
 	    cmocka_unit_test(a_small_job_takes_the_fullest_leaf),
 	    cmocka_unit_test(without_tables),
+	    cmocka_unit_test(others_are_avoided),
+	    cmocka_unit_test(a_stopped_search_has_a_result),
 	    cmocka_unit_test(bad_requests),
 	};
 

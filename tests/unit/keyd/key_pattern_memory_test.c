@@ -33,6 +33,13 @@ static int read(void *context, struct hd_error *err)
 				   &attempt->pattern, err);
 }
 
+static int unpack(void *context, struct hd_error *err)
+{
+	struct attempt *attempt = context;
+
+	return hd_key_pattern_unpack(attempt->text, 36, &attempt->pattern, err);
+}
+
 static void settle(void *context, int rc)
 {
 	struct attempt *attempt = context;
@@ -46,7 +53,10 @@ static void test_short(void **state)
 	static const struct {
 		const char *text;
 		int (*call)(void *, struct hd_error *);
-	} cases[] = {{"stencil3d", make}, {"random", make}, {"phase\n0 1\nphase\n1 2\n", read}};
+	} cases[] = {{"stencil3d", make},
+		     {"random", make},
+		     {"phase\n0 1\nphase\n1 2\n", read},
+		     {"0>1/1>2", unpack}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

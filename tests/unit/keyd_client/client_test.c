@@ -439,22 +439,31 @@ static void test_lists(void **state)
 	static const struct scripted_answer answers[] = {
 	    {.json = ("{\"jobs\":[{\"job\":\"a\",\"state\":\"placed\",\"uid\":5,\"hosts\":3,"
 		      "\"active\":[4,5]},{}]}  ")},
+	    {.json = ("{\"jobs\":[{\"job\":\"a\"},{\"job\":\"b\",\"without_key\":3,"
+		      "\"reason\":\"loops\"},{\"job\":\"c\"}]}")},
 	    {.json = ("{\"links\":[{\"from\":\"0x1f\",\"from_name\":\"S1\",\"port\":3,"
 		      "\"to\":\"0x2f\",\"flows\":2}],\"most\":2}    ")},
 	    {.json = ("{\"state\":\"waiting\",\"reason\":\"no SM\",\"epoch\":null}")}};
 	struct hd_key_client_jobs *jobs = NULL;
+	struct hd_key_client_withouts *withouts = NULL;
 	struct hd_key_client_links *links = NULL;
 	struct hd_key_client_fabric fabric;
 	struct scene scene;
 
 	(void)state;
-	open_scene(&scene, answers, 3);
+	open_scene(&scene, answers, 4);
 	assert_int_equal(hd_key_client_jobs(scene.client, &jobs, &scene.problem), 0);
 	assert_int_equal(jobs->count, 2);
 	assert_int_equal(jobs->jobs[0].uid, 5);
 	assert_int_equal(jobs->jobs[0].active_count, 2);
 	assert_int_equal(jobs->jobs[0].phase, 4);
 	hd_key_client_jobs_free(jobs);
+	assert_int_equal(hd_key_client_without_keys(scene.client, &withouts, &scene.problem), 0);
+	assert_int_equal(withouts->count, 1);
+	assert_string_equal(withouts->jobs[0].job, "b");
+	assert_int_equal(withouts->jobs[0].flows, 3);
+	assert_string_equal(withouts->jobs[0].reason, "loops");
+	hd_key_client_without_keys_free(withouts);
 	assert_int_equal(hd_key_client_links(scene.client, true, &links, &scene.problem), 0);
 	assert_int_equal(links->count, 1);
 	assert_int_equal(links->links[0].to, 0x2f);
@@ -464,6 +473,73 @@ static void test_lists(void **state)
 	assert_int_equal(hd_key_client_fabric(scene.client, &fabric, &scene.problem), 0);
 	assert_string_equal(fabric.state, "waiting");
 	assert_string_equal(fabric.reason, "no SM");
+	close_scene(&scene);
+}
+
+#define WORTH(keys)                                                                                \
+	"{\"lost\":0,\"keys\":" keys                                                               \
+	",\"contention\":2,\"shared_links\":4294967296,\"leaves\":3,\"pods\":1}"
+#define PROPOSAL(names)                                                                            \
+	"{\"epoch\":1,\"free\":3,\"hosts\":2,\"ranks\":2,\"phases\":1,\"busy_links\":5,"           \
+	"\"stopped\":true,\"listed\":" WORTH("7") ",\"proposed\":" WORTH(                          \
+	    "0") ",\"host_of_rank\":" names "}"
+
+/* A proposal has the hosts of its ranks, and what they are worth. A body without choose is a reordering. */
+static void test_proposals(void **state)
+{
+	static const char *const hosts[] = {"a", "b", "down", "c"};
+	static const struct scripted_answer answers[] = {
+	    {.json = PROPOSAL("[\"c\",\"a\"],\"unknown\":[\"down\"]")},
+	    {.json = PROPOSAL("[\"c\"],\"unknown\":[]")}};
+	const struct hd_key_client_placement what = {
+	    .hosts = hosts, .host_count = 4, .pattern = "ring", .uid = 7, .ranks = 2};
+	struct hd_key_client_proposal *proposal = NULL;
+	struct scene scene;
+
+	(void)state;
+	open_scene(&scene, answers, 2);
+	assert_int_equal(hd_key_client_propose(scene.client, &what, 2, &proposal, &scene.problem),
+			 0);
+	assert_int_equal(proposal->ranks, 2);
+	assert_string_equal(proposal->host_of[0], "c");
+	assert_string_equal(proposal->host_of[1], "a");
+	assert_int_equal(proposal->unknown_count, 1);
+	assert_string_equal(proposal->unknown[0], "down");
+	assert_int_equal(proposal->listed.keys, 7);
+	assert_true(proposal->proposed.shared_links == UINT64_C(1) << 32 && proposal->stopped);
+	assert_int_equal(proposal->busy_links, 5);
+	hd_key_client_proposal_free(proposal);
+	assert_int_equal(hd_key_client_propose(scene.client, &what, 0, &proposal, &scene.problem),
+			 0);
+	hd_key_client_proposal_free(proposal);
+	close_scene(&scene);
+	assert_int_equal(strncmp(scene.server.last, "POST /v1/propose HTTP/1.1\r\n", 27), 0);
+	assert_non_null(strstr(scene.server.last, "\r\n\r\n{\"hosts\":[\"a\",\"b\",\"down\",\"c\"],"
+						  "\"pattern\":\"ring\",\"ranks\":2}"));
+}
+
+/* An answer that lacks something, or has it wrong, is no proposal, and leaves no memory. */
+static void test_proposals_that_are_wrong(void **state)
+{
+	static const char *const hosts[] = {"a"};
+	static const struct scripted_answer answers[] = {
+	    {.json = PROPOSAL("[\"a\",7],\"unknown\":[]")},
+	    {.json = PROPOSAL("[\"a\"],\"unknown\":{}")},
+	    {.json = PROPOSAL("[],\"unknown\":[\"a\"]")},
+	    {.json = "{\"host_of_rank\":[\"a\"],\"unknown\":[]}"}};
+	const struct hd_key_client_placement what = {
+	    .hosts = hosts, .host_count = 1, .pattern = "ring"};
+	struct hd_key_client_proposal *proposal = NULL;
+	struct scene scene;
+
+	(void)state;
+	open_scene(&scene, answers, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(
+		    hd_key_client_propose(scene.client, &what, 0, &proposal, &scene.problem),
+		    -EPROTO);
+		assert_null(proposal);
+	}
 	close_scene(&scene);
 }
 
@@ -534,6 +610,8 @@ int main(void)
 	    cmocka_unit_test(test_hears_a_refusal_of_a_large_body),
 	    cmocka_unit_test(test_place),
 	    cmocka_unit_test(test_lists),
+	    cmocka_unit_test(test_proposals),
+	    cmocka_unit_test(test_proposals_that_are_wrong),
 	    cmocka_unit_test(test_refuses_ids),
 	    cmocka_unit_test(test_addresses),
 	};
