@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * auto: the one of dmodk, updown and spf whose tables have the highest effective bisection
- * bandwidth (bisections.h). All three route, and the log has the remarks of the one that is taken.
+ * auto: the one of dmodk, updown, spf and turns whose tables have the highest effective bisection
+ * bandwidth (bisections.h). All route, and the log has the remarks of the one that is taken. turns takes part where spf
+ * lacks lanes and the fabric is no tree.
  * On a regular fat tree from which nothing is missing dmodk is known to be the best, and the others
  * do not route. spf, which knows neither roots nor I/O nodes, takes no part where the policy names
  * some, unless the others refuse. On one lane paths between hosts can make room for aggregation nodes,
@@ -84,7 +85,7 @@ static void held_log_release(struct held_log *held)
 /* The engines among which `auto` chooses, and what the tables of each are worth on a fabric. */
 
 /* In the order in which they are preferred if their tables are worth about the same. */
-enum { CONTEST_DMODK, CONTEST_UPDOWN, CONTEST_SPF, CONTEST_ENGINES };
+enum { CONTEST_DMODK, CONTEST_UPDOWN, CONTEST_SPF, CONTEST_TURNS, CONTEST_ENGINES };
 
 struct contest_engine {
 	const struct hd_engine *engine;
@@ -120,6 +121,7 @@ static const struct hd_engine *const entrants[CONTEST_ENGINES] = {
     [CONTEST_DMODK] = &hd_engine_dmodk,
     [CONTEST_UPDOWN] = &hd_engine_updown,
     [CONTEST_SPF] = &hd_engine_spf,
+    [CONTEST_TURNS] = &hd_engine_turns,
 };
 
 /* Released with contest_release(). It must not be copied or moved. */
@@ -432,6 +434,12 @@ static int look_for_intact_tree(const struct hd_route_request *request, bool *in
 	return rc == -ENOMEM ? hd_error_no_memory(err) : 0;
 }
 
+/* With enough lanes spf is as good, and on a tree dmodk. */
+static bool wants_turns(const struct contest *contest)
+{
+	return !contest->engines[CONTEST_DMODK].routes && !contest->engines[CONTEST_SPF].routes;
+}
+
 /* Tries all engines that have not been tried, until one is known to be the best. */
 static int try_all(struct contest *contest, bool intact, bool afresh, struct hd_error *err)
 {
@@ -442,7 +450,7 @@ static int try_all(struct contest *contest, bool intact, bool afresh, struct hd_
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && !enough && i < CONTEST_ENGINES; i++) {
-		if (!contest->engines[i].tried)
+		if (!contest->engines[i].tried && (i != CONTEST_TURNS || wants_turns(contest)))
 			rc = contest_try(contest, i, way, err);
 		enough = (intact && contest->engines[CONTEST_DMODK].routes) ||
 			 (only_trees && i >= CONTEST_UPDOWN &&
@@ -564,13 +572,14 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 const struct hd_engine hd_engine_auto = {
     .name = "auto",
-    .summary = "the best engine for the fabric: dmodk, updown or spf",
-    .description = "The one of dmodk, updown and spf whose tables have the highest effective "
-		   "bisection bandwidth, by a few hundred random bisections. On an intact regular "
-		   "fat tree that is dmodk. The choice stays as long as its tables are in place, "
-		   "unless that engine refuses the fabric, or many links have come or gone and "
-		   "another engine is better by more than 0.01. The log says which engine, and by "
-		   "how much.",
+    .summary = "the best engine for the fabric: dmodk, updown, spf or turns",
+    .description =
+	"The one of dmodk, updown, spf and turns whose tables have the highest "
+	"effective bisection bandwidth, by a few hundred random bisections. On an intact regular "
+	"fat tree that is dmodk. The choice stays as long as its tables are in place, "
+	"unless that engine refuses the fabric, or many links have come or gone and "
+	"another engine is better by more than 0.01. The log says which engine, and by "
+	"how much.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
     .policies = HD_POLICY_COMMON | HD_POLICY_BIT(HD_POLICY_ROOTS) |

@@ -336,7 +336,8 @@ static int assign_lanes(const struct hd_engine *engine, const struct hd_route_re
 	    .go_on = request->go_on};
 	struct hd_lanes lanes;
 
-	if (wanted.one_is_enough && (wanted.spread != HD_SPREAD_ALL || wanted.available == 1))
+	if (engine->own_lanes ||
+	    (wanted.one_is_enough && (wanted.spread != HD_SPREAD_ALL || wanted.available == 1)))
 		return 0;
 	int rc = hd_lanes_assign(&wanted, routes, &lanes, err);
 	if (!rc)
@@ -420,6 +421,17 @@ static int route_aside(const struct hd_engine *engine, const struct hd_route_req
 	return 0;
 }
 
+/* An engine that gives paths their lanes must not know of those that are reserved. */
+static int route_own(const struct hd_engine *engine, const struct hd_route_request *request,
+		     unsigned reserved, struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_route_request own = *request;
+
+	if (engine->own_lanes)
+		own.lanes = engine_options_lanes(request) - reserved;
+	return engine->route(&own, out, err);
+}
+
 static int route_lanes(const struct hd_engine *engine, const struct hd_route_request *request,
 		       const struct late *late, struct hd_routes **out, struct hd_error *err)
 {
@@ -429,7 +441,7 @@ static int route_lanes(const struct hd_engine *engine, const struct hd_route_req
 	if (rc)
 		return rc;
 	rc = engine->from_module ? module_tables_make(engine, request, &routes, err)
-				 : engine->route(request, &routes, err);
+				 : route_own(engine, request, late->reserved, &routes, err);
 	if (engine->delegates) {
 		*out = routes;
 		return rc;

@@ -325,6 +325,7 @@ static const struct hd_option options[] = {
      .type = HD_OPTION_CHOICE,
      .fallback = "all",
      .choices = "all|tree"},
+    BALANCE_OPTION_BY,
     BALANCE_OPTION_REBALANCE,
     LANE_OPTIONS,
 };
@@ -350,6 +351,7 @@ static int run_strictly(struct ranking *ranking, const struct hd_tree *tree, boo
 	    .policy = &ranking->policy,
 	    .passes = (unsigned)hd_options_get(given, "passes")->number,
 	    .until_flat = true,
+	    .by = (enum balance_by)hd_options_get(given, "balance")->number,
 	    .rebalance = (unsigned)hd_options_get(given, "rebalance")->number,
 	    .max_load = max_load,
 	};

@@ -27,7 +27,7 @@ def fabrics(engine):
 
 
 def lanes(engine):
-    return "one" if engine["one_lane"] else "as many as needed"
+    return "one" if engine["one_lane"] else "those that there are" if engine["own_lanes"] else "as many as needed"
 
 
 def facts(engine):

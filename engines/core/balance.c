@@ -93,6 +93,7 @@ struct balance {
 	struct destinations list;
 	struct balance_part *parts;
 	unsigned part_count;
+	bool by_conflicts;
 	uint32_t *load; /* [isl_count] of the trees of all parts, before the step at hand */
 	uint8_t *chosen; /* [list.count * switch_count] */
 };
@@ -179,8 +180,9 @@ static int route_layer(struct balance *balance, uint32_t layer, struct hd_error 
 		uint32_t before = largest;
 		rc = pass_fresh(balance, layer, pass == 0, &worth, err);
 		largest = balance_largest_load(trees);
-		worth = worth && (!balance->plan->until_flat || largest < before) &&
-			!balance_is_ideal(trees, &balance->list, end);
+		worth = worth && (balance->by_conflicts ||
+				  ((!balance->plan->until_flat || largest < before) &&
+				   !balance_is_ideal(trees, &balance->list, end)));
 	}
 	return rc;
 }
@@ -252,7 +254,7 @@ static int route_again(struct balance *balance, struct hd_error *err)
 			if (!pass)
 				valid[d] = tree_is_valid(balance, balance->list.items[d].lid, tree);
 			else
-				balance_tree_choose(&part->trees, &part->dag, tree, true);
+				balance_part_choose(part, tree, true);
 			if (pass || valid[d])
 				balance_part_settle(part, d);
 		}
@@ -326,13 +328,20 @@ static bool hosts_everywhere(const struct hd_fabric *fabric)
 static unsigned count_parts(const struct balance *balance)
 {
 	const struct balance_plan *plan = balance->plan;
-	const struct hd_policy *given = plan->request->policy;
-	bool ordered = (given && given->order_count) || plan->policy->is_compute;
 
-	if (plan->request->previous || plan->routed || ordered ||
+	if (plan->request->previous || plan->routed ||
+	    balance_plan_is_ordered(plan->request, plan->policy) || balance->by_conflicts ||
 	    balance->list.layer_begin[1] < PARTS_LEAST || hosts_everywhere(balance->fabric))
 		return 1;
 	return PARTS;
+}
+
+static bool take_conflicts(const struct balance *balance)
+{
+	const enum balance_by by = balance->plan->by;
+
+	return by == BALANCE_BY_CONFLICTS ||
+	       (by == BALANCE_BY_AUTO && hosts_everywhere(balance->fabric));
 }
 
 static int allocate(struct balance *balance)
@@ -340,6 +349,11 @@ static int allocate(struct balance *balance)
 	uint32_t switches = balance->fabric->switch_count;
 	struct hd_arena *arena = &balance->arena;
 
+	balance->by_conflicts = take_conflicts(balance);
+	if (balance->by_conflicts && !balance->plan->request->previous &&
+	    !balance_plan_is_ordered(balance->plan->request, balance->plan->policy) &&
+	    balance_plan_turns(balance->fabric, arena, &balance->list))
+		return -ENOMEM;
 	balance->part_count = count_parts(balance);
 	balance->parts = hd_arena_alloc(arena, balance->part_count, sizeof(*balance->parts));
 	balance->chosen = hd_arena_alloc(arena, balance->list.count, switches);
@@ -347,8 +361,8 @@ static int allocate(struct balance *balance)
 	if (hd_arena_check(arena))
 		return -ENOMEM;
 	for (unsigned i = 0; i < balance->part_count; i++)
-		if (balance_part_allocate(&balance->parts[i], balance->plan, balance->chosen,
-					  arena))
+		if (balance_part_allocate(&balance->parts[i], balance->plan, balance->by_conflicts,
+					  balance->chosen, arena))
 			return -ENOMEM;
 	return balance_parts_list(balance->parts, balance->part_count, &balance->list, arena);
 }

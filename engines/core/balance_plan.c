@@ -2,6 +2,7 @@
 #include "balance_plan.h"
 
 #include <errno.h>
+#include <string.h>
 
 static uint32_t host_lids(const struct hd_fabric *fabric, uint32_t host)
 {
@@ -56,4 +57,45 @@ int balance_plan_list(const struct hd_fabric *fabric, const struct resolved_poli
 	list.layer_begin[list.layer_count] = list.count;
 	*out = list;
 	return 0;
+}
+
+/* A stable counting sort by the turn of each destination. */
+static void sort_layer(const struct balance_destination *from, uint32_t count, uint32_t *turn,
+		       uint32_t *place, struct balance_destination *to)
+{
+	memset(place, 0, (count + 1u) * sizeof(*place));
+	for (uint32_t i = 0; i < count; i++)
+		place[turn[from[i].sw]++ + 1]++;
+	for (uint32_t i = 0; i < count; i++)
+		place[i + 1] += place[i];
+	for (uint32_t i = count; i-- > 0;)
+		turn[from[i].sw]--; /* all are 0 again */
+	for (uint32_t i = 0; i < count; i++)
+		to[place[turn[from[i].sw]++]++] = from[i];
+}
+
+int balance_plan_turns(const struct hd_fabric *fabric, struct hd_arena *arena,
+		       struct destinations *list)
+{
+	struct balance_destination *items = hd_arena_alloc(arena, list->count, sizeof(*items));
+	uint32_t *place = hd_arena_alloc(arena, list->count + 1u, sizeof(*place));
+	uint32_t *turn = hd_arena_alloc(arena, fabric->switch_count, sizeof(*turn));
+
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	for (uint32_t layer = 0; layer < list->layer_count; layer++) {
+		const uint32_t begin = list->layer_begin[layer];
+
+		memset(turn, 0, fabric->switch_count * sizeof(*turn));
+		sort_layer(list->items + begin, list->layer_begin[layer + 1] - begin, turn, place,
+			   items + begin);
+	}
+	list->items = items;
+	return 0;
+}
+
+bool balance_plan_is_ordered(const struct hd_route_request *request,
+			     const struct resolved_policy *policy)
+{
+	return (request->policy && request->policy->order_count) || policy->is_compute;
 }

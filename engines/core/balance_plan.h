@@ -15,6 +15,17 @@
 		.type = HD_OPTION_INT, .fallback = "0", .minimum = 0, .maximum = HD_LID_LAST       \
 	}
 
+/* The row for balance_plan.by in an engine's option table: the choices are those of enum balance_by. */
+#define BALANCE_OPTION_BY                                                                          \
+	{                                                                                          \
+		.name = "balance",                                                                 \
+		.summary = "what decides between equal paths: the loads of links, or conflicts "   \
+			   "between flows; auto: conflicts where most switches have hosts",        \
+		.type = HD_OPTION_CHOICE, .fallback = "auto", .choices = "loads|conflicts|auto"    \
+	}
+
+enum balance_by { BALANCE_BY_LOADS, BALANCE_BY_CONFLICTS, BALANCE_BY_AUTO };
+
 struct balance_destination {
 	uint32_t lid;
 	uint32_t sw; /* the destination switch */
@@ -28,6 +39,7 @@ struct balance_plan {
 	unsigned passes; /* at most, over the hosts of one LID offset, 1 .. */
 	bool
 	    until_flat; /* a pass after the first that does not lower the largest load is the last */
+	enum balance_by by; /* conflicts: see conflicts.h */
 	unsigned
 	    rebalance; /* with previous tables: LIDs to move to where routing afresh puts them */
 	/*
@@ -65,5 +77,13 @@ struct destinations {
 /* Lists them into memory of the arena. Errors: -ENOMEM. */
 int balance_plan_list(const struct hd_fabric *fabric, const struct resolved_policy *policy,
 		      struct hd_arena *arena, struct destinations *out);
+
+/* Whether the administrator says which hosts come first. */
+bool balance_plan_is_ordered(const struct hd_route_request *request,
+			     const struct resolved_policy *policy);
+
+/* Lets the switches take turns in each layer: the first LID of each, then the second of each. Errors: -ENOMEM. */
+int balance_plan_turns(const struct hd_fabric *fabric, struct hd_arena *arena,
+		       struct destinations *list);
 
 #endif

@@ -334,8 +334,13 @@ static void choose_by_cost(struct balance_trees *trees, const struct dag *dag, u
 	}
 }
 
-void balance_tree_choose(struct balance_trees *trees, const struct dag *dag, uint8_t *tree,
-			 bool keep)
+/*
+ * Fills tree[]: the number of the link that each switch takes among its own, as the DAG allows.
+ * With keep, entries that are candidates stay. Does not change the loads. Cost: O(switches +
+ * candidates).
+ */
+static void balance_tree_choose(struct balance_trees *trees, const struct dag *dag, uint8_t *tree,
+				bool keep)
 {
 	unsigned used = 0;
 
@@ -352,7 +357,7 @@ void balance_tree_choose(struct balance_trees *trees, const struct dag *dag, uin
 #define BACK_SHARE 4u /* of a part, which may be so much smaller than others */
 
 int balance_part_allocate(struct balance_part *part, const struct balance_plan *plan,
-			  uint8_t *chosen, struct hd_arena *arena)
+			  bool by_conflicts, uint8_t *chosen, struct hd_arena *arena)
 {
 	const struct hd_fabric *fabric = plan->request->fabric;
 
@@ -360,6 +365,12 @@ int balance_part_allocate(struct balance_part *part, const struct balance_plan *
 	if (dag_allocate(&part->dag, fabric, arena))
 		return -ENOMEM;
 	part->before = hd_arena_alloc(arena, fabric->switch_count, 1);
+	if (by_conflicts) {
+		part->conflicts = hd_arena_alloc(arena, 1, sizeof(*part->conflicts));
+		if (!part->conflicts ||
+		    conflicts_allocate(part->conflicts, fabric, plan->policy->uncounted, arena))
+			return -ENOMEM;
+	}
 	return balance_trees_allocate(&part->trees, fabric, plan->policy->uncounted, arena);
 }
 
@@ -501,14 +512,31 @@ int balance_part_build(struct balance_part *part, uint32_t destination, struct h
 	return part->plan->build(part->plan->context, to, &part->dag, err);
 }
 
+void balance_part_choose(struct balance_part *part, uint8_t *tree, bool keep)
+{
+	if (part->conflicts)
+		conflicts_choose(part->conflicts, part->trees.load, &part->dag, tree, keep);
+	else
+		balance_tree_choose(&part->trees, &part->dag, tree, keep);
+}
+
 void balance_part_settle(struct balance_part *part, uint32_t destination)
 {
 	const struct balance_plan *plan = part->plan;
 	const uint8_t *tree = tree_of(part, destination);
 
 	balance_tree_add(&part->trees, &part->dag, tree);
+	if (part->conflicts)
+		conflicts_count(part->conflicts, &part->dag, tree, 1);
 	if (plan->routed)
 		plan->routed(plan->context, &part->list.items[destination], tree);
+}
+
+static void take_out(struct balance_part *part, const uint8_t *tree)
+{
+	balance_tree_remove(&part->trees, &part->dag, tree);
+	if (part->conflicts)
+		conflicts_count(part->conflicts, &part->dag, tree, UINT32_MAX);
 }
 
 void balance_part_route(struct balance_part *part, uint32_t begin, uint32_t end, bool first)
@@ -521,9 +549,9 @@ void balance_part_route(struct balance_part *part, uint32_t begin, uint32_t end,
 			return;
 		uint8_t *tree = tree_of(part, d);
 		if (!first)
-			balance_tree_remove(&part->trees, &part->dag, tree);
+			take_out(part, tree);
 		memcpy(part->before, tree, switches);
-		balance_tree_choose(&part->trees, &part->dag, tree, false);
+		balance_part_choose(part, tree, false);
 		part->changed |= memcmp(part->before, tree, switches) != 0;
 		balance_part_settle(part, d);
 	}

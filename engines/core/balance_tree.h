@@ -11,6 +11,7 @@
 #define ENGINES_BALANCE_TREE_H
 
 #include "balance_plan.h"
+#include "conflicts.h"
 #include "dag.h"
 #include "link_number.h"
 
@@ -56,14 +57,6 @@ struct balance_trees {
 	struct balance_tied *tied; /* [1 << BALANCE_TIED_BITS] by the highest bits of targets */
 };
 
-/*
- * Fills tree[]: the number of the link that each switch takes among its own, as the DAG allows.
- * With keep, entries that are candidates stay. Does not change the loads. Cost: O(switches +
- * candidates).
- */
-void balance_tree_choose(struct balance_trees *trees, const struct dag *dag, uint8_t *tree,
-			 bool keep);
-
 /* Before trees are added and none removed: then each choice is faster. Cost: O(switches). */
 void balance_trees_begin(struct balance_trees *trees);
 
@@ -92,6 +85,7 @@ struct balance_part {
 	struct dag dag;
 	bool dag_to_host; /* the DAG was built for a host's LID, not for a switch's */
 	struct balance_trees trees;
+	struct conflicts *conflicts; /* they decide; NULL: the loads do */
 	bool changed; /* some tree is not as before */
 	int rc; /* of the routing so far */
 	struct hd_error err;
@@ -99,7 +93,7 @@ struct balance_part {
 
 /* A part without destinations. Errors: -ENOMEM. */
 int balance_part_allocate(struct balance_part *part, const struct balance_plan *plan,
-			  uint8_t *chosen, struct hd_arena *arena);
+			  bool by_conflicts, uint8_t *chosen, struct hd_arena *arena);
 
 /*
  * Deals a list out to parts: all LIDs of one destination switch to the same part, to that which has
@@ -115,6 +109,9 @@ uint32_t balance_part_cut(const struct balance_part *part, uint32_t layer, uint3
 
 /* Makes part->dag that of a destination. Errors: those of plan->build. */
 int balance_part_build(struct balance_part *part, uint32_t destination, struct hd_error *err);
+
+/* Chooses the tree of a destination, for which part->dag was built. With keep, entries that are candidates stay. */
+void balance_part_choose(struct balance_part *part, uint8_t *tree, bool keep);
 
 /* Counts a tree that is final for now, and reports it. With first: it was not counted before. */
 void balance_part_settle(struct balance_part *part, uint32_t destination);

@@ -293,6 +293,7 @@ static const struct hd_option options[] = {
      .fallback = "3",
      .minimum = 1,
      .maximum = 16},
+    BALANCE_OPTION_BY,
     BALANCE_OPTION_REBALANCE,
     LANE_OPTIONS,
 };

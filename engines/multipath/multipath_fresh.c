@@ -515,6 +515,7 @@ struct balance_plan multipath_balance(const struct multipath_job *job,
 				     .policy = &job->policy,
 				     .passes = (unsigned)multipath_option(job, "passes"),
 				     .until_flat = true,
+				     .by = (enum balance_by)multipath_option(job, "balance"),
 				     .rebalance = (unsigned)multipath_option(job, "rebalance")};
 }
 

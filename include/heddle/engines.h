@@ -83,6 +83,8 @@ struct hd_engine {
 	 * allows other steps, the engine proves that they close no credit loop, or refuses. The
 	 * paths of other engines go to as many lanes as they need. */
 	bool one_lane;
+	/* Its tables have service levels, by which paths are free of credit loops on the lanes that the request has. */
+	bool own_lanes;
 	/* Its function `route` runs other engines by hd_engine_route(), which does for them what it
 	 * would do for this one. */
 	bool delegates;

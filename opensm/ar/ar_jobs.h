@@ -9,8 +9,11 @@
 struct ar_repair;
 struct routing;
 
-/* For which the sweeper thread waits before tables change, until groups that could become unsafe are narrowed. */
+/* In which groups that could become unsafe are to be narrowed before tables change. */
 #define AR_PREPARE_MS 5000u
+/* For which the sweeper thread waits at most. The job ends by itself when all switches have answered or were given up; on
+ * a machine that is very busy that takes longer, and tables that change before it can make packets circle. */
+#define AR_PREPARE_MOST_MS 60000u
 
 enum ar_task {
 	AR_PREPARE, /* the switches will get the tables of the routing: narrow AR before */

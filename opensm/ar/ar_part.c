@@ -10,7 +10,7 @@
  *	refused        the same
  *	published      the switches get other tables next: AR_PREPARE programs the steps that come before, or narrows
  *	               AR to what is safe with the tables before, those after and any mixture of them. The sweeper
- *	               waits for it, with OpenSM's lock, for AR_PREPARE_MS at most
+ *	               waits for it, with OpenSM's lock, for AR_PREPARE_MOST_MS at most
  *	routed         the switches have the tables: AR_PROGRAM plans, programs the groups, then tells hosts. Nobody
  *	               waits. If a switch has not got its table, the next sweep does it
  *	key_*          a routing key changes entries between sweeps: AR tables follow (ar_key.h)
@@ -152,11 +152,11 @@ static void post_and_wait(struct ar *ar, struct ar_job *job)
 {
 	uint64_t number = post(ar, job);
 
-	if (number && !ar_worker_wait(&ar->worker, number, AR_PREPARE_MS))
+	if (number && !ar_worker_wait(&ar->worker, number, AR_PREPARE_MOST_MS))
 		log_error(&ar->context->log, LOG_ERROR_AR,
 			  "adaptive routing could not be narrowed or switched off within %u ms; "
 			  "the switches get their new tables all the same",
-			  AR_PREPARE_MS);
+			  AR_PREPARE_MOST_MS);
 }
 
 /* ---- hooks ---- */

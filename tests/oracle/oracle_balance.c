@@ -22,10 +22,13 @@ struct balance {
 	const struct hd_fabric *fabric;
 	struct hd_arena arena;
 	struct oracle_hops hops;
-	struct target *targets;
+	struct target *targets, *sorted;
 	uint32_t target_count, layer_count, layer_begin[(1 << HD_LMC_INFINIBAND) + 2];
 	uint32_t **tree; /* [target][switch]: link, HD_NONE = none */
 	uint32_t *load; /* [isl_count] */
+	/* by conflicts */
+	uint32_t **flows; /* [isl_count][host_count] LIDs to which a host sends over the link */
+	uint32_t *parallel; /* [isl_count] lowest link that is parallel, by one or more squares */
 	struct cost *cost; /* [switch_count] */
 };
 
@@ -68,6 +71,28 @@ static void list_targets(struct balance *balance)
 	balance->layer_begin[balance->layer_count] = balance->target_count;
 }
 
+/* The first LID of each switch, then the second one of each. */
+static void take_turns(struct balance *balance)
+{
+	struct target *sorted = balance->sorted;
+
+	if (!balance->plan->by_conflicts || balance->plan->previous || balance->plan->host_order)
+		return;
+	for (uint32_t layer = 0; layer < balance->layer_count; layer++) {
+		uint32_t begin = balance->layer_begin[layer], end = balance->layer_begin[layer + 1];
+		uint32_t place = begin;
+		for (uint32_t turn = 0; place < end; turn++)
+			for (uint32_t i = begin; i < end; i++) {
+				uint32_t earlier = 0;
+				for (uint32_t j = begin; j < i; j++)
+					earlier += balance->targets[j].sw == balance->targets[i].sw;
+				if (earlier == turn)
+					sorted[place++] = balance->targets[i];
+			}
+	}
+	memcpy(balance->targets, sorted, balance->target_count * sizeof(*sorted));
+}
+
 /* ---- loads ---- */
 
 /* Counts a walk from every host. Sign UINT32_MAX removes the walks again. */
@@ -79,11 +104,95 @@ static void count_walks(struct balance *balance, uint32_t number, uint32_t sign)
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t sw = fabric->host_switch[host];
 		while (sw != balance->targets[number].sw && tree[sw] != HD_NONE) {
-			if (!balance->plan->uncounted || !balance->plan->uncounted[tree[sw]])
+			if (!balance->plan->uncounted || !balance->plan->uncounted[tree[sw]]) {
 				balance->load[tree[sw]] += sign;
+				balance->flows[tree[sw]][host] += sign;
+			}
 			sw = fabric->isl_to[tree[sw]];
 		}
 	}
+}
+
+/* ---- conflicts ---- */
+
+static bool are_neighbours(const struct hd_fabric *fabric, uint32_t a, uint32_t b)
+{
+	for (uint32_t link = fabric->isl_base[a]; link < fabric->isl_base[a + 1]; link++)
+		if (fabric->isl_to[link] == b)
+			return true;
+	return false;
+}
+
+static bool are_parallel(const struct hd_fabric *fabric, uint32_t one, uint32_t other)
+{
+	uint32_t u = hd_isl_from(fabric, one), v = fabric->isl_to[one];
+	uint32_t x = hd_isl_from(fabric, other), y = fabric->isl_to[other];
+
+	return u != x && u != y && v != x && v != y && are_neighbours(fabric, u, x) &&
+	       are_neighbours(fabric, v, y) && !are_neighbours(fabric, u, y) &&
+	       !are_neighbours(fabric, v, x);
+}
+
+static void find_classes(struct balance *balance)
+{
+	const struct hd_fabric *fabric = balance->fabric;
+	uint32_t *class = balance->parallel;
+	bool changed = true;
+
+	for (uint32_t link = 0; link < fabric->isl_count; link++)
+		class[link] = link;
+	while (changed) {
+		changed = false;
+		for (uint32_t a = 0; a < fabric->isl_count; a++)
+			for (uint32_t b = 0; b < fabric->isl_count; b++)
+				if (class[b] > class[a] && are_parallel(fabric, a, b)) {
+					class[b] = class[a];
+					changed = true;
+				}
+	}
+}
+
+/* Flows on the way to the destination that begins with the link, but not those of the first of the switch's hosts on that
+ * link. */
+static uint64_t count_conflicts(const struct balance *balance, uint32_t number, uint32_t sw,
+				uint32_t link)
+{
+	const struct hd_fabric *fabric = balance->fabric;
+	const uint32_t destination = balance->targets[number].sw;
+	const uint32_t first = fabric->host_base[sw];
+	bool sends = first != fabric->host_base[sw + 1]; /* on the first link only */
+	uint64_t sum = 0;
+
+	for (;;) {
+		for (uint32_t host = 0; host < fabric->host_count; host++)
+			if (!sends || host != first)
+				sum += balance->flows[link][host];
+		if (fabric->isl_to[link] == destination)
+			return sum;
+		sends = false;
+		link = balance->tree[number][fabric->isl_to[link]];
+	}
+}
+
+static uint32_t quietest_link(const struct balance *balance, uint32_t number, uint32_t sw)
+{
+	const struct hd_fabric *fabric = balance->fabric;
+	const uint32_t now = balance->tree[number][sw];
+	uint32_t best = HD_NONE;
+	uint64_t least = 0;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		if (!balance->hops.allowed[link])
+			continue;
+		uint64_t count = count_conflicts(balance, number, sw, link);
+		if (best == HD_NONE || count < least ||
+		    (count == least && best != now &&
+		     (link == now || balance->parallel[link] < balance->parallel[best]))) {
+			best = link;
+			least = count;
+		}
+	}
+	return best;
 }
 
 /* ---- costs ---- */
@@ -162,7 +271,8 @@ static void choose_tree(struct balance *balance, uint32_t number, bool keep, boo
 	done[destination] = true;
 	for (uint32_t sw; (sw = next_switch(balance, done)) != HD_NONE; done[sw] = true) {
 		if (!keep || !entry_is_valid(balance, number, sw))
-			tree[sw] = cheapest_link(balance, sw);
+			tree[sw] = balance->plan->by_conflicts ? quietest_link(balance, number, sw)
+							       : cheapest_link(balance, sw);
 		extend_cost(balance, sw, tree[sw]);
 	}
 }
@@ -212,7 +322,8 @@ static void route_fresh(struct balance *balance, bool *done)
 		uint32_t before = UINT32_MAX;
 		for (unsigned pass = 0; pass < passes; pass++) {
 			route_pass(balance, layer, pass, done);
-			if (balance->plan->until_flat && largest_load(balance) >= before)
+			if (!balance->plan->by_conflicts && balance->plan->until_flat &&
+			    largest_load(balance) >= before)
 				break;
 			before = largest_load(balance);
 		}
@@ -387,19 +498,27 @@ static bool allocate(struct balance *balance)
 	uint32_t switches = fabric->switch_count;
 
 	balance->targets = hd_arena_alloc(arena, fabric->lid_count, sizeof(*balance->targets));
+	balance->sorted = hd_arena_alloc(arena, fabric->lid_count, sizeof(*balance->sorted));
 	balance->tree = hd_arena_alloc(arena, fabric->lid_count, sizeof(*balance->tree));
 	balance->load = hd_arena_alloc(arena, fabric->isl_count, sizeof(*balance->load));
 	balance->cost = hd_arena_alloc(arena, switches, sizeof(*balance->cost));
 	uint32_t *trees = hd_arena_alloc(arena, fabric->lid_count, switches * sizeof(*trees));
 	uint32_t *steps = hd_arena_alloc(arena, 2 * (size_t)switches, switches * sizeof(*steps));
+	uint32_t *flows =
+	    hd_arena_alloc(arena, fabric->isl_count, fabric->host_count * sizeof(*flows));
+	balance->flows = hd_arena_alloc(arena, fabric->isl_count, sizeof(*balance->flows));
+	balance->parallel = hd_arena_alloc(arena, fabric->isl_count, sizeof(*balance->parallel));
 	if (!oracle_hops_init(&balance->hops, fabric, arena))
 		return false;
 	memset(trees, 0xFF, (size_t)fabric->lid_count * switches * sizeof(*trees));
+	for (uint32_t link = 0; link < fabric->isl_count; link++)
+		balance->flows[link] = flows + (size_t)link * fabric->host_count;
 	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
 		balance->tree[lid] = trees + (size_t)lid * switches;
 	for (uint32_t sw = 0; sw < switches; sw++)
 		balance->cost[sw] = (struct cost){.distance = steps + (size_t)(2 * sw) * switches,
 						  .load = steps + (size_t)(2 * sw + 1) * switches};
+	find_classes(balance);
 	return true;
 }
 
@@ -414,6 +533,7 @@ struct hd_routes *oracle_balance_route(const struct oracle_balance_plan *plan)
 
 	if (allocated && done && valid && (routes = hd_routes_new(plan->fabric))) {
 		list_targets(&balance);
+		take_turns(&balance);
 		if (plan->previous) {
 			load_trees(&balance);
 			if (few_are_invalid(&balance))

@@ -17,7 +17,7 @@
 /* Tables of spf without a lane assignment. */
 static struct hd_routes *plain(const struct hd_fabric *fabric)
 {
-	return route("spf", "deadlock=off", fabric);
+	return route("spf", "balance=loads deadlock=off", fabric);
 }
 
 static struct hd_lanes assign(const struct hd_lanes_request *request, struct hd_routes *routes)
@@ -329,26 +329,26 @@ static void engines_obey_their_options(void **state)
 	struct hd_route_request request = {.fabric = fabric, .lanes = 1, .log = &log};
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
-	assert_int_equal(route_try("spf", "", &request, &routes, &err), -ENOSPC);
+	assert_int_equal(route_try("spf", "balance=loads", &request, &routes, &err), -ENOSPC);
 	assert_non_null(strstr(err.text, "even with one tree a switch, of which 1 is available"));
 	assert_null(routes);
-	routes = route_request("spf", "deadlock=drop", &request);
+	routes = route_request("spf", "balance=loads deadlock=drop", &request);
 	assert_null(routes->sl);
 	assert_non_null(strstr(remarks.text, "head-of-queue lifetimes"));
 	hd_routes_free(routes);
-	routes = route_request("spf", "deadlock=off", &request);
+	routes = route_request("spf", "balance=loads deadlock=off", &request);
 	assert_non_null(strstr(remarks.text, "NOTHING IS DONE AGAINST DEADLOCK"));
 	hd_routes_free(routes);
 	request.lanes = 8;
-	assert_int_equal(route_try("spf", "vls=2", &request, &routes, &err), -ENOSPC);
-	routes = route_request("spf", "vls=5", &request);
+	assert_int_equal(route_try("spf", "balance=loads vls=2", &request, &routes, &err), -ENOSPC);
+	routes = route_request("spf", "balance=loads vls=5", &request);
 	assert_int_equal(lanes_checked(fabric, routes), 5);
 	hd_routes_free(routes);
 	request.lanes = 0; /* unknown, as offline: a larger request is possible */
-	routes = route_request("spf", "vls=12", &request);
+	routes = route_request("spf", "balance=loads vls=12", &request);
 	assert_int_equal(lanes_checked(fabric, routes), 12);
 	hd_routes_free(routes);
-	routes = route_request("spf", "spread=needed", &request);
+	routes = route_request("spf", "balance=loads spread=needed", &request);
 	assert_int_equal(lanes_checked(fabric, routes), 3);
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);
@@ -360,8 +360,8 @@ static void routes_keep_their_lanes(void **state)
 {
 	(void)state;
 	struct hd_fabric *fabric = generate("torus", "dims=4,4,4 hosts=1");
-	struct hd_routes *first = route("spf", "", fabric), *previous = NULL;
-	struct hd_routes *again = route_after("spf", "", fabric, first);
+	struct hd_routes *first = route("spf", "balance=loads", fabric), *previous = NULL;
+	struct hd_routes *again = route_after("spf", "balance=loads", fabric, first);
 	struct hd_error err = {""};
 	assert_true(hd_routes_equal(first, again));
 	assert_int_equal(hd_routes_rebase(fabric, first, fabric, &previous, &err), 0);
@@ -369,7 +369,7 @@ static void routes_keep_their_lanes(void **state)
 	hd_routes_free(previous);
 	struct hd_fabric *cut = without_link(copy_of(fabric), 17);
 	assert_int_equal(hd_routes_rebase(fabric, first, cut, &previous, &err), 0);
-	struct hd_routes *kept = route_after("spf", "deadlock=off", cut, previous);
+	struct hd_routes *kept = route_after("spf", "balance=loads deadlock=off", cut, previous);
 	struct hd_lanes_request request = {.fabric = cut, .available = 8, .previous = previous};
 	struct hd_lanes lanes = assign(&request, kept);
 	assert_int_equal(lanes_checked(cut, kept), lanes.used);
@@ -381,9 +381,9 @@ static void routes_keep_their_lanes(void **state)
 	 * used. */
 	free(first->sl);
 	first->sl = NULL;
-	again = route_after("spf", "spread=needed", fabric, first);
+	again = route_after("spf", "balance=loads spread=needed", fabric, first);
 	assert_int_equal(lanes_checked(fabric, again), 3);
-	kept = route_after("spf", "spread=all", fabric, again);
+	kept = route_after("spf", "balance=loads spread=all", fabric, again);
 	assert_int_equal(lanes_checked(fabric, kept), 8);
 	hd_routes_free(kept);
 	hd_routes_free(again);

@@ -241,7 +241,7 @@ static void nine_cycles_nine_bits(void **state)
 	struct hd_fabric *fabric =
 	    with_lmc(generate("irregular", "switches=15 radix=5 cycles=9 hosts=1"), 9);
 	struct hd_cycles *cycles = cycles_of(fabric, 0, 16);
-	struct hd_routes *routes = route("multipath", "deadlock=off", fabric);
+	struct hd_routes *routes = route("multipath", "balance=loads deadlock=off", fabric);
 	assert_int_equal(cycles->kept, 9);
 	assert_arrives(fabric, routes);
 	uint32_t most = 0;

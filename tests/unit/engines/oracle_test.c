@@ -20,6 +20,8 @@
 
 #define FABRICS 720u
 
+static const char *const balances[] = {"loads", "conflicts"};
+
 /* Compares and frees `fast`, and the oracle's answer to the plan. */
 static void assert_same(const struct oracle_balance_plan *plan, struct hd_routes *fast,
 			const char *recipe)
@@ -178,13 +180,17 @@ static void spf_by_hops(void **state)
 {
 	(void)state;
 	for (uint64_t number = 0; number < FABRICS; number++) {
-		char recipe[200], settings[32];
+		char recipe[200], settings[48];
 		struct hd_fabric *fabric = draw_fabric(number, recipe);
 		unsigned passes = 1 + (unsigned)(number % 4);
 		struct oracle_balance_plan plan = {
 		    .fabric = fabric, .passes = passes, .until_flat = true};
-		snprintf(settings, sizeof(settings), "passes=%u", passes);
-		assert_same(&plan, route("spf", settings, fabric), recipe);
+		for (int by_conflicts = 0; by_conflicts < 2; by_conflicts++) {
+			plan.by_conflicts = by_conflicts;
+			snprintf(settings, sizeof(settings), "passes=%u balance=%s", passes,
+				 balances[by_conflicts]);
+			assert_same(&plan, route("spf", settings, fabric), recipe);
+		}
 		hd_fabric_free(fabric);
 	}
 }
@@ -194,7 +200,7 @@ static void spf_by_weights_under_a_policy(void **state)
 {
 	(void)state;
 	for (uint64_t number = 0; number < FABRICS; number += 2) {
-		char recipe[200];
+		char recipe[200], settings[48];
 		uint64_t seed = number + 77;
 		struct hd_fabric *fabric = with_random_speeds(draw_fabric(number, recipe), number);
 		uint32_t links = fabric->isl_count, hosts = fabric->host_count;
@@ -236,10 +242,12 @@ static void spf_by_weights_under_a_policy(void **state)
 						   .cost = cost,
 						   .host_order = order,
 						   .uncounted = uncounted,
+						   .by_conflicts = number / 2 % 2,
 						   .passes = 2,
 						   .until_flat = true};
-		assert_same(&plan, route_policy("spf", "cost=rate passes=2", fabric, &policy),
-			    recipe);
+		snprintf(settings, sizeof(settings), "cost=rate passes=2 balance=%s",
+			 balances[plan.by_conflicts]);
+		assert_same(&plan, route_policy("spf", settings, fabric, &policy), recipe);
 		free(cost);
 		free(order);
 		free(guids);
@@ -262,12 +270,15 @@ static void updown_from_a_root(void **state)
 		struct scratch scratch = scratch_new(fabric);
 		uint32_t root = (uint32_t)hd_random_below(&seed, fabric->switch_count);
 		direct_from(&scratch, fabric, root);
-		snprintf(settings, sizeof(settings), "root=0x%" PRIx64 " passes=2",
-			 fabric->node_guid[root]);
+		snprintf(settings, sizeof(settings), "root=0x%" PRIx64 " passes=2 balance=%s",
+			 fabric->node_guid[root], balances[number % 2]);
 		struct hd_routes *fast = route("updown", settings, fabric);
 		assert_true(oracle_walk_is_legal(fabric, fast, scratch.up));
-		struct oracle_balance_plan plan = {
-		    .fabric = fabric, .up = scratch.up, .passes = 2, .until_flat = true};
+		struct oracle_balance_plan plan = {.fabric = fabric,
+						   .up = scratch.up,
+						   .by_conflicts = number % 2,
+						   .passes = 2,
+						   .until_flat = true};
 		assert_same(&plan, fast, recipe);
 		scratch_free(&scratch);
 		hd_fabric_free(fabric);
@@ -336,7 +347,7 @@ static void updown_by_itself(void **state)
 			direct_from(&scratch, fabric, oracle_tree_centre(fabric));
 			struct oracle_balance_plan plan = {
 			    .fabric = fabric, .up = scratch.up, .passes = 3, .until_flat = true};
-			assert_same(&plan, route("updown", "", fabric), recipe);
+			assert_same(&plan, route("updown", "balance=loads", fabric), recipe);
 			compared++;
 		}
 		scratch_free(&scratch);
@@ -357,21 +368,23 @@ static void after_a_change(void **state)
 		struct scratch scratch = scratch_new(after);
 		unsigned rebalance = (unsigned)(number % 3) * 2;
 		direct_from(&scratch, after, 0);
-		snprintf(settings, sizeof(settings), "rebalance=%u", rebalance);
+		const char *balance = balances[number / 2 % 2];
+		snprintf(settings, sizeof(settings), "rebalance=%u balance=%s", rebalance, balance);
 		struct hd_routes *previous = route("spf", "", before);
 		struct oracle_balance_plan plan = {.fabric = after,
 						   .passes = 3,
 						   .until_flat = true,
+						   .by_conflicts = number / 2 % 2,
 						   .previous = previous,
 						   .rebalance = rebalance};
 		assert_same(&plan, route_after("spf", settings, after, previous), recipe);
-		snprintf(settings, sizeof(settings), "rebalance=%u root=0x%" PRIx64, rebalance,
-			 after->node_guid[0]);
+		snprintf(settings, sizeof(settings), "rebalance=%u balance=%s root=0x%" PRIx64,
+			 rebalance, balance, after->node_guid[0]);
 		plan.up = scratch.up;
 		assert_same(&plan, route_after("updown", settings, after, previous), recipe);
 		struct hd_routes *counted = NULL;
 		struct hd_error err = {""};
-		plan.until_flat = false;
+		plan.until_flat = plan.by_conflicts = false;
 		snprintf(settings, sizeof(settings), "method=balanced rebalance=%u passes=3",
 			 rebalance);
 		route_try("dmodk", settings,

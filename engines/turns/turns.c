@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * turns: short paths on any fabric, with the lanes that there are. Shortest paths are routed first, as spf does, to find
+ * out which turns from link to link carry most. Then each lane gets a set of turns without a cycle, the heaviest first
+ * (turn_sets.h), and the tree of each destination grows by turns of these sets (turn_tree.h). A path goes by a lane whose
+ * set has all of its turns; it is longer than the shortest one only where no lane has those.
+ *
+ * With tables in place, the sets have their turns, and only trees that have lost a link grow again.
+ */
+#include "all_engines.h"
+#include "balance.h"
+#include "conflicts.h"
+#include "engine_options.h"
+#include "parallel_links.h"
+#include "turn_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const struct hd_option options[] = {
+    {.name = "passes",
+     .summary = "rounds of balancing over all destinations",
+     .type = HD_OPTION_INT,
+     .fallback = "3",
+     .minimum = 1,
+     .maximum = 16},
+    LANE_OPTIONS,
+};
+
+struct job {
+	const struct hd_route_request *request;
+	const struct hd_fabric *fabric;
+	struct resolved_policy policy;
+	struct hd_arena arena;
+	struct dag_paths paths;
+	struct destinations list;
+	uint8_t *chosen; /* [list.count * switch_count] */
+	struct turn_sets sets;
+	struct turn_trees trees;
+	uint64_t *flows; /* [switch_count] of the tree at hand */
+};
+
+static uint8_t *tree_of(const struct job *job, uint32_t destination)
+{
+	return job->chosen + (size_t)destination * job->fabric->switch_count;
+}
+
+static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
+{
+	return fabric->host_base[sw] != fabric->host_base[sw + 1];
+}
+
+static bool is_to_host(const struct job *job, uint32_t destination)
+{
+	return job->list.items[destination].host != HD_NONE;
+}
+
+/* ---- shortest paths ---- */
+
+static int build(void *context, const struct balance_destination *destination, struct dag *dag,
+		 struct hd_error *err)
+{
+	(void)err;
+	dag_build(dag, context, destination->sw);
+	return 0;
+}
+
+/* Entries of tables into trees. */
+static void load_trees(struct job *job, const struct hd_routes *routes)
+{
+	const struct hd_fabric *fabric = job->fabric;
+	const uint32_t *root = job->sets.root;
+	uint8_t number[256];
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(routes, sw);
+
+		link_number_fill(fabric, sw, number);
+		for (uint32_t d = 0; d < job->list.count; d++) {
+			const struct balance_destination *to = &job->list.items[d];
+			const bool leads = to->sw != sw && root[to->sw] == root[sw];
+
+			tree_of(job, d)[sw] = leads ? number[row[to->lid]] : LINK_NUMBER_NONE;
+		}
+	}
+}
+
+static int route_shortest(struct job *job, struct hd_error *err)
+{
+	struct hd_route_request fresh = *job->request;
+	const struct balance_plan plan = {
+	    .request = &fresh,
+	    .policy = &job->policy,
+	    .passes = (unsigned)hd_options_get(job->request->options, "passes")->number,
+	    .by = BALANCE_BY_CONFLICTS,
+	    .build = build,
+	    .context = &job->paths,
+	    .paths = &job->paths};
+	struct hd_routes *routes = NULL;
+
+	fresh.previous = fresh.baseline = NULL;
+	int rc = balance_route(&plan, &routes, err);
+	if (!rc)
+		load_trees(job, routes);
+	hd_routes_free(routes);
+	return rc;
+}
+
+/* ---- sets of turns ---- */
+
+#define WITHOUT_LANE 128u /* times that a path weighs more if it is in no lane so far */
+
+/* Adds the hosts that send over each turn of the tree at hand. Returns how many paths are in no lane. */
+static uint64_t weigh_tree(struct job *job, const uint8_t *tree, uint64_t *weight)
+{
+	const struct turn_trees *trees = &job->trees;
+	const struct hd_fabric *fabric = job->fabric;
+	uint64_t without = 0;
+
+	for (uint32_t i = 0; i < trees->reached; i++) {
+		const uint32_t sw = trees->order[i],
+			       hosts = fabric->host_base[sw + 1] - fabric->host_base[sw];
+
+		without += hosts && !trees->lanes[sw];
+		job->flows[sw] = trees->lanes[sw] ? hosts : hosts * (uint64_t)WITHOUT_LANE;
+	}
+	for (uint32_t i = trees->reached; i-- > 1;) {
+		const uint32_t sw = trees->order[i];
+		const uint32_t link = fabric->isl_base[sw] + tree[sw], to = fabric->isl_to[link];
+
+		if (to != trees->destination)
+			weight[turns_find(&job->sets.turns, link,
+					  fabric->isl_base[to] + tree[to])] += job->flows[sw];
+		job->flows[to] += job->flows[sw];
+	}
+	return without;
+}
+
+/* The same for all trees. */
+static uint64_t weigh(struct job *job, uint64_t *weight)
+{
+	uint64_t without = 0;
+
+	memset(weight, 0, job->sets.turns.count * sizeof(*weight));
+	for (uint32_t d = 0; d < job->list.count; d++) {
+		const uint8_t *tree = tree_of(job, d);
+
+		if (!is_to_host(job, d) ||
+		    !turn_trees_follow(&job->trees, job->list.items[d].sw, tree))
+			continue;
+		turn_trees_find_lanes(&job->trees, tree);
+		without += weigh_tree(job, tree, weight);
+	}
+	return without;
+}
+
+/* As many lanes as shortest paths need, or as there are. */
+static int choose_sets(struct job *job, unsigned lanes, struct hd_error *err)
+{
+	struct turn_sets *sets = &job->sets;
+	uint64_t *weight = hd_arena_alloc(&job->arena, sets->turns.count, sizeof(*weight));
+	int rc = 0;
+
+	if (!weight)
+		return hd_error_no_memory(err);
+	while (!rc && weigh(job, weight) && sets->lane_count < lanes)
+		rc = turn_sets_add(sets, weight, &job->request->go_on, &job->arena);
+	if (!rc && !sets->lane_count) /* no path has a turn */
+		rc = turn_sets_add(sets, weight, &job->request->go_on, &job->arena);
+	return hd_go_on_explain(rc, err);
+}
+
+/* ---- routing afresh ---- */
+
+static int grow_layer(struct job *job, uint32_t layer, bool first, bool *changed,
+		      struct hd_error *err)
+{
+	const uint32_t switches = job->fabric->switch_count;
+	uint8_t *earlier = hd_arena_alloc(&job->arena, switches, 1);
+	const uint32_t end = job->list.layer_begin[layer + 1];
+
+	*changed = first;
+	if (!earlier)
+		return hd_error_no_memory(err);
+	for (uint32_t d = job->list.layer_begin[layer]; d < end; d++) {
+		const uint32_t sw = job->list.items[d].sw;
+		uint8_t *tree = tree_of(job, d);
+
+		if (hd_go_on_check(&job->request->go_on, err))
+			return -ECANCELED;
+		if (first)
+			memset(tree, LINK_NUMBER_NONE, switches);
+		else if (turn_trees_follow(&job->trees, sw, tree))
+			turn_trees_count(&job->trees, tree, UINT32_MAX);
+		memcpy(earlier, tree, switches);
+		turn_trees_grow(&job->trees, sw, false, !is_to_host(job, d), tree);
+		turn_trees_count(&job->trees, tree, 1);
+		*changed |= memcmp(earlier, tree, switches) != 0;
+	}
+	return 0;
+}
+
+/* The LIDs of switches come last, in one pass. */
+static int route_fresh(struct job *job, unsigned lanes, struct hd_error *err)
+{
+	const unsigned passes = (unsigned)hd_options_get(job->request->options, "passes")->number;
+	int rc = route_shortest(job, err);
+
+	if (!rc)
+		rc = choose_sets(job, lanes, err);
+	for (uint32_t layer = 0; !rc && layer < job->list.layer_count; layer++) {
+		const bool last = layer + 1 == job->list.layer_count;
+		bool changed = true;
+
+		for (unsigned pass = 0; !rc && changed && pass < (last ? 1 : passes); pass++)
+			rc = grow_layer(job, layer, !pass, &changed, err);
+	}
+	return rc;
+}
+
+/* ---- tables in place ---- */
+
+/* Notes for each lane the turns of paths that are still there. */
+static void find_held(struct job *job, unsigned lanes, uint16_t *held)
+{
+	const struct hd_routes *previous = job->request->previous;
+	const struct hd_fabric *fabric = job->fabric;
+	const struct turn_trees *trees = &job->trees;
+
+	for (uint32_t d = 0; d < job->list.count; d++) {
+		const uint8_t *tree = tree_of(job, d);
+
+		if (!is_to_host(job, d) ||
+		    !turn_trees_follow(&job->trees, job->list.items[d].sw, tree))
+			continue;
+		for (uint32_t i = 1; i < trees->reached; i++) {
+			uint32_t sw = trees->order[i], link = fabric->isl_base[sw] + tree[sw];
+			const unsigned lane = hd_routes_vl(previous, sw, job->list.items[d].lid);
+
+			if (!has_hosts(fabric, sw) || lane >= lanes)
+				continue;
+			while (fabric->isl_to[link] != trees->destination) {
+				const uint32_t to = fabric->isl_to[link];
+				const uint32_t out = fabric->isl_base[to] + tree[to];
+
+				held[turns_find(&job->sets.turns, link, out)] |=
+				    (uint16_t)(1u << lane);
+				link = out;
+			}
+		}
+	}
+}
+
+/* Trees that have lost a link, or whose turns are in no set, grow again. -ENOSPC: there is none. */
+static int grow_again(struct job *job, struct hd_error *err)
+{
+	struct turn_trees *trees = &job->trees;
+	bool *sound = hd_arena_alloc(&job->arena, job->list.count, sizeof(*sound));
+
+	if (!sound)
+		return hd_error_no_memory(err);
+	for (uint32_t d = 0; d < job->list.count; d++) {
+		const uint8_t *tree = tree_of(job, d);
+
+		sound[d] = turn_trees_follow(trees, job->list.items[d].sw, tree) &&
+			   (!is_to_host(job, d) || turn_trees_find_lanes(trees, tree));
+		if (sound[d])
+			turn_trees_count(trees, tree, 1);
+	}
+	for (uint32_t d = 0; d < job->list.count; d++) {
+		if (sound[d])
+			continue;
+		if (hd_go_on_check(&job->request->go_on, err))
+			return -ECANCELED;
+		if (!turn_trees_grow(trees, job->list.items[d].sw, true, !is_to_host(job, d),
+				     tree_of(job, d)))
+			return hd_error_set(err, -ENOSPC, "no path without a credit loop is left");
+		turn_trees_count(trees, tree_of(job, d), 1);
+	}
+	return 0;
+}
+
+/* Lanes that the tables in place use. */
+static unsigned count_lanes(const struct job *job)
+{
+	const uint16_t lanes = hd_routes_lanes(job->fabric, job->request->previous);
+
+	return lanes ? 32 - (unsigned)__builtin_clz(lanes) : 1;
+}
+
+static int route_again(struct job *job, unsigned most, struct hd_error *err)
+{
+	uint16_t *held = hd_arena_alloc(&job->arena, job->sets.turns.count, sizeof(*held));
+	const unsigned before = count_lanes(job), lanes = before < most ? before : most;
+
+	if (!held)
+		return hd_error_no_memory(err);
+	load_trees(job, job->request->previous);
+	find_held(job, lanes, held);
+	int rc = hd_go_on_explain(
+	    turn_sets_keep(&job->sets, held, lanes, most, &job->request->go_on, &job->arena), err);
+	return rc ? rc : grow_again(job, err);
+}
+
+/* ---- tables out ---- */
+
+static void write_entries(const struct job *job, struct hd_routes *routes)
+{
+	const struct hd_fabric *fabric = job->fabric;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint8_t *port = fabric->isl_port + fabric->isl_base[sw];
+		uint8_t *row = hd_routes_row(routes, sw);
+
+		for (uint32_t d = 0; d < job->list.count; d++) {
+			const struct balance_destination *to = &job->list.items[d];
+			const uint8_t link = tree_of(job, d)[sw];
+
+			if (to->sw == sw)
+				row[to->lid] = to->port;
+			else if (link != LINK_NUMBER_NONE)
+				row[to->lid] = port[link];
+		}
+	}
+}
+
+/* One of the lanes of a path: that of the tables in place, or the nth of them, or the first. */
+static uint8_t choose_lane(const struct job *job, uint16_t lanes, uint32_t sw, uint32_t lid)
+{
+	const struct hd_routes *previous = job->request->previous;
+	const unsigned before = previous ? hd_routes_vl(previous, sw, lid) : HD_LANES_MAX;
+	unsigned skip = (sw + lid) % (unsigned)__builtin_popcount(lanes);
+
+	if (before < HD_LANES_MAX && lanes >> before & 1)
+		return (uint8_t)before;
+	if (hd_options_get(job->request->options, "spread")->number == HD_SPREAD_NEEDED)
+		skip = 0;
+	for (; skip; skip--)
+		lanes &= (uint16_t)(lanes - 1);
+	return (uint8_t)__builtin_ctz(lanes);
+}
+
+/* Gives the paths of a tree their lanes. Returns those that they use. */
+static uint16_t write_tree(struct job *job, uint32_t destination, struct hd_routes *routes)
+{
+	struct turn_trees *trees = &job->trees;
+	const uint32_t lid = job->list.items[destination].lid;
+	const uint8_t *tree = tree_of(job, destination);
+	uint16_t used = 0;
+
+	if (!is_to_host(job, destination) ||
+	    !turn_trees_follow(trees, job->list.items[destination].sw, tree))
+		return 0;
+	turn_trees_find_lanes(trees, tree);
+	for (uint32_t i = 1; i < trees->reached; i++) {
+		const uint32_t sw = trees->order[i];
+		if (!trees->lanes[sw] || !has_hosts(job->fabric, sw))
+			continue;
+		const uint8_t lane = choose_lane(job, trees->lanes[sw], sw, lid);
+		routes->sl[(size_t)sw * routes->stride + lid] = lane;
+		used |= (uint16_t)(1u << lane);
+	}
+	return used;
+}
+
+/* Service level n is lane n; those above the last lane in use are lane 0. */
+static int write_levels(struct job *job, struct hd_routes *routes)
+{
+	uint16_t used = 0;
+
+	if (job->sets.lane_count < 2)
+		return 0;
+	routes->sl = calloc(routes->switch_count, routes->stride);
+	if (!routes->sl)
+		return -ENOMEM;
+	for (uint32_t d = 0; d < job->list.count; d++)
+		used |= write_tree(job, d, routes);
+	for (unsigned lane = 0; used >> lane; lane++)
+		routes->sl2vl[lane] = (uint8_t)lane;
+	if (used >> 1)
+		return 0;
+	free(routes->sl);
+	routes->sl = NULL;
+	return 0;
+}
+
+static int write_routes(struct job *job, struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_routes *routes = hd_routes_new(job->fabric);
+
+	if (!routes)
+		return hd_error_no_memory(err);
+	write_entries(job, routes);
+	if (write_levels(job, routes)) {
+		hd_routes_free(routes);
+		return hd_error_no_memory(err);
+	}
+	*out = routes;
+	return 0;
+}
+
+/* ---- the engine ---- */
+
+/* Sums of hops from all switches; a switch without hosts is as good a root as others. */
+static uint64_t *sum_hops(struct job *job)
+{
+	const uint32_t switches = job->fabric->switch_count;
+	uint64_t *hops = hd_arena_alloc(&job->arena, switches, sizeof(*hops));
+
+	for (uint32_t i = 0; hops && job->paths.by_destination && i < switches; i++)
+		for (uint32_t sw = 0; sw < switches; sw++)
+			hops[sw] += job->paths.by_destination[(size_t)i * switches + sw];
+	return hops;
+}
+
+static int prepare(struct job *job, struct hd_error *err)
+{
+	const struct hd_route_request *request = job->request;
+	const struct hd_fabric *fabric = job->fabric;
+	uint32_t *parallel = hd_arena_alloc(&job->arena, fabric->isl_count, sizeof(*parallel));
+	int rc = hd_go_on_explain(dag_paths_find(&job->paths, fabric, NULL, request->threads,
+						 &request->go_on, &job->arena),
+				  err);
+	if (rc)
+		return rc;
+	const uint64_t *hops = sum_hops(job);
+	if (!parallel || !hops || parallel_links_find(fabric, parallel) ||
+	    balance_plan_list(fabric, &job->policy, &job->arena, &job->list) ||
+	    turn_sets_begin(&job->sets, fabric, hops, &job->arena) ||
+	    turn_trees_begin(&job->trees, &job->sets, parallel, job->policy.uncounted, &job->arena))
+		return hd_error_no_memory(err);
+	if (!request->previous && !balance_plan_is_ordered(request, &job->policy) &&
+	    balance_plan_turns(fabric, &job->arena, &job->list))
+		return hd_error_no_memory(err);
+	job->flows = hd_arena_alloc(&job->arena, fabric->switch_count, sizeof(*job->flows));
+	job->chosen = hd_arena_alloc(&job->arena, job->list.count, fabric->switch_count);
+	return hd_arena_check(&job->arena) ? hd_error_no_memory(err) : 0;
+}
+
+static int route(const struct hd_route_request *request, struct hd_routes **out,
+		 struct hd_error *err)
+{
+	struct job job = {.request = request, .fabric = request->fabric};
+	const unsigned lanes = engine_options_lanes(request);
+	int rc = resolved_policy_make(request, &job.policy, err);
+
+	if (rc)
+		return rc;
+	rc = prepare(&job, err);
+	if (!rc)
+		rc = request->previous ? route_again(&job, lanes, err)
+				       : route_fresh(&job, lanes, err);
+	if (!rc)
+		rc = write_routes(&job, out, err);
+	hd_arena_release(&job.arena);
+	resolved_policy_release(&job.policy);
+	return rc;
+}
+
+const struct hd_engine hd_engine_turns = {
+    .name = "turns",
+    .summary = "short paths on any fabric, with the lanes that there are",
+    .description = "Paths that are shortest wherever the virtual lanes allow it, one lane "
+		   "included. Each lane has a set of turns from link to link without a cycle, and "
+		   "paths grow by these.",
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .policies = HD_POLICY_COMMON | HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) |
+		HD_POLICY_BIT(HD_POLICY_ORDER) | HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
+    .own_lanes = true,
+    .keeps_entries = true,
+    .route = route,
+};
