@@ -24,6 +24,20 @@ int hd_repair_base_new(const struct hd_fabric *fabric, const struct hd_routes *i
 	return rc;
 }
 
+int repair_base_loose(const struct hd_fabric *fabric, unsigned threads, struct hd_repair_base **out,
+		      struct hd_error *err)
+{
+	struct hd_repair_base *base = calloc(1, sizeof(*base));
+
+	if (!base)
+		return hd_error_no_memory(err);
+	base->graphs.fabric = fabric;
+	base->threads = threads;
+	base->loose = true;
+	*out = base;
+	return 0;
+}
+
 void hd_repair_base_free(struct hd_repair_base *base)
 {
 	if (!base)

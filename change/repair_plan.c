@@ -268,6 +268,21 @@ static int run(struct repair_work *work, struct hd_repair_plan *plan, struct hd_
 	return rc ? rc : hd_go_on_explain(order(work, plan), err);
 }
 
+static int make(struct repair_work *work, struct hd_repair_plan **out, struct hd_error *err)
+{
+	struct hd_repair_plan *plan = calloc(1, sizeof(*plan));
+	int rc = plan ? run(work, plan, err) : hd_error_no_memory(err);
+
+	free(work->entries);
+	free(work->waits);
+	hd_arena_release(&work->arena);
+	if (rc)
+		hd_repair_plan_free(plan);
+	else
+		*out = plan;
+	return rc;
+}
+
 int hd_repair_plan_new(struct hd_repair_base *base, const struct hd_routes *in_place,
 		       const struct hd_fabric *damaged, struct hd_routes *repaired,
 		       const struct hd_go_on *go_on, struct hd_repair_plan **out,
@@ -279,17 +294,23 @@ int hd_repair_plan_new(struct hd_repair_base *base, const struct hd_routes *in_p
 				   .damaged = damaged,
 				   .repaired = repaired,
 				   .go_on = go_on};
-	struct hd_repair_plan *plan = calloc(1, sizeof(*plan));
-	int rc = plan ? run(&work, plan, err) : hd_error_no_memory(err);
 
-	free(work.entries);
-	free(work.waits);
-	hd_arena_release(&work.arena);
-	if (rc)
-		hd_repair_plan_free(plan);
-	else
-		*out = plan;
-	return rc;
+	return make(&work, out, err);
+}
+
+int repair_plan_sweep(struct hd_repair_base *base, const struct hd_routes *in_place,
+		      struct hd_routes *wanted, const struct hd_go_on *go_on,
+		      struct hd_repair_plan **out, struct hd_error *err)
+{
+	struct repair_work work = {.base = base,
+				   .fabric = base->graphs.fabric,
+				   .in_place = in_place,
+				   .damaged = base->graphs.fabric,
+				   .repaired = wanted,
+				   .go_on = go_on,
+				   .of_sweep = true};
+
+	return make(&work, out, err);
 }
 
 void hd_repair_plan_free(struct hd_repair_plan *plan)

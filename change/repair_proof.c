@@ -159,7 +159,7 @@ static int check_hole(struct repair_work *work, const struct repair_entry *entry
 {
 	uint32_t sw = entry->sw, hops = 0;
 
-	if (work->gone[entry->lid])
+	if (work->gone[entry->lid] || work->of_sweep)
 		return 0;
 	while (hd_step_is_link(before(work, sw)) && hops++ <= work->fabric->switch_count)
 		sw = work->fabric->isl_to[work->column.before[sw]];
@@ -373,7 +373,11 @@ static int prove_lid(struct repair_work *work, uint32_t begin, uint32_t end, str
 	int rc = walk(work, begin, end, err);
 	uint32_t lid = work->column.lid;
 
-	if (rc || work->gone[lid] || !work->column.port)
+	if (rc == -EINVAL && work->of_sweep) {
+		work->stays[lid] = true;
+		return 0;
+	}
+	if (rc || work->gone[lid] || work->base->loose || !work->column.port)
 		return rc; /* packets to a switch itself are no data traffic */
 	lane_graphs_begin(&work->base->graphs);
 	bool fits =
@@ -388,7 +392,7 @@ static int prove_turns(struct repair_work *work, uint32_t begin, uint32_t end)
 {
 	uint32_t lid = work->entries[work->by_lid[begin]].lid;
 
-	if (work->gone[lid] || work->stays[lid])
+	if (work->gone[lid] || work->stays[lid] || work->base->loose)
 		return 0;
 	if (!any_is_passed(work, begin, end))
 		return 0;

@@ -12,6 +12,7 @@
 struct hd_repair_base {
 	struct lane_graphs graphs;
 	unsigned threads; /* of those that compare */
+	bool loose; /* there are no graphs: credit loops are not looked for */
 };
 
 /* An entry that changes. */
@@ -48,6 +49,7 @@ struct repair_work {
 	const struct hd_fabric *damaged;
 	struct hd_routes *repaired;
 	const struct hd_go_on *go_on; /* NULL: always */
+	bool of_sweep; /* an entry that leads nowhere leaves its LID; paths may go */
 	struct hd_arena arena;
 	struct remains remains; /* of the fabric; its rows are those of `repaired` */
 	bool *gone; /* [lid_count of the tables] no path leads to the LID now */
@@ -70,6 +72,17 @@ int repair_order_leave(struct repair_work *work);
 /* Finds the step of each entry; none of them stays as it is any more. Errors: -ECANCELED, -ENOMEM; without
  * a reason. */
 int repair_order_steps(struct repair_work *work, uint32_t *steps);
+
+/* As hd_repair_plan_new() for a sweep (sweep.h): nothing of the base's fabric is lost, LIDs with entries that lead
+ * nowhere are left, and paths may be taken away. `wanted` has the shape of the fabric, and where LIDs are left, it gets
+ * their entries in place. Errors: -ECANCELED, -ENOMEM. */
+int repair_plan_sweep(struct hd_repair_base *base, const struct hd_routes *in_place,
+		      struct hd_routes *wanted, const struct hd_go_on *go_on,
+		      struct hd_repair_plan **out, struct hd_error *err);
+
+/* A base that looks for no credit loops, of any tables. The same errors and end as hd_repair_base_new(). */
+int repair_base_loose(const struct hd_fabric *fabric, unsigned threads, struct hd_repair_base **out,
+		      struct hd_error *err);
 
 /* Lists the writes of the plan's changes in their steps. Errors: -ENOMEM; the plan is as before. */
 int repair_writes_list(struct hd_repair_plan *plan, const struct hd_routes *in_place);

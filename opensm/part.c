@@ -251,9 +251,13 @@ void part_key_ends(struct part_context *context, struct key_change *change)
 
 bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box)
 {
+	bool made = false;
+
 	FOREACH_WITH(multicast_tree, instance, context)
-	return instance->part->multicast_tree(instance->state, box);
-	return false;
+	made = instance->part->multicast_tree(instance->state, box);
+	FOREACH_WITH(multicast_built, instance, context)
+	instance->part->multicast_built(instance->state, box);
+	return made;
 }
 
 void part_publish(struct part_context *context, struct routing *routing)

@@ -21,6 +21,7 @@
  *	published       sweeper; main at the end     held exclusively
  *	routed          sweeper                      not held
  *	multicast_tree  sweeper                      held exclusively
+ *	multicast_built sweeper                      held exclusively
  *	idle            sweeper                      not held
  *	settled         sweeper                      not held
  *	turn_given      sweeper                      not held
@@ -153,6 +154,10 @@ struct part {
 	 * Returns false after logging why the group has no tree. Only one part has this hook. */
 	bool (*multicast_tree)(void *state, struct osm_mgrp_box *box);
 
+	/* After that: OpenSM has the tree, and sends no table before it has asked for all trees. Whatever the part says
+	 * that makes them. */
+	void (*multicast_built)(void *state, const struct osm_mgrp_box *box);
+
 	/* A heavy sweep is complete, and OpenSM waits for the next event. */
 	void (*idle)(void *state);
 
@@ -241,7 +246,7 @@ int part_key_programs(struct part_context *context, struct key_change *change,
 		      struct hd_error *err);
 void part_key_ends(struct part_context *context, struct key_change *change);
 
-/* Calls the hook of the part that makes trees. Returns false if no part does. */
+/* Calls the hook of the part that makes trees, and tells all parts of the tree. Returns false if no part makes one. */
 bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box);
 
 /*

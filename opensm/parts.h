@@ -15,5 +15,6 @@ extern const struct part map_part;
 extern const struct part multicast_part;
 extern const struct part repair_part;
 extern const struct part status_part;
+extern const struct part sweep_part;
 
 #endif

@@ -20,6 +20,9 @@
  *	opensm/repair and opensm/ar  the same, while AR is on       in steps            steps.h
  *	opensm/repair                multicast tables, after a      in six steps        repair_mfts.h
  *	                             loss
+ *	opensm/sweep                 forwarding tables, in a sweep  in steps            sweep.h
+ *	opensm/sweep                 multicast trees, in a sweep    in steps            repair_mfts.h
+ *	                             and after a join or leave
  *	opensm/ar                    all that a sweep changes       in steps, OpenSM's  steps.h
  *	                                                            in one of them
  *	opensm/ar                    the same, without such steps   OpenSM's            narrow.h
@@ -35,7 +38,7 @@
  * loop, and write the new entry after all entries that lead packets there. Steps with AR prove each step
  * by itself. What does not fit is left to the sweep.
  *
- * In a sweep OpenSM writes the forwarding tables, in an order of its own. Switches with AR do not send by these.
+ * In a sweep OpenSM writes the forwarding tables, in an order of its own, unless opensm/sweep does it before. Switches with AR do not send by these.
  * So entries in AR tables that lead to no entry of a forwarding table that changes come in steps before, all
  * others in steps after.
  *
@@ -73,5 +76,6 @@
 #include <heddle/change/repair.h>
 #include <heddle/change/repair_mfts.h>
 #include <heddle/change/steps.h>
+#include <heddle/change/sweep.h>
 
 #endif

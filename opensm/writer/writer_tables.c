@@ -43,6 +43,15 @@ void writer_tables_take(struct osm_opensm *osm, const struct hd_fabric *fabric, 
 	memcpy(copy.wanted, ports, HD_LFT_BLOCK);
 }
 
+void writer_tables_note(struct osm_opensm *osm, const struct hd_fabric *fabric, uint32_t sw,
+			uint32_t block, const uint8_t *ports)
+{
+	const struct copy copy = find(osm, fabric, sw, block);
+
+	if (copy.held)
+		memcpy(copy.held, ports, HD_LFT_BLOCK);
+}
+
 /* No entry changes to 0, the switch itself, or from it: so `lft` differs from the old content and from
  * the new one. */
 void writer_tables_forget(struct osm_opensm *osm, const struct hd_fabric *fabric, uint32_t sw,

@@ -24,6 +24,10 @@ bool writer_tables_holds(struct osm_opensm *osm, const struct hd_fabric *fabric,
 void writer_tables_take(struct osm_opensm *osm, const struct hd_fabric *fabric, uint32_t sw,
 			uint32_t block, const uint8_t *ports);
 
+/* The switch holds these ports. What it is to have is another matter. */
+void writer_tables_note(struct osm_opensm *osm, const struct hd_fabric *fabric, uint32_t sw,
+			uint32_t block, const uint8_t *ports);
+
 /* These ports were sent in place of those in `lft`, and it is not known which of them the switch holds:
  * the next sweep sends the block. */
 void writer_tables_forget(struct osm_opensm *osm, const struct hd_fabric *fabric, uint32_t sw,

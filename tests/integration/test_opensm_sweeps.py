@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Sweeps that write in order, live: each block is replayed, and OpenSM's own blocks change nothing afterwards. A short
+piece of tests/flaps/sweeps, and what bounds it."""
+
+import json
+import re
+import signal
+
+import fabric_sim
+import flaps
+import pytest
+import sweep_campaign
+from emulator import LFT, Emulator
+from fabric_sim import heddle
+from repair_sim import cable, faults, switches_of
+from sweep_replay import ORDERED
+
+MISSING = fabric_sim.missing_tools() + [str(path) for path in (fabric_sim.CLOCK,) if not path.exists()]
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {MISSING}")
+
+EVENTS = ["lost", "back", "engine", "lost", "again", "back", "forgotten"]
+WITH_GROUPS = ["lost", "join", "back", "leave", "engine", "join", "lost", "back"]
+
+
+@pytest.mark.parametrize("fabric, engines, options, groups", [
+    ("two-level-sharp", ("dmodk", "updown"), {"lmc": 2}, 0), ("torus", ("spf", "updown"), {}, 0),
+    ("two-level", ("dmodk", "spf"), {}, 4)])
+def test_changes(tmp_path, fabric, engines, options, groups):
+    netlist = fabric_sim.generate(tmp_path, *flaps.FABRICS[fabric][0])
+    found = []
+    tally = sweep_campaign.run(netlist, engines, "short", WITH_GROUPS if groups else EVENTS,
+                               lambda kind, what, faults, _: found.extend(f"{kind} {what}: {one}" for one in faults),
+                               options, groups=groups)
+    assert found == []
+    assert tally["sweeps in order"] and tally["blocks in order"]
+    assert bool(tally["multicast blocks in order"]) == bool(groups)
+
+
+@pytest.fixture(scope="module", name="running")
+def fixture_running(tmp_path_factory):
+    netlist = fabric_sim.generate(tmp_path_factory.mktemp("sweeps"), "xgft", "--children=4,4,4", "--parents=1,4,4")
+    emulated = Emulator()
+    with fabric_sim.Simulation(netlist, emulator=emulated) as simulation:
+        opensm = fabric_sim.OpenSM(simulation, "dmodk", heddle_conf=sweep_campaign.SWEEP)
+        with opensm:
+            opensm.sweep_until(" 0 entries changed")
+            yield simulation, opensm, emulated
+
+
+def lose_and_restore(running, conf, prepare=None, until=r"heddle: dmodk.* [1-9]\d* entries changed"):
+    """Returns the log of a cable that is lost under other settings, from that on to the end of a sweep. It is back
+    afterwards."""
+    simulation, opensm, emulated = running
+    one = cable(simulation, "S1_1_1", next(name for name in switches_of(simulation)["S1_1_1"][1].values()
+                                           if name.startswith("S2")))
+    opensm.write_heddle_conf(conf)
+    opensm.sweep()
+    since = len(opensm.log())
+    if prepare:
+        prepare(emulated)
+    simulation.command(f"Unlink {one}")
+    opensm.process.send_signal(signal.SIGHUP)
+    opensm.wait_for_match(until, since)
+    emulated.heal()
+    opensm.sweep_until(" 0 entries changed")
+    log = opensm.log()[since:]
+    assert not faults(simulation)
+    opensm.write_heddle_conf(sweep_campaign.SWEEP)
+    since = len(opensm.log())
+    simulation.command(f"ReLink {one}")
+    opensm.sweep_until("new cable", since=since)
+    opensm.sweep_until(" 0 entries changed")
+    return log
+
+
+def test_it_is_off_by_default(running):
+    assert "in order" not in lose_and_restore(running, "")
+
+
+def test_too_many_entries_are_left_to_opensm(running):
+    log = lose_and_restore(running, sweep_campaign.SWEEP + "max_entries = 3\n")
+    assert re.search(r"ERR HD16: OpenSM writes \d+ entries on \d+ switches in an order of its own: more than "
+                     r"max_entries = 3", log), log
+
+
+def test_a_silent_switch_costs_only_itself(running):
+    """It takes no block for a while. The others have theirs, and the sweep ends in time."""
+    simulation = running[0]
+    spine = next(name for name in switches_of(simulation)["S1_2_1"][1].values() if name.startswith("S2"))
+    guid = int(switches_of(simulation)[spine][0].split("-")[1], 16)
+    log = lose_and_restore(running, sweep_campaign.SWEEP,
+                           lambda emulated: emulated.fault(guid, "silent", attribute=LFT, method="set"), ORDERED)
+    done = re.search(ORDERED, log)
+    assert done and int(done[1]) > 0, log
+    assert int(done[6]) == 0 or "ERR HD16: OpenSM writes" in log, log
+
+
+def test_status_counts(running):
+    opensm = running[1]
+    part = json.loads(heddle("status", "--json", "-s", opensm.status_socket(), check=False).stdout)["parts"]["sweep"]
+    assert part["ordered"] and part["sweeps"] > 0 and part["entries"] > 0
