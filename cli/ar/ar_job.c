@@ -96,6 +96,7 @@ int ar_job_make(struct ar_job *job, struct hd_error *err)
 
 void ar_job_release(struct ar_job *job)
 {
+	ar_recovery_release(&job->recovery);
 	hd_ar_loop_free(job->loop);
 	hd_ar_plan_free(job->plan);
 	hd_routes_free(job->routes);

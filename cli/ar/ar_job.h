@@ -4,6 +4,7 @@
 #ifndef CLI_AR_JOB_H
 #define CLI_AR_JOB_H
 
+#include "ar_recovery.h"
 #include "shared_arguments.h"
 
 #include <heddle/ar_manager.h>
@@ -37,6 +38,7 @@ struct ar_job {
 	struct hd_ar_loop *loop; /* why it was refused */
 	struct hd_error refusal; /* the same in words */
 	struct hd_ar_notes notes; /* why not more entries are adaptive */
+	struct ar_recovery recovery; /* only heddle ar plan computes it */
 };
 
 /* The rows that these commands have in common. */
@@ -59,7 +61,10 @@ struct ar_job {
 #define AR_JOB_DEFAULTS                                                                            \
 	{                                                                                          \
 		.lmc = LMC_ANY, .threads = hd_parallel_cores(), .algorithm = AR_JOB_CONFIGURED,    \
-		.mode = AR_JOB_CONFIGURED                                                          \
+		.mode = AR_JOB_CONFIGURED, .recovery = {                                           \
+			.sampled = AR_RECOVERY_SAMPLED,                                            \
+			.seed = 1                                                                  \
+		}                                                                                  \
 	}
 
 /* Does all of ar_job_load() and makes the plan. Switches that the configuration does not exclude

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the files of heddle survive share: the repair of single losses (--repair), and the
- * report, as text and as JSON. */
+/* What the files of heddle survive share: the repair of single losses (--repair), fast recovery (--ar), and
+ * the report, as text and as JSON. */
 #ifndef CLI_SURVIVE_H
 #define CLI_SURVIVE_H
 
@@ -8,6 +8,7 @@
 #include "table_source.h"
 #include "workload.h"
 
+#include <heddle/ar_manager.h>
 #include <heddle/fabric.h>
 
 /* ---- repair ---- */
@@ -90,6 +91,29 @@ void survive_repair_release(struct survive_repairs *repairs);
  * member. */
 bool survive_repair_has_fault(const struct survive_repairs *repairs);
 
+/* ---- fast recovery ---- */
+
+/* What heddle survive --ar takes. */
+struct survive_recovery {
+	bool wanted; /* as typed */
+	struct hd_ar_plan *plan; /* of the intact fabric */
+	struct hd_ar_recovery_request request;
+};
+
+/* Plans adaptive routing for the tables of the intact fabric, and proves fast recovery, if it is wanted. Fabric and tables
+ * must live as long as the plan. Released with survive_recovery_release(), also after an error. Errors: those of
+ * hd_ar_plan_new() and hd_ar_recovery_prove(). */
+int survive_recovery_begin(struct survive_recovery *recovery, const struct hd_fabric *fabric,
+			   const struct hd_routes *routes, unsigned threads,
+			   const struct hd_log *log, struct hd_error *err);
+
+/* Pairs that are delivered after the loss of all cables that `damaged` lacks, in delivered[HD_AR_RECOVERY_LEVELS], and
+ * before in *pairs. Errors: those of hd_ar_recovery_bridge(). */
+int survive_recovery_try(const struct survive_recovery *recovery, const struct hd_fabric *damaged,
+			 uint64_t *delivered, uint64_t *pairs, struct hd_error *err);
+
+void survive_recovery_release(struct survive_recovery *recovery);
+
 /* ---- the report ---- */
 
 #define SURVIVE_SHARES_MAX 101
@@ -102,6 +126,9 @@ struct survive_share {
 	uint32_t deadlock_free; /* of the routed ones */
 	double sum, worst; /* of the mean bandwidths of the routed ones */
 	uint64_t changed; /* table entries, the sum over the routed ones */
+	/* With --ar: share of the pairs that are delivered right after the loss, the sum over the trials; and the
+	 * least of a trial. */
+	double delivered[HD_AR_RECOVERY_LEVELS], least[HD_AR_RECOVERY_LEVELS];
 	char refusal[HD_ERROR_TEXT]; /* the last reason why the engine refused */
 };
 
@@ -113,6 +140,7 @@ struct survive_view {
 	const struct survive_share *shares;
 	unsigned count;
 	const struct survive_repairs *repairs;
+	bool recovery; /* --ar */
 };
 
 void survive_print(const struct survive_view *view);

@@ -25,6 +25,7 @@ struct survive_trial {
 	uint64_t routed; /* and every LID can be reached */
 	uint64_t deadlock_free; /* if routed */
 	uint64_t changed; /* table entries */
+	uint64_t delivered[HD_AR_RECOVERY_LEVELS], pairs; /* with --ar */
 	union {
 		uint64_t bits;
 		double value;
@@ -50,6 +51,17 @@ static int add_up(const struct processes *processes, uint64_t *words, size_t cou
 		  : 0;
 }
 
+static void sum_delivered(struct survive_share *share, const struct survive_trial *trial)
+{
+	for (unsigned level = 0; level < HD_AR_RECOVERY_LEVELS; level++) {
+		const double part =
+		    trial->pairs ? (double)trial->delivered[level] / (double)trial->pairs : 1;
+		share->delivered[level] += part;
+		if (share->trials == 1 || part < share->least[level])
+			share->least[level] = part;
+	}
+}
+
 /* In the order of the trials, so that rounding does not depend on which process ran them. */
 static void sum_share(struct survive_share *share, const struct survive_trial *trials,
 		      uint32_t count)
@@ -57,6 +69,7 @@ static void sum_share(struct survive_share *share, const struct survive_trial *t
 	for (uint32_t i = 0; i < count; i++) {
 		const struct survive_trial *trial = &trials[i];
 		share->trials++;
+		sum_delivered(share, trial);
 		if (!trial->routed)
 			continue;
 		share->routed++;
@@ -121,6 +134,7 @@ struct survive_job {
 	} shares;
 	uint32_t trials;
 	struct survive_repairs repairs;
+	struct survive_recovery recovery;
 
 	struct hd_log log;
 	struct hd_fabric *fabric;
@@ -203,6 +217,8 @@ static const struct argument arguments[] = {
      ARGUMENT_BY(take_shares, struct survive_job, shares)},
     {0, "trials", "T", "damage T fabrics for each share (default 10)",
      ARGUMENT_NUMBER(struct survive_job, trials, 1, TRIALS_MAX)},
+    {0, "ar", NULL, "show what adaptive routing delivers right after the loss by fast recovery",
+     ARGUMENT_FLAG(struct survive_job, recovery.wanted)},
     {0, "repair", "T",
      "plan the repair of T lost cables and T lost switches, one at a time; shares only with -r",
      ARGUMENT_NUMBER(struct survive_job, repairs.each, 1, REPAIRS_MAX)},
@@ -322,6 +338,10 @@ static int run_trial(struct survive_job *job, size_t number, struct hd_error *er
 	uint64_t seed = job->workload.seed * TRIALS_MAX + number % job->trials;
 	int rc = hd_fabric_remove_links(job->fabric, share->percent, seed, &trial.fabric, err);
 
+	if (!rc && job->recovery.wanted)
+		rc = survive_recovery_try(&job->recovery, trial.fabric,
+					  job->outcome[number].delivered,
+					  &job->outcome[number].pairs, err);
 	if (!rc)
 		rc = route_trial(job, share, &trial, &job->outcome[number], err);
 	if (!rc && trial.routes)
@@ -345,6 +365,9 @@ static int load(struct survive_job *job, const char *path, struct hd_error *err)
 					      .log = &job->log};
 	if (!rc)
 		rc = table_source_make(&job->tables, &request, &job->routes, err);
+	if (!rc)
+		rc = survive_recovery_begin(&job->recovery, job->fabric, job->routes,
+					    job->workload.threads, &job->log, err);
 	if (!rc)
 		rc = workload_place(&job->workload, job->fabric, &job->on, err);
 	if (!rc)
@@ -419,7 +442,8 @@ static int run_job(struct survive_job *job, const char *path)
 					  .intact = job->intact,
 					  .shares = job->shares.share,
 					  .count = job->shares.count,
-					  .repairs = &job->repairs};
+					  .repairs = &job->repairs,
+					  .recovery = job->recovery.wanted};
 	int status = survive_repair_has_fault(&job->repairs) ? STATUS_FAULTS : STATUS_CLEAN;
 
 	for (unsigned i = 0; i < job->shares.count; i++)
@@ -444,6 +468,8 @@ static int run(void *context, const struct operands *operands)
 	if (!job->shares.count && !job->repairs.each)
 		add_shares(&job->shares, 1, 10, 1);
 	status = survive_groups_refuse(&job->repairs.groups, job->repairs.each);
+	if (!status && job->recovery.wanted && !job->shares.count)
+		status = message_error("option '--ar' needs shares of links: --remove");
 	if (!status)
 		status = arguments_expect(&usage, operands, "one FABRIC", 1, 1);
 	return status ? status : run_job(job, operands->items[0]);
@@ -455,6 +481,7 @@ static void release(void *context)
 
 	free(job->outcome);
 	survive_repair_release(&job->repairs);
+	survive_recovery_release(&job->recovery);
 	workload_on_release(&job->on);
 	hd_routes_free(job->routes);
 	hd_fabric_free(job->fabric);

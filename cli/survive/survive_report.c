@@ -6,20 +6,26 @@
 
 #include <inttypes.h>
 
+#define SHARE_COLUMNS                                                                              \
+	"removed_percent,trials,routed,deadlock_free,mean,worst,changed_entries,refusal"
+#define RECOVERY_COLUMNS ",off,local,notices,off_least,local_least,notices_least"
 #define REPAIR_COLUMNS "lost,entries,switches,blocks,steps,left_lids,loop_free,plan_ms,refusal"
 #define MULTICAST_COLUMNS                                                                          \
 	",trees_hit,trees_moved,mft_blocks,mft_steps,mft_loop_free,mft_delivers,mft_plan_ms,"      \
 	"mft_refusal"
 
-static void print_row(const struct survive_share *share)
+static void print_row(const struct survive_share *share, bool recovery)
 {
 	printf("%7.4g%% %8" PRIu32 " %8" PRIu32 " %14" PRIu32, share->percent, share->trials,
 	       share->routed, share->deadlock_free);
 	if (share->routed)
-		printf(" %10.4f %10.4f %16.1f\n", share->sum / share->routed, share->worst,
+		printf(" %10.4f %10.4f %16.1f", share->sum / share->routed, share->worst,
 		       (double)share->changed / share->routed);
 	else
-		printf(" %10s %10s %16s\n", "-", "-", "-");
+		printf(" %10s %10s %16s", "-", "-", "-");
+	for (unsigned level = 0; recovery && level < HD_AR_RECOVERY_LEVELS; level++)
+		printf(" %9.4f%%", 100 * share->delivered[level] / share->trials);
+	putchar('\n');
 	if (*share->refusal)
 		printf("         refused: %s\n", share->refusal);
 }
@@ -96,6 +102,15 @@ static void print_repairs(const struct survive_repairs *repairs)
 		print_trees(repairs);
 }
 
+static void print_head(bool recovery)
+{
+	printf("%8s %8s %8s %14s %10s %10s %16s", "removed", "trials", "routed", "deadlock-free",
+	       "bandwidth", "worst", "entries changed");
+	for (unsigned level = 0; recovery && level < HD_AR_RECOVERY_LEVELS; level++)
+		printf(" %10s", hd_ar_recovery_name((enum hd_ar_recovery)level));
+	putchar('\n');
+}
+
 void survive_print(const struct survive_view *view)
 {
 	printf("fabric   %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
@@ -106,16 +121,19 @@ void survive_print(const struct survive_view *view)
 	       workload_lids_remark(view->workload));
 	printf("intact   bandwidth %.4f (mean of %s)\n\n", view->intact,
 	       workload_share_name(view->workload));
+	if (view->recovery)
+		printf("The columns off, local and notices: pairs of a switch and a LID that are "
+		       "delivered right\nafter the loss by adaptive routing with so much fast "
+		       "recovery, before any manager acts\n\n");
 	if (view->count)
-		printf("%8s %8s %8s %14s %10s %10s %16s\n", "removed", "trials", "routed",
-		       "deadlock-free", "bandwidth", "worst", "entries changed");
+		print_head(view->recovery);
 	for (unsigned i = 0; i < view->count; i++)
-		print_row(&view->shares[i]);
+		print_row(&view->shares[i], view->recovery);
 	if (view->repairs->each)
 		print_repairs(view->repairs);
 }
 
-static void write_share(struct csv *csv, const struct survive_share *share)
+static void write_share(struct csv *csv, const struct survive_share *share, bool recovery)
 {
 	csv_real(csv, share->percent);
 	csv_number(csv, share->trials);
@@ -130,6 +148,10 @@ static void write_share(struct csv *csv, const struct survive_share *share)
 			csv_empty(csv);
 	}
 	csv_text(csv, share->refusal);
+	for (unsigned level = 0; recovery && level < HD_AR_RECOVERY_LEVELS; level++)
+		csv_real(csv, share->delivered[level] / share->trials);
+	for (unsigned level = 0; recovery && level < HD_AR_RECOVERY_LEVELS; level++)
+		csv_real(csv, share->least[level]);
 	csv_end_row(csv);
 }
 
@@ -185,14 +207,26 @@ void survive_csv(const struct survive_view *view)
 		repairs_csv(view->repairs);
 		return;
 	}
-	struct csv csv = csv_begin(stdout, "removed_percent,trials,routed,deadlock_free,mean,worst,"
-					   "changed_entries,refusal");
+	struct csv csv =
+	    csv_begin(stdout, view->recovery ? SHARE_COLUMNS RECOVERY_COLUMNS : SHARE_COLUMNS);
 
 	for (unsigned i = 0; i < view->count; i++)
-		write_share(&csv, &view->shares[i]);
+		write_share(&csv, &view->shares[i], view->recovery);
 }
 
-static json_t *share_json(const struct survive_share *share)
+static json_t *recovery_json(const struct survive_share *share)
+{
+	json_t *all = json_object();
+
+	for (unsigned level = 0; level < HD_AR_RECOVERY_LEVELS; level++)
+		all = json_value_set(all, hd_ar_recovery_name((enum hd_ar_recovery)level),
+				     json_pack("{s:f, s:f}", "mean",
+					       share->delivered[level] / share->trials, "least",
+					       share->least[level]));
+	return all;
+}
+
+static json_t *share_json(const struct survive_share *share, bool recovery)
 {
 	json_t *row = json_pack("{s:f, s:I, s:I, s:I}", "removed_percent", share->percent, "trials",
 				(json_int_t)share->trials, "routed", (json_int_t)share->routed,
@@ -205,6 +239,8 @@ static json_t *share_json(const struct survive_share *share)
 		row = json_value_set(row, "changed_entries",
 				     json_real((double)share->changed / share->routed));
 	}
+	if (recovery)
+		row = json_value_set(row, "fast_recovery", recovery_json(share));
 	if (*share->refusal)
 		row = json_value_set(row, "refusal", json_value_text(share->refusal));
 	return row;
@@ -255,7 +291,7 @@ json_t *survive_json(const struct survive_view *view)
 	json_t *rows = json_array();
 
 	for (unsigned i = 0; i < view->count; i++)
-		rows = json_value_append(rows, share_json(&view->shares[i]));
+		rows = json_value_append(rows, share_json(&view->shares[i], view->recovery));
 	all = json_value_set(all, "shares_removed", rows);
 	if (view->repairs->each)
 		all = json_value_set(all, "repairs", repairs_json(view->repairs));

@@ -125,6 +125,8 @@ RUNS = [
     (BAD, "survive -e dmodk ring -r 0 --trials 2 -n 5"),
     (BAD, "survive -e dmodk tree -r 0 -n 5 --groups 4"),
     (BAD, "survive -e spf garbage -r 0"),
+    (CLEAN, "survive --ar -e dmodk tree -r 0 --trials 2 -n 5"),
+    (BAD, "survive --ar -e dmodk tree --repair 1 -n 5"),
     (BAD, "check --plan=garbage tree tables"),
     (CLEAN, "ar plan tree tables"),
     (CLEAN, "ar plan --json --algorithm=lag -e spf ring"),

@@ -136,6 +136,7 @@ def place_files(document, folder, world):
         "doc/guide/adaptive-routing.md": {"fabric.topo": tree, "opensm-lfts.dump": live / "opensm-lfts.dump"},
         "doc/guide/certificates.md": {"fabric.topo": tree, "fabric.lfts": live / "opensm-lfts.dump"},
         "doc/guide/ebb.md": {"FABRIC": tree, "TABLES": live / "opensm-lfts.dump"},
+        "doc/guide/fast_recovery.md": {"fabric.topo": tree},
         "doc/guide/lanes.md": {"fabric.topo": tree},
         "doc/guide/placement.md": {"fabric.topo": tree, "opensm-lfts.dump": live / "opensm-lfts.dump"},
         "doc/guide/repair.md": {"fabric.topo": tree},

@@ -154,6 +154,8 @@ struct after_plan {
 	struct hd_ar_fairness *fairness;
 	struct hd_ar_image *want, *held;
 	struct hd_ar_changes *unknown, *changes;
+	struct hd_arena arena;
+	struct hd_ar_bridged bridged[64];
 };
 
 static int fairness_call(void *context, struct hd_error *err)
@@ -201,7 +203,30 @@ static void diff_settle(void *context, int rc)
 	hd_ar_image_free(after->want);
 }
 
-/* Property: fairness, images and differences. */
+static int recovery_call(void *context, struct hd_error *err)
+{
+	struct after_plan *after = context;
+	const struct hd_ar_recovery_request request = {
+	    .fabric = after->fabric, .routes = after->routes, .plan = after->plan};
+	struct hd_ar_losses losses;
+	uint64_t pairs;
+	int rc = hd_ar_recovery_prove(&request, false, err);
+
+	if (!rc && (hd_ar_losses_single(after->fabric, &after->arena, &losses) ||
+		    hd_ar_losses_sample(after->fabric, 64, 2, 1, &after->arena, &losses)))
+		rc = hd_error_no_memory(err);
+	return rc ? rc : hd_ar_recovery_bridge(&request, &losses, after->bridged, &pairs, err);
+}
+
+static void recovery_settle(void *context, int rc)
+{
+	struct after_plan *after = context;
+
+	(void)rc;
+	hd_arena_release(&after->arena);
+}
+
+/* Property: fairness, images and differences, and fast recovery. */
 static void after_a_plan(void **state)
 {
 	struct hd_fabric *fabric = generate("xgft", "children=2,3,2 parents=1,2,2");
@@ -216,6 +241,7 @@ static void after_a_plan(void **state)
 	const struct short_memory_case cases[] = {
 	    {"fairness", &after, fairness_call, fairness_settle, 0},
 	    {"difference", &after, diff_call, diff_settle, 0},
+	    {"fast recovery", &after, recovery_call, recovery_settle, 0},
 	};
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_true(short_memory_try(&cases[i]) > 2);
