@@ -467,6 +467,8 @@ static void handle_answer(struct hd_smp_queue *queue, struct smp_request *reques
 	to->trusted = true;
 	request->answered = true;
 	memcpy(request->answer, event->data, sizeof(request->answer));
+	if (request->smp.gmp)
+		memcpy(request->smp.gmp->data, event->data, HD_GMP_DATA);
 	leave_place(queue, request);
 	end_request(queue, request, event->status ? -EREMOTEIO : 0);
 	update_turn(queue, to);

@@ -16,12 +16,18 @@
 
 #define MAD_SIZE 256
 #define SMP_VERSION 1
+#define GMP_VERSION 1
 #define DATA_OFFSET 64
+#define GMP_OFFSET 24
+#define GMP_QUEUE_PAIR 1
+#define GMP_CLASS_FIRST 0x09
+#define GMP_CLASSES 7
 
 struct hd_umad_port {
 	struct hd_smp_port smp;
 	int descriptor; /* libibumad's number of the port */
 	int lid_agent, direct_agent;
+	int gmp_agents[GMP_CLASSES]; /* number + 1; 0: none yet */
 	uint32_t last_id; /* that a queue has sent */
 	void *sent, *received; /* buffers, umad_size() + MAD_SIZE each */
 };
@@ -59,12 +65,47 @@ static int build(struct hd_umad_port *port, const struct hd_smp_address *address
 	return mad_build_pkt(port->sent, &rpc, &to, NULL, data) < 0 ? -EINVAL : 0;
 }
 
+static int build_gmp(struct hd_umad_port *port, const struct hd_smp *smp, uint32_t id)
+{
+	ib_portid_t to = {.lid = smp->gmp->lid, .qp = GMP_QUEUE_PAIR, .qkey = IB_DEFAULT_QP1_QKEY};
+	ib_rpc_t rpc = {.mgtclass = smp->gmp->class,
+			.method = (int)smp->method,
+			.attr = {.id = smp->attribute, .mod = smp->modifier},
+			.dataoffs = GMP_OFFSET,
+			.datasz = HD_GMP_DATA,
+			.trid = id};
+
+	memset(port->sent, 0, umad_size() + MAD_SIZE);
+	return mad_build_pkt(port->sent, &rpc, &to, NULL, smp->gmp->data) < 0 ? -EINVAL : 0;
+}
+
+/* The agent for a class, which is registered when it is used for the first time. */
+static int gmp_agent(struct hd_umad_port *port, uint8_t class)
+{
+	int *agent, registered;
+
+	if (class < GMP_CLASS_FIRST || class >= GMP_CLASS_FIRST + GMP_CLASSES)
+		return -EINVAL;
+	agent = &port->gmp_agents[class - GMP_CLASS_FIRST];
+	if (!*agent) {
+		registered = umad_register(port->descriptor, class, GMP_VERSION, 0, NULL);
+		if (registered < 0)
+			return -EPERM;
+		*agent = registered + 1;
+	}
+	return *agent - 1;
+}
+
 static int send_smp(void *context, const struct hd_smp_address *address, const struct hd_smp *smp,
 		    uint32_t id, uint32_t timeout_ms)
 {
 	struct hd_umad_port *port = context;
-	int agent = address->lid ? port->lid_agent : port->direct_agent;
-	int rc = build(port, address, smp, id);
+	int agent = smp->gmp	   ? gmp_agent(port, smp->gmp->class)
+		    : address->lid ? port->lid_agent
+				   : port->direct_agent;
+	int rc = agent < 0  ? agent
+		 : smp->gmp ? build_gmp(port, smp, id)
+			    : build(port, address, smp, id);
 
 	if (rc)
 		return rc;
@@ -81,7 +122,8 @@ static bool read_event(const struct hd_umad_port *port, int length, struct hd_sm
 {
 	uint8_t *mad = umad_get_mad(port->received);
 	int status = umad_status(port->received);
-	bool direct;
+	unsigned class;
+	bool direct, gmp;
 
 	event->id = (uint32_t)mad_get_field64(mad, 0, IB_MAD_TRID_F);
 	event->rc = -status;
@@ -89,11 +131,16 @@ static bool read_event(const struct hd_umad_port *port, int length, struct hd_sm
 		return true;
 	if (length < MAD_SIZE || !(mad_get_field(mad, 0, IB_MAD_RESPONSE_F)))
 		return false;
-	direct = mad_get_field(mad, 0, IB_MAD_MGMTCLASS_F) == IB_SMI_DIRECT_CLASS;
+	class = mad_get_field(mad, 0, IB_MAD_MGMTCLASS_F);
+	direct = class == IB_SMI_DIRECT_CLASS;
+	gmp = class >= GMP_CLASS_FIRST && class < GMP_CLASS_FIRST + GMP_CLASSES;
 	event->attribute = (uint16_t)mad_get_field(mad, 0, IB_MAD_ATTRID_F);
 	event->status =
 	    (uint16_t)mad_get_field(mad, 0, direct ? IB_DRSMP_STATUS_F : IB_MAD_STATUS_F);
-	memcpy(event->data, mad + DATA_OFFSET, HD_SMP_DATA);
+	if (gmp)
+		memcpy(event->data, mad + GMP_OFFSET, HD_GMP_DATA);
+	else
+		memcpy(event->data, mad + DATA_OFFSET, HD_SMP_DATA);
 	return true;
 }
 

@@ -23,19 +23,54 @@ struct errand {
 	uint32_t slot;
 };
 
+/* One of the class N2N. */
+struct n2n_errand {
+	struct errand errand; /* first: its address is that of all */
+	struct hd_gmp gmp;
+};
+
 /* A node that was given up gets the next MAD all the same: the program counts its errors. */
 static void on_end(void *cookie, const struct hd_smp_result *result)
 {
-	struct errand errand = *(struct errand *)cookie;
+	const struct errand *errand = cookie;
+	const struct hd_gmp *gmp = result->smp->gmp;
 	const struct hd_ar_answer answer = {.rc = result->rc,
 					    .status = result->status,
 					    .tries = result->tries,
-					    .data = result->data};
+					    .data = gmp ? gmp->data + HD_N2N_KEY : result->data};
 
-	free(cookie);
 	if (result->rc == -ETIMEDOUT || result->rc == -EHOSTDOWN)
-		hd_smp_queue_forgive(errand.link->queue, result->destination);
-	hd_ar_program_answer(errand.link->program, result->destination, errand.slot, &answer);
+		hd_smp_queue_forgive(errand->link->queue, result->destination);
+	hd_ar_program_answer(errand->link->program, result->destination, errand->slot, &answer);
+	free(cookie);
+}
+
+static void put64(uint8_t *at, uint64_t value)
+{
+	for (unsigned i = 0; i < 8; i++)
+		at[i] = (uint8_t)(value >> (56 - 8 * i));
+}
+
+static int send_n2n(void *context, uint32_t sw, uint32_t slot, bool set,
+		    const struct hd_n2n_mad *mad)
+{
+	struct hd_ar_link *link = context;
+	struct n2n_errand *errand = malloc(sizeof(*errand));
+	struct hd_smp smp = {.method = set ? HD_SMP_SET : HD_SMP_GET,
+			     .attribute = (uint16_t)mad->attribute,
+			     .modifier = mad->modifier};
+	int rc;
+
+	if (!errand)
+		return -ENOMEM;
+	*errand = (struct n2n_errand){{link, slot}, {.class = HD_N2N_CLASS, .lid = mad->lid}};
+	put64(errand->gmp.data, mad->manager_key);
+	memcpy(errand->gmp.data + HD_N2N_KEY, mad->data, HD_N2N_DATA);
+	smp.gmp = &errand->gmp;
+	rc = hd_smp_queue_submit(link->queue, sw, &smp, on_end, errand);
+	if (rc)
+		free(errand);
+	return rc;
 }
 
 static int send_mad(void *context, uint32_t sw, uint32_t slot, bool set,
@@ -73,7 +108,7 @@ struct hd_ar_link *hd_ar_link_new(const struct hd_smp_port *port,
 	if (!link)
 		return NULL;
 	*link = (struct hd_ar_link){.port = port, .limits = *limits};
-	link->program = hd_ar_program_new(&(struct hd_ar_sender){send_mad, now, link});
+	link->program = hd_ar_program_new(&(struct hd_ar_sender){send_mad, send_n2n, now, link});
 	if (!link->program) {
 		free(link);
 		return NULL;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "program_notices.h"
 #include "program_switch.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ void hd_ar_program_free(struct hd_ar_program *program)
 		return;
 	hd_ar_program_forget(program);
 	hd_ar_config_release(&program->config);
+	program_neighbours_free(program);
 	free(program->switches);
 	free(program->order);
 	free(program);
@@ -45,7 +47,8 @@ static bool same_quirks(const struct hd_ar_quirks *a, const struct hd_ar_quirks 
 	return a->old_block_lids == b->old_block_lids &&
 	       a->active_minus_one == b->active_minus_one && a->table_shift == b->table_shift &&
 	       a->sub_group_major == b->sub_group_major &&
-	       a->unreachable_port == b->unreachable_port && a->group_copy == b->group_copy;
+	       a->unreachable_port == b->unreachable_port && a->group_copy == b->group_copy &&
+	       a->first_neighbour == b->first_neighbour;
 }
 
 int hd_ar_program_configure(struct hd_ar_program *program, const struct hd_ar_config *config,
@@ -83,6 +86,7 @@ int hd_ar_program_set_switches(struct hd_ar_program *program, const uint64_t *gu
 	while (next < program->count)
 		program_switch_forget(&old[next++]);
 	free(old);
+	program_neighbours_free(program);
 	free(program->order);
 	program->order = NULL;
 	program->switches = now;
@@ -107,7 +111,7 @@ int hd_ar_program_set_order(struct hd_ar_program *program, const uint32_t *order
 
 static uint32_t limit_of(const struct hd_ar_program *program)
 {
-	bool small = program->goal == PROGRAM_DETECT || program->goal == PROGRAM_DISABLE;
+	bool small = program->goal != PROGRAM_READ && program->goal != PROGRAM_APPLY;
 
 	return small ? program->count : AT_A_TIME;
 }
@@ -161,10 +165,20 @@ void hd_ar_program_disable(struct hd_ar_program *program, bool unread)
 	begin(program, PROGRAM_DISABLE, NULL, false);
 }
 
+void hd_ar_program_end_recovery(struct hd_ar_program *program)
+{
+	begin(program, PROGRAM_END_RECOVERY, NULL, false);
+}
+
 void hd_ar_program_skip(struct hd_ar_program *program, const bool *skip)
 {
 	for (uint32_t i = 0; i < program->count; i++)
 		program->switches[i].skip = skip && skip[i];
+}
+
+void hd_ar_program_set_recovery(struct hd_ar_program *program, enum hd_ar_recovery most)
+{
+	program->recovery = most;
 }
 
 void hd_ar_program_stop(struct hd_ar_program *program)
@@ -241,6 +255,11 @@ struct hd_ar_switch_report hd_ar_program_report(const struct hd_ar_program *prog
 					     .uncertain = asked->uncertain,
 					     .skipped = asked->skipped};
 
+	report.recovery = asked->info_known ? hd_ar_recovery_of(&asked->info) : HD_AR_RECOVERY_OFF;
+	report.recovery_refused = asked->notices.refused || asked->recovery_refused;
+	report.recovery_attribute = asked->recovery_refused ? HD_AR_INFO : asked->notices.attribute;
+	report.recovery_status =
+	    asked->recovery_refused ? asked->recovery_status : asked->notices.status;
 	memcpy(report.raw_mask, asked->raw_mask, HD_AR_DATA);
 	memcpy(report.raw_info, asked->raw_info, HD_AR_DATA);
 	return report;

@@ -27,7 +27,7 @@ bool program_row_is(const struct program_row *known, const struct hd_ar_plan *pl
 	       known->settings.sl_mask == settings->sl_mask &&
 	       known->settings.transport_disable == settings->transport_disable &&
 	       known->settings.ageing_time_us == settings->ageing_time_us &&
-	       same_info(&known->info, info);
+	       known->settings.recovery == settings->recovery && same_info(&known->info, info);
 }
 
 bool program_row_take(struct program_row *known, const struct hd_ar_plan *plan, uint32_t sw,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "program_switch.h"
 #include "image.h"
+#include "program_notices.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,12 +22,28 @@ static bool sets(const struct program_switch *sw)
 	return sw->stage == PROGRAM_SETTING || sw->stage == PROGRAM_LEAVING;
 }
 
+/* With the fast recovery that the plan allows and the switch takes. */
+static struct hd_ar_settings settings_of(const struct hd_ar_program *program,
+					 const struct program_switch *sw)
+{
+	struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+
+	if (settings.recovery > program->recovery)
+		settings.recovery = program->recovery;
+	if (settings.recovery == HD_AR_RECOVERY_NOTICES && !sw->notices.ready)
+		settings.recovery = HD_AR_RECOVERY_LOCAL;
+	if (sw->recovery_refused || !hd_ar_config_enabled(&program->config, sw->guid))
+		settings.recovery = HD_AR_RECOVERY_OFF;
+	return settings;
+}
+
 void program_switch_forget(struct program_switch *sw)
 {
 	const uint64_t guid = sw->guid;
 
 	hd_ar_image_free(sw->held);
 	program_row_forget(&sw->row);
+	program_notices_forget(&sw->notices);
 	free(sw->filled);
 	*sw = (struct program_switch){.guid = guid};
 }
@@ -171,7 +188,7 @@ static bool has_blocks(const struct hd_ar_image *image)
 /* The switch holds all that the plan wants. The row says it, and the image is no longer needed. */
 static void fold(struct hd_ar_program *program, struct program_switch *sw)
 {
-	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+	const struct hd_ar_settings settings = settings_of(program, sw);
 
 	if (!program_row_take(&sw->row, program->plan, index_of(program, sw), &settings,
 			      &sw->info) &&
@@ -184,7 +201,7 @@ static void fold(struct hd_ar_program *program, struct program_switch *sw)
 /* Whether the switch is known to hold all that the plan wants. */
 static bool is_done(const struct hd_ar_program *program, const struct program_switch *sw)
 {
-	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+	const struct hd_ar_settings settings = settings_of(program, sw);
 
 	return sw->info_known && !program->reread &&
 	       program_row_is(&sw->row, program->plan, index_of(program, sw), &settings, &sw->info);
@@ -193,7 +210,7 @@ static bool is_done(const struct hd_ar_program *program, const struct program_sw
 /* The image that the plan wants, and one of what is known in its size. */
 static int make_images(struct hd_ar_program *program, struct program_switch *sw)
 {
-	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+	const struct hd_ar_settings settings = settings_of(program, sw);
 	struct hd_ar_image *held = NULL;
 	int rc;
 
@@ -254,7 +271,7 @@ static int find_in_use(const struct hd_ar_program *program, struct program_switc
 /* Images of what differs between two rows. */
 static int compare_rows(struct hd_ar_program *program, struct program_switch *sw)
 {
-	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+	const struct hd_ar_settings settings = settings_of(program, sw);
 	struct program_row_images images;
 	int rc = program_row_images_new(&sw->row, program->plan, index_of(program, sw), &settings,
 					&program->quirks, &sw->info, &images);
@@ -325,6 +342,11 @@ static bool wants_private(const struct hd_ar_program *program, const struct prog
 	       hd_ar_capability_mask_has(&sw->mask, HD_AR_CAN_PORT_SL_TO_PRIVATE_LFT);
 }
 
+static bool has_nothing_to_do(const struct hd_ar_program *program, const struct program_switch *sw)
+{
+	return program->goal == PROGRAM_APPLY && is_done(program, sw);
+}
+
 /* The end of a stage: the next one, or the end of all. */
 static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 {
@@ -339,6 +361,10 @@ static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 		sw->standing = sw->info.group_cap ? HD_AR_ABLE : HD_AR_UNABLE;
 		if (wants_private(program, sw))
 			return ask_private(program, sw);
+		break;
+	case PROGRAM_NOTICES:
+		if (!has_nothing_to_do(program, sw))
+			return begin_reading(program, sw);
 		break;
 	case PROGRAM_READING:
 		if (program->goal == PROGRAM_APPLY)
@@ -360,7 +386,8 @@ static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 /* Whether AR may be on. */
 static bool may_be_on(const struct program_switch *sw)
 {
-	return !sw->info_known || sw->info.enabled || image_private_active(sw->held);
+	return !sw->info_known || sw->info.enabled || sw->info.fr_enabled ||
+	       sw->info.pfrn_enabled || image_private_active(sw->held);
 }
 
 /* All MADs of a switch that failed have ended. */
@@ -471,9 +498,14 @@ static void take_failure(struct hd_ar_program *program, struct program_switch *s
 
 /* ---- answers ---- */
 
+/* A switch that has notices off although they were on has lost all that it needs for them, too. */
 static void take_info(struct program_switch *sw, const uint8_t *data)
 {
+	const bool had_notices = sw->info.pfrn_enabled;
+
 	hd_ar_info_decode(data, &sw->info);
+	if (had_notices && !sw->info.pfrn_enabled && !sets(sw))
+		program_notices_forget(&sw->notices);
 	sw->info_known = true;
 	if (!sw->info.enabled)
 		sw->uncertain = false;
@@ -512,7 +544,26 @@ static bool took_effect(const struct program_switch *sw, uint32_t slot, const ui
 		return true;
 	hd_ar_info_decode(sw->mads[slot].data, &sent);
 	hd_ar_info_decode(data, &now);
-	return sent.enabled == now.enabled;
+	return sent.enabled == now.enabled && sent.fr_enabled == now.fr_enabled &&
+	       sent.pfrn_enabled == now.pfrn_enabled;
+}
+
+/* A switch that refuses an info with fast recovery gets the same without it. */
+static bool refuses_recovery(struct program_switch *sw, uint32_t slot,
+			     const struct hd_ar_answer *answer)
+{
+	struct hd_ar_info sent;
+
+	if (sw->stage != PROGRAM_SETTING || answer->rc != -EREMOTEIO || sw->under_way ||
+	    !sw->want || sw->mads[slot].attribute != HD_AR_INFO)
+		return false;
+	hd_ar_info_decode(sw->mads[slot].data, &sent);
+	if (!sent.fr_enabled && !sent.pfrn_enabled)
+		return false;
+	sw->recovery_refused = true;
+	sw->recovery_status = answer->status;
+	sw->want->info.fr_enabled = sw->want->info.pfrn_enabled = 0;
+	return true;
 }
 
 static void go_on(struct hd_ar_program *program, struct program_switch *sw)
@@ -531,14 +582,37 @@ static void go_on(struct hd_ar_program *program, struct program_switch *sw)
 		fail(program, sw, rc);
 }
 
+static void take_notices(struct hd_ar_program *program, struct program_switch *sw,
+			 const struct hd_ar_answer *answer)
+{
+	int rc = program_notices_answer(program, sw, answer);
+
+	if (rc)
+		fail(program, sw, rc);
+	else
+		go_on(program, sw);
+}
+
 void program_switch_answer(struct hd_ar_program *program, struct program_switch *sw, uint32_t slot,
 			   const struct hd_ar_answer *answer)
 {
 	struct hd_ar_answer ended = *answer;
 
 	sw->under_way--;
+	if (sw->stage == PROGRAM_NOTICES) {
+		take_notices(program, sw, answer);
+		return;
+	}
 	if (!ended.rc && !took_effect(sw, slot, ended.data))
 		ended.rc = -EREMOTEIO;
+	if (refuses_recovery(sw, slot, &ended)) {
+		ended.rc = begin_setting(program, sw, false);
+		if (ended.rc)
+			fail(program, sw, ended.rc);
+		else
+			go_on(program, sw);
+		return;
+	}
 	if (ended.rc) {
 		take_failure(program, sw, slot, &ended);
 		return;
@@ -567,6 +641,25 @@ static void forgive(const struct hd_ar_program *program, struct program_switch *
 	sw->uncertain = uncertain;
 }
 
+/* They were read or set, or there is no need to: AR is off, and only notices may be on. */
+static bool has_known_tables(const struct program_switch *sw)
+{
+	return sw->held || program_row_is_known(&sw->row) || (sw->info_known && !sw->info.enabled);
+}
+
+static int end_recovery(struct hd_ar_program *program, struct program_switch *sw)
+{
+	struct hd_ar_mad mad = {.attribute = HD_AR_INFO};
+	struct hd_ar_info info = sw->info;
+
+	if (sw->standing < HD_AR_ABLE || !sw->info_known ||
+	    hd_ar_recovery_of(&info) == HD_AR_RECOVERY_OFF)
+		return 0;
+	info.fr_enabled = info.pfrn_enabled = 0;
+	hd_ar_info_encode(&info, mad.data);
+	return begin_single(program, sw, PROGRAM_SETTING, &mad);
+}
+
 static int begin(struct hd_ar_program *program, struct program_switch *sw)
 {
 	switch (program->goal) {
@@ -575,15 +668,19 @@ static int begin(struct hd_ar_program *program, struct program_switch *sw)
 		if (wants_private(program, sw) && !sw->private_known)
 			return ask_private(program, sw);
 		return sw->standing <= HD_AR_SILENT ? begin_asking(program, sw) : 0;
+	case PROGRAM_END_RECOVERY:
+		return end_recovery(program, sw);
 	case PROGRAM_DISABLE:
 		if (sw->standing < HD_AR_ABLE || !may_be_on(sw) ||
-		    (program->unread && (sw->held || program_row_is_known(&sw->row))))
+		    (program->unread && has_known_tables(sw)))
 			return 0;
 		return switch_off(program, sw, PROGRAM_SETTING);
 	default:
-		if (sw->standing != HD_AR_ABLE || sw->skip || is_done(program, sw))
+		if (sw->standing != HD_AR_ABLE || sw->skip)
 			return 0;
-		return begin_reading(program, sw);
+		if (program_notices_are_due(program, sw))
+			return program_notices_begin(program, sw);
+		return is_done(program, sw) ? 0 : begin_reading(program, sw);
 	}
 }
 

@@ -7,16 +7,40 @@
 
 #include <heddle/ar_manager/program.h>
 
-enum program_goal { PROGRAM_DETECT, PROGRAM_READ, PROGRAM_APPLY, PROGRAM_DISABLE };
+enum program_goal {
+	PROGRAM_DETECT,
+	PROGRAM_READ,
+	PROGRAM_APPLY,
+	PROGRAM_DISABLE,
+	PROGRAM_END_RECOVERY
+};
 
 enum program_stage {
 	PROGRAM_IDLE,
 	PROGRAM_ASK_MASK,
 	PROGRAM_ASK_INFO,
 	PROGRAM_ASK_PRIVATE,
+	PROGRAM_NOTICES, /* what it needs to send notices is read and set: program_notices.h */
 	PROGRAM_READING,
 	PROGRAM_SETTING,
 	PROGRAM_LEAVING /* AR is switched off after too many errors */
+};
+
+/* What a switch is known to hold for notices between switches, and how far it is told. */
+struct program_notices {
+	bool ready; /* it has all below, and may have notices enabled */
+	bool
+	    told; /* while it is told: it was before, so only what may have been lost is read again */
+	bool refused; /* it does not take it */
+	uint32_t attribute; /* of the MAD that failed */
+	uint16_t status; /* of its answer; 0: none came */
+	struct hd_ar_notices config; /* with which it was told */
+	struct hd_n2n_neighbour *records; /* [count] what it holds, if `ready` */
+	uint32_t count;
+	uint32_t phase; /* of telling it */
+	bool set; /* the MAD under way is a Set */
+	struct hd_ar_mad mad;
+	struct hd_n2n_mad n2n;
 };
 
 struct program_switch {
@@ -36,6 +60,10 @@ struct program_switch {
 	bool uncertain;
 	bool skip; /* apply leaves it alone */
 	bool skipped; /* the last operation did */
+
+	struct program_notices notices;
+	bool recovery_refused; /* it refuses an info with fast recovery */
+	uint16_t recovery_status;
 
 	enum program_stage stage;
 	struct hd_ar_image *want;
@@ -65,6 +93,11 @@ struct hd_ar_program {
 	uint32_t *order; /* [count] in which they begin; NULL: that of the switches */
 	enum program_goal goal;
 	const struct hd_ar_plan *plan;
+	enum hd_ar_recovery recovery; /* most that plans allow */
+	/* Of the switches: records first[sw] .. first[sw + 1] - 1, in blocks. NULL: nobody is told. */
+	struct hd_n2n_neighbour *neighbours;
+	uint32_t *first_neighbour; /* [count + 1] */
+	uint16_t *lids; /* [count] of the switches */
 	bool reread, unread, stopped;
 	uint32_t begun; /* switches of which the operation has begun */
 	uint32_t running; /* of these not complete */

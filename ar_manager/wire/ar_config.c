@@ -33,6 +33,24 @@ static int validate_transport_mask(const char *text, struct hd_error *err)
 	return parse_mask(text, 0xF, &mask, err);
 }
 
+static int parse_key(const char *text, uint64_t *key, struct hd_error *err)
+{
+	char *end;
+
+	errno = 0;
+	*key = strtoull(text, &end, 0);
+	if (end == text || *end || *text == '-' || errno)
+		return hd_error_set(err, -EINVAL, "this is not a key, such as 0x0123456789ABCDEF");
+	return 0;
+}
+
+static int validate_key(const char *text, struct hd_error *err)
+{
+	uint64_t key;
+
+	return parse_key(text, &key, err);
+}
+
 const struct hd_option hd_ar_options[] = {
     {.name = "enable",
      .summary = "program adaptive routing into switches that have it",
@@ -92,6 +110,41 @@ const struct hd_option hd_ar_options[] = {
 	 "set ooo_sl_mask of hosts that have it, so that UCX finds SLs with adaptive routing",
      .type = HD_OPTION_BOOL,
      .fallback = "yes"},
+    {.name = "fast_recovery",
+     .summary = "what switches do by themselves when a port is lost: nothing, send by the other "
+		"ports of the group, "
+		"or also tell their neighbours",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "off",
+     .choices = "off|local|notices"},
+    {.name = "notice_sl",
+     .summary = "service level of notices between switches",
+     .type = HD_OPTION_INT,
+     .fallback = "0",
+     .minimum = 0,
+     .maximum = 15},
+    {.name = "notice_clear_s",
+     .summary = "seconds after the last notice until a switch uses all ports again",
+     .type = HD_OPTION_INT,
+     .fallback = "180",
+     .minimum = 1,
+     .maximum = HD_AR_PFRN_SECONDS_MAX},
+    {.name = "notice_force_clear_s",
+     .summary = "the same, however often notices come",
+     .type = HD_OPTION_INT,
+     .fallback = "720",
+     .minimum = 1,
+     .maximum = HD_AR_PFRN_SECONDS_MAX},
+    {.name = "notice_manager_key",
+     .summary = "key that switches ask of who sets up notices; 0: none",
+     .type = HD_OPTION_STRING,
+     .fallback = "0",
+     .validate = validate_key},
+    {.name = "notice_node_key",
+     .summary = "key of notices between switches",
+     .type = HD_OPTION_STRING,
+     .fallback = "0",
+     .validate = validate_key},
     {.name = "legacy_conf",
      .summary = "file of the vendor's AR manager, whose values replace those of this section",
      .type = HD_OPTION_STRING,
@@ -127,6 +180,20 @@ static uint32_t mask(const struct hd_options *options, const char *name)
 	return (uint32_t)strtoul(hd_options_get(options, name)->text, NULL, 0);
 }
 
+static uint64_t key(const struct hd_options *options, const char *name)
+{
+	return strtoull(hd_options_get(options, name)->text, NULL, 0);
+}
+
+static struct hd_ar_notices notices(const struct hd_options *options)
+{
+	return (struct hd_ar_notices){.sl = number(options, "notice_sl"),
+				      .clear_s = number(options, "notice_clear_s"),
+				      .force_clear_s = number(options, "notice_force_clear_s"),
+				      .manager_key = key(options, "notice_manager_key"),
+				      .node_key = key(options, "notice_node_key")};
+}
+
 struct hd_ar_config hd_ar_config_from(const struct hd_options *options)
 {
 	struct hd_ar_config config = {
@@ -134,12 +201,14 @@ struct hd_ar_config hd_ar_config_from(const struct hd_options *options)
 	    .mode = (enum hd_ar_state)number(options, "mode"),
 	    .settings = {.sl_mask = mask(options, "sl_mask"),
 			 .transport_disable = ~mask(options, "transport_mask") & 0xF,
-			 .ageing_time_us = number(options, "ageing_time_us")},
+			 .ageing_time_us = number(options, "ageing_time_us"),
+			 .recovery = (enum hd_ar_recovery)number(options, "fast_recovery")},
 	    .group_cap = number(options, "group_cap"),
 	    .max_errors = number(options, "max_errors"),
 	    .error_window_s = number(options, "error_window_s"),
 	    .order = (enum hd_ar_order)number(options, "order"),
 	    .tell_hosts = number(options, "tell_hosts"),
+	    .notices = notices(options),
 	};
 
 	hd_ar_algorithm_find(hd_options_get(options, "algorithm")->text, &config.algorithm);

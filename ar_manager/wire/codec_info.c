@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* GeneralInfo, AdaptiveRoutingInfo and MlnxExtPortInfo. */
+/* GeneralInfo, AdaptiveRoutingInfo, pFRNConfig and MlnxExtPortInfo. */
 #include "bit_fields.h"
 
+#include <heddle/ar_manager/diff.h>
 #include <string.h>
 
 #define READ(member, byte, bytes, high, low)                                                       \
@@ -21,7 +22,7 @@ static const struct hd_ar_field info_fields[] = {
     READ(group_table_copy_sup, 2, 1, 7, 4),
     WRITE(sub_grps_active, 2, 1, 3, 0),
     READ(rn_xmit_enabled, 3, 1, 5, 5),
-    READ(fr_enabled, 3, 1, 4, 4),
+    WRITE(fr_enabled, 3, 1, 4, 4),
     READ(is_fr_sup, 3, 1, 3, 3),
     READ(is_frn_sup, 3, 1, 2, 2),
     READ(is_arn_sup, 3, 1, 1, 1),
@@ -67,6 +68,27 @@ void hd_ar_info_encode(const struct hd_ar_info *info, uint8_t data[HD_AR_DATA])
 void hd_ar_info_decode(const uint8_t data[HD_AR_DATA], struct hd_ar_info *info)
 {
 	bit_fields_decode(info_fields, INFO_FIELDS, data, info);
+}
+
+static const struct hd_ar_field pfrn_fields[] = {
+    BIT_FIELDS_ROW(struct hd_ar_pfrn_config, policy_sup, 0, 4, 0, 0),
+    BIT_FIELDS_WRITABLE(struct hd_ar_pfrn_config, sl, 8, 1, 7, 4),
+    BIT_FIELDS_WRITABLE(struct hd_ar_pfrn_config, policy, 11, 1, 3, 0),
+    BIT_FIELDS_WRITABLE(struct hd_ar_pfrn_config, mask_force_clear_s, 12, 2, 10, 0),
+    BIT_FIELDS_WRITABLE(struct hd_ar_pfrn_config, mask_clear_s, 14, 2, 10, 0),
+};
+
+#define PFRN_FIELDS (sizeof(pfrn_fields) / sizeof(pfrn_fields[0]))
+
+void hd_ar_pfrn_config_encode(const struct hd_ar_pfrn_config *config, uint8_t data[HD_AR_DATA])
+{
+	memset(data, 0, HD_AR_DATA);
+	bit_fields_encode(pfrn_fields, PFRN_FIELDS, config, data);
+}
+
+void hd_ar_pfrn_config_decode(const uint8_t data[HD_AR_DATA], struct hd_ar_pfrn_config *config)
+{
+	bit_fields_decode(pfrn_fields, PFRN_FIELDS, data, config);
 }
 
 static const struct hd_ar_field ext_port_fields[] = {
@@ -127,4 +149,18 @@ const char *hd_ar_transport_name(uint32_t bit)
 	static const char *const names[HD_AR_TRANSPORTS] = {"UD", "RC", "UC", "DC"};
 
 	return names[bit];
+}
+
+enum hd_ar_recovery hd_ar_recovery_of(const struct hd_ar_info *info)
+{
+	return info->pfrn_enabled ? HD_AR_RECOVERY_NOTICES
+	       : info->fr_enabled ? HD_AR_RECOVERY_LOCAL
+				  : HD_AR_RECOVERY_OFF;
+}
+
+enum hd_ar_recovery hd_ar_recovery_supported(const struct hd_ar_info *info)
+{
+	return info->pfrn_sup	 ? HD_AR_RECOVERY_NOTICES
+	       : info->is_fr_sup ? HD_AR_RECOVERY_LOCAL
+				 : HD_AR_RECOVERY_OFF;
 }

@@ -368,7 +368,7 @@ static void switch_off(const struct hd_ar_image *want, const struct hd_ar_image 
 {
 	struct hd_ar_info off = held->info_known ? held->info : want->info;
 
-	off.enabled = 0;
+	off.enabled = off.fr_enabled = off.pfrn_enabled = 0;
 	add_info(changes, 0, &off);
 }
 

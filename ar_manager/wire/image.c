@@ -224,6 +224,8 @@ static void want_image_info(struct hd_ar_image *image, const struct hd_ar_switch
 	*want = *info;
 	image->info_known = true;
 	want->enabled = enabled;
+	want->fr_enabled = enabled && settings->recovery >= HD_AR_RECOVERY_LOCAL && info->is_fr_sup;
+	want->pfrn_enabled = settings->recovery >= HD_AR_RECOVERY_NOTICES && info->pfrn_sup;
 	if (!want->enabled)
 		return;
 	want->group_top = planned->group_count ? planned->group_count - 1 : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is inferred or unknown of the format, as options. */
-#include <heddle/ar_manager/codec.h>
+#include <heddle/ar_manager/neighbours.h>
 
 const struct hd_option hd_ar_quirk_options[] = {
     {.name = "old_block_lids",
@@ -35,6 +35,12 @@ const struct hd_option hd_ar_quirk_options[] = {
      .summary = "use ARGroupTableCopy where a switch has it; its unused entries are inferred",
      .type = HD_OPTION_BOOL,
      .fallback = "no"},
+    {.name = "first_neighbour",
+     .summary = "port of the first record of NeighborsInfo; unknown",
+     .type = HD_OPTION_INT,
+     .fallback = "0",
+     .minimum = 0,
+     .maximum = 1},
 };
 
 const unsigned hd_ar_quirk_option_count =
@@ -52,6 +58,7 @@ struct hd_ar_quirks hd_ar_quirks_from(const struct hd_options *options)
 	    .sub_group_major = hd_options_get(options, "element_order")->number,
 	    .unreachable_port = (uint8_t)hd_options_get(options, "unreachable_port")->number,
 	    .group_copy = hd_options_get(options, "group_copy")->number,
+	    .first_neighbour = (uint32_t)hd_options_get(options, "first_neighbour")->number,
 	};
 }
 
@@ -75,6 +82,12 @@ const char *hd_ar_attribute_name(uint32_t attribute)
 	case HD_AR_LFT_OLD:
 	case HD_AR_LFT_REV1:
 		return "ARLinearForwardingTable";
+	case HD_AR_PFRN_CONFIG:
+		return "pFRNConfig";
+	case HD_N2N_KEY_INFO:
+		return "KeyInfo of the class N2N";
+	case HD_N2N_NEIGHBORS_INFO:
+		return "NeighborsInfo";
 	case HD_AR_EXT_PORT_INFO:
 		return "MlnxExtPortInfo";
 	case HD_AR_GROUP_COPY:

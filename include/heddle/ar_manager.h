@@ -11,6 +11,7 @@
 #include <heddle/ar_manager/diff.h>
 #include <heddle/ar_manager/fairness.h>
 #include <heddle/ar_manager/fast_recovery.h>
+#include <heddle/ar_manager/neighbours.h>
 #include <heddle/ar_manager/pins.h>
 #include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/plan_copy.h>

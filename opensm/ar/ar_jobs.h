@@ -19,6 +19,7 @@ enum ar_task {
 	AR_PREPARE, /* the switches will get the tables of the routing: narrow AR before */
 	AR_PROGRAM, /* they have these tables */
 	AR_DISABLE, /* they will get tables that are not ours */
+	AR_RECOVER, /* all links are active: switch fast recovery on */
 	AR_TELL, /* what is left of an AR_PROGRAM: hosts that do not know their mask yet */
 	AR_REPAIR /* a step of a repair: ar_repair.h */
 };

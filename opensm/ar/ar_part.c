@@ -13,6 +13,8 @@
  *	               waits for it, with OpenSM's lock, for AR_PREPARE_MOST_MS at most
  *	routed         the switches have the tables: AR_PROGRAM plans, programs the groups, then tells hosts. Nobody
  *	               waits. If a switch has not got its table, the next sweep does it
+ *	settled        links are active now: AR_RECOVER switches fast recovery on, after AR_PROGRAM. Before, switches cannot
+ *	               be told their neighbours, since MADs of that class pass active links only
  *	key_*          a routing key changes entries between sweeps: AR tables follow (ar_key.h)
  *	repair_*       a repair changes tables before the sweep: AR leads its steps (ar_repair.h)
  *
@@ -320,10 +322,25 @@ static void take_repair_job(struct ar *ar, struct ar_job *job)
 	ar_job_free(former);
 }
 
+/* After the programming, once links are active. */
+static void post_recovery(struct ar *ar)
+{
+	struct osm_opensm *osm = ar->context->osm;
+	struct ar_job *job = NULL;
+
+	cl_plock_acquire(&osm->lock);
+	if (ar->started && ar->active && ar->completed && ar->context->published)
+		job = job_of_routing(ar, AR_RECOVER);
+	cl_plock_release(&osm->lock);
+	if (job)
+		ar_worker_post_later(&ar->worker, job);
+}
+
 static void settled(void *state)
 {
 	struct ar *ar = state;
 
+	post_recovery(ar);
 	take_repair_job(ar, ar->started ? job_new(ar, AR_REPAIR) : NULL);
 }
 

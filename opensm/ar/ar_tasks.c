@@ -259,6 +259,11 @@ static int make_room(struct ar_tasks *tasks, const struct ar_job *job, struct hd
 	if (!rc) /* any other error: AR will be off, which is what NULL means */
 		rc = ar_tasks_make_plan(tasks, job, tasks->graph != NULL, &wanted, &next, err);
 	if (rc != -ENOMEM && rc != -ECANCELED && before) {
+		int off = ar_recovery_before(tasks, job, job->routing, next, err);
+		if (off)
+			rc = off;
+	}
+	if (rc != -ENOMEM && rc != -ECANCELED && before) {
 		rc = next ? go_ahead(tasks, job, before, next, &patience, &reason) : -ENOENT;
 		if (rc == -ELOOP || rc == -EIO)
 			log_info(tasks->caller->log,
@@ -448,13 +453,29 @@ static int approach_any(struct ar_tasks *tasks, const struct ar_job *job, struct
 	return approach(tasks, job, *next, err);
 }
 
+/* The same, and fast recovery is off before a plan that does not allow it. */
+static int approach_safely(struct ar_tasks *tasks, const struct ar_job *job,
+			   struct hd_ar_plan **next, struct hd_error *err)
+{
+	const bool same = tasks->held.plan && same_as_before(tasks, job, *next);
+	const struct hd_ar_plan *judged = *next;
+	const bool wanted = job->settings.config.settings.recovery != HD_AR_RECOVERY_OFF;
+	int rc = 0;
+
+	if (!same || tasks->recovery.judged != wanted)
+		rc = ar_recovery_before(tasks, job, job->routing, *next, err);
+	if (!rc && tasks->held.plan && !same)
+		rc = approach_any(tasks, job, next, err);
+	if (!rc && *next != judged)
+		rc = ar_recovery_before(tasks, job, job->routing, *next, err);
+	return rc;
+}
+
 static int apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan *next,
 		 struct hd_error *err)
 {
-	int rc = 0;
+	int rc = approach_safely(tasks, job, &next, err);
 
-	if (tasks->held.plan && !same_as_before(tasks, job, next))
-		rc = approach_any(tasks, job, &next, err);
 	if (!rc)
 		rc = apply_plan(tasks, job, next, job->reread, err);
 	if (rc) {
@@ -541,6 +562,10 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 	}
 	if (!rc && job->task == AR_PROGRAM && job->settings.config.enable)
 		rc = program(tasks, job, &err);
+	else if (!rc && job->task == AR_RECOVER && job->settings.config.enable)
+		rc = ar_recovery_run(tasks, job, &err);
+	else if (!rc && job->task == AR_RECOVER)
+		return;
 	else if (!rc && job->task == AR_TELL)
 		rc = tell(tasks, job, &err);
 	else if (!rc && job->task == AR_PREPARE && job->settings.config.enable)

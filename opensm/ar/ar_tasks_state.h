@@ -6,6 +6,7 @@
 #include "ar_held.h"
 #include "ar_hosts.h"
 #include "ar_port.h"
+#include "ar_recovery.h"
 #include "ar_report.h"
 
 struct ar_job;
@@ -33,6 +34,7 @@ struct ar_tasks {
 	double begun; /* monotonic_ms() when the job began */
 	double plan_ms; /* that the last plan for a whole programming took, with its proof */
 	struct hd_ar_notes notes; /* of the plan that was made last, or of its refusal */
+	struct ar_recovery recovery;
 	struct ar_report report;
 	struct ar_hosts hosts;
 };

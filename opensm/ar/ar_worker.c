@@ -196,7 +196,7 @@ static bool is_due(void *context, bool turn, double *until)
 
 	(void)turn;
 	(void)until;
-	return worker->next && !worker->ending;
+	return (worker->next || worker->later) && !worker->ending;
 }
 
 static void run(void *context, uint64_t turn)
@@ -205,9 +205,9 @@ static void run(void *context, uint64_t turn)
 
 	(void)turn;
 	writer_lock(worker->caller.writer);
-	struct ar_job *job = worker->next;
-	const uint64_t number = worker->posted_number;
-	worker->next = NULL;
+	struct ar_job *job = worker->next ? worker->next : worker->later;
+	const uint64_t number = worker->next ? worker->posted_number : 0;
+	*(worker->next ? &worker->next : &worker->later) = NULL;
 	worker->told = worker->yielded = false;
 	writer_unlock(worker->caller.writer);
 	if (!job)
@@ -259,12 +259,23 @@ uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job)
 	if (worker->next)
 		inherit(job, worker->next);
 	ar_job_free(worker->next);
+	ar_job_free(worker->later);
 	worker->next = job;
+	worker->later = NULL;
 	adaptive_note(worker->adaptive, ADAPTIVE_CHANGING, NULL);
 	number = ++worker->posted_number;
 	writer_post(worker->caller.writer);
 	writer_unlock(worker->caller.writer);
 	return number;
+}
+
+void ar_worker_post_later(struct ar_worker *worker, struct ar_job *job)
+{
+	writer_lock(worker->caller.writer);
+	ar_job_free(worker->later);
+	worker->later = job;
+	writer_post(worker->caller.writer);
+	writer_unlock(worker->caller.writer);
 }
 
 struct routing *ar_worker_take_repaired(struct ar_worker *worker)
@@ -310,6 +321,7 @@ void ar_worker_end(struct ar_worker *worker, unsigned milliseconds)
 	writer_unlock(worker->caller.writer);
 	writer_remove(worker->caller.writer, &worker->client);
 	ar_job_free(worker->next);
+	ar_job_free(worker->later);
 	ar_tasks_free(worker->tasks);
 	routing_release(worker->repaired);
 }

@@ -28,6 +28,7 @@ struct ar_worker {
 	struct adaptive *adaptive;
 	/* ---- with the writer's lock ---- */
 	struct ar_job *next; /* NULL: none is waiting */
+	struct ar_job *later; /* AR_RECOVER, after `next`; NULL: none is waiting */
 	uint64_t posted_number, done_number;
 	bool told; /* the job at hand is done with the switches, and only tells hosts */
 	bool yielded; /* it has made room for another client */
@@ -45,6 +46,10 @@ int ar_worker_start(struct ar_worker *worker, struct writer *writer, struct osm_
 
 /* Gives a job to the thread, which frees it. Returns its number. */
 uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job);
+
+/* Gives a job AR_RECOVER to the thread, which frees it: it is done when no other job is left, and not at all if one is posted
+ * meanwhile. */
+void ar_worker_post_later(struct ar_worker *worker, struct ar_job *job);
 
 /* Does a job AR_REPAIR at once, unless a job waits: for the writer's thread, in a repair. */
 void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job);

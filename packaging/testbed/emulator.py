@@ -18,7 +18,8 @@ AGENTS = BUILD / "tests" / "emulator" / "libumad_agents.so"
 NODE_INFO, SWITCH_INFO, PORT_INFO, LFT, MFT, PORT_STATES = 0x11, 0x12, 0x15, 0x19, 0x1B, 0x34
 GENERAL_INFO, AR_INFO, GROUP_TABLE, AR_LFT_OLD, AR_LFT, GROUP_COPY = (
     0xFF17, 0xFF20, 0xFF21, 0xFF22, 0xFF23, 0xFFBD)
-EXT_PORT_INFO = 0xFF90
+EXT_PORT_INFO, PFRN_CONFIG = 0xFF90, 0xFF61
+KEY_INFO, NEIGHBORS_INFO = 0x0C0F, 0x0C10  # of the class N2N; no SMPs
 PLFT_INFO, PLFT_DEFINITION, PLFT_MAP, SL_TO_PLFT = 0xFF10, 0xFF11, 0xFF12, 0xFF14
 STATES = ("bounded", "free", "static", "hash")
 
@@ -71,7 +72,7 @@ class Emulator:
         if not text:
             raise Failure(f"the emulator ended at: {line}")
         answer = json.loads(text)
-        if "error" in answer:
+        if isinstance(answer, dict) and "error" in answer:
             raise Failure(f"emulator: {line}: {answer['error']}")
         return answer
 
@@ -84,7 +85,8 @@ class Emulator:
 
     def set(self, who="all", **capabilities):
         """Changes capabilities and resets the switch: form="rev1"|"old"|"both"|"none", group_cap,
-        subgroups, plfts, modes, ageing_time, active_minus_one, mask and record (hexadecimal)."""
+        subgroups, plfts, modes, ageing_time, active_minus_one, recovery="none"|"local"|"notices", mask and record
+        (hexadecimal)."""
         words = " ".join(f"{key}={value}" for key, value in capabilities.items())
         self.command(f"set {guid_text(who)} {words}")
 
@@ -153,6 +155,32 @@ class Emulator:
         blocks that were set; and "plft_info", "plft_definition", "plft_map", "sl_to_plft"."""
         answer = self.command(f"tables {guid_text(who)}")
         return {int(guid, 16): readable(tables) for guid, tables in answer.items()}
+
+    def keep_tables(self):
+        """From now on the emulator keeps forwarding tables that are set: switches without groups tell of lost ports, too."""
+        self.command("lfts on")
+
+    def port(self, guid, port, down=True):
+        """A port goes down or comes up, for fast recovery; ibsim has to be told, too. Then notices travel."""
+        self.command(f"port {guid_text(guid)} {port} {'down' if down else 'up'}")
+
+    def passes(self, seconds):
+        """So much time passes, for the times of notices."""
+        self.command(f"pass {seconds}")
+
+    def masked(self):
+        """{GUID: what fast recovery makes of the tables of a switch}: "local" and "notices": whether it has them enabled;
+        "down": ports; "told": {port: LIDs for which it is left out}; "violations": MADs with wrong keys, of managers and
+        of other switches."""
+        answer = self.command("masked")
+        for switch in answer.values():
+            switch["down"] = set(switch["down"])
+            switch["told"] = {int(port): set(lids) for port, lids in switch["told"].items()}
+        return {int(guid, 16): switch for guid, switch in answer.items()}
+
+    def choices(self, guid, lid):
+        """The ports that a switch may take for a packet to the LID."""
+        return set(self.command(f"choices {guid_text(guid)} {lid}"))
 
     def poke(self, guid, attribute, modifier, offset, data):
         """Changes bytes of what a switch holds, behind everybody's back."""

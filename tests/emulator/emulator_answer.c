@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "emulator_answer.h"
 #include "emulator_attributes.h"
+#include "emulator_recovery.h"
 #include "emulator_session.h"
 #include <endian.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 
 /*
@@ -13,9 +15,13 @@
 #define MARK_PROBE (UINT64_C(1) << 47)
 #define MARK_SWALLOW (UINT64_C(1) << 46) /* the answer is to be lost */
 
+/* Those of the class N2N have numbers of their own. */
 static uint16_t attribute_of(const struct wire_datagram *datagram)
 {
-	return wire_get16(datagram->mad + MAD_ATTRIBUTE);
+	uint16_t attribute = wire_get16(datagram->mad + MAD_ATTRIBUTE);
+
+	return datagram->mad[MAD_CLASS] == CLASS_N2N ? (uint16_t)(attribute | ATTRIBUTE_N2N)
+						     : attribute;
 }
 
 static uint64_t transaction_of(const struct wire_datagram *datagram)
@@ -63,6 +69,20 @@ static void ask(struct proxy *proxy, struct session *session, const struct wire_
 	send_question(proxy, session, counts_only ? PROBE_COUNT : PROBE_NODE, request, &question);
 }
 
+/* The same for one of the class N2N: ibsim does not know that. */
+static void ask_n2n(struct proxy *proxy, struct session *session,
+		    const struct wire_datagram *request)
+{
+	struct wire_datagram question = question_of(request, ATTRIBUTE_NODE_INFO, 0);
+
+	question.destination_qp = 0;
+	question.mad[MAD_CLASS] = CLASS_LID_ROUTED;
+	memset(question.mad + MAD_GMP_DATA, 0, WIRE_MAD_SIZE - MAD_GMP_DATA);
+	proxy->requests++;
+	nodes_count(&proxy->nodes.counts, attribute_of(request), request->mad[MAD_METHOD]);
+	send_question(proxy, session, PROBE_N2N, request, &question);
+}
+
 /* Whether it is about port 0, whose PortInfo tells what a switch can do. */
 static bool is_about_port_0(const struct wire_datagram *request)
 {
@@ -85,6 +105,10 @@ void answer_request(struct proxy *proxy, struct session *session,
 {
 	uint16_t attribute = attribute_of(datagram);
 
+	if (wire_is_n2n(datagram)) {
+		ask_n2n(proxy, session, datagram);
+		return;
+	}
 	if (wire_is_request(datagram)) {
 		proxy->requests++;
 		nodes_count(&proxy->nodes.counts, attribute, datagram->mad[MAD_METHOD]);
@@ -92,7 +116,8 @@ void answer_request(struct proxy *proxy, struct session *session,
 			ask(proxy, session, datagram, false);
 			return;
 		}
-		if (proxy->watch)
+		if (proxy->watch || (proxy->lfts && attribute == ATTRIBUTE_LFT &&
+				     datagram->mad[MAD_METHOD] == METHOD_SET))
 			ask(proxy, session, datagram, true);
 	}
 	if (session->used)
@@ -253,6 +278,82 @@ static void perform(struct proxy *proxy, struct session *session, struct node *n
 		send_answer(session, request, route, status, copy.mad + MAD_DATA);
 }
 
+/* ---- the class N2N ---- */
+
+static void answer_n2n(struct session *session, const struct wire_datagram *request,
+		       const struct wire_datagram *route, uint16_t status, const uint8_t *bytes)
+{
+	struct wire_datagram answer = *route;
+	uint64_t kept = transaction_of(route) & ~UINT64_C(0xFFFFFFFFFFFF);
+	uint64_t asked = transaction_of(request) & UINT64_C(0xFFFFFFFFFFFF);
+
+	answer.destination_qp = request->source_qp;
+	answer.source_qp = request->destination_qp;
+	memcpy(answer.mad, request->mad, MAD_GMP_DATA);
+	memcpy(answer.mad + MAD_GMP_DATA, bytes, WIRE_MAD_SIZE - MAD_GMP_DATA);
+	answer.mad[MAD_METHOD] = METHOD_ANSWER;
+	wire_put16(answer.mad + MAD_STATUS, status);
+	wire_put64(answer.mad + MAD_TRANSACTION, kept | asked);
+	session_to_client(session, &answer);
+}
+
+static void perform_n2n(struct proxy *proxy, struct session *session, struct node *node,
+			const struct wire_datagram *request, const struct wire_datagram *route,
+			bool lost)
+{
+	uint16_t status = STATUS_UNSUPPORTED_ATTRIBUTE;
+	struct wire_datagram copy = *request;
+
+	if (node->type == NODE_SWITCH)
+		node->lid = be16toh((uint16_t)request->destination_lid);
+	if (nodes_have_ar(&proxy->nodes, node) && nodes_switch(&proxy->nodes, node) &&
+	    !recovery_n2n(
+		node->sw, request->mad[MAD_METHOD], wire_get16(request->mad + MAD_ATTRIBUTE),
+		wire_get32(request->mad + MAD_MODIFIER), copy.mad + MAD_GMP_DATA, &status))
+		return;
+	if (!lost)
+		answer_n2n(session, request, route, status, copy.mad + MAD_GMP_DATA);
+}
+
+/* Does a request, and answers unless the answer is lost. */
+static void perform_any(struct proxy *proxy, struct session *session, struct node *node,
+			const struct wire_datagram *request, const struct wire_datagram *route,
+			bool lost)
+{
+	if (request->mad[MAD_CLASS] == CLASS_N2N)
+		perform_n2n(proxy, session, node, request, route, lost);
+	else
+		perform(proxy, session, node, request, route, lost);
+}
+
+/* A block of a forwarding table that goes to ibsim. */
+static void note_lft(struct proxy *proxy, struct node *node, const struct wire_datagram *request)
+{
+	uint32_t first = wire_get32(request->mad + MAD_MODIFIER) * WIRE_DATA_SIZE;
+
+	if (first >= SWITCH_LIDS)
+		return;
+	if (!node->lft) {
+		node->lft = malloc(SWITCH_LIDS);
+		if (!node->lft)
+			return;
+		memset(node->lft, 0xFF, SWITCH_LIDS);
+	}
+	memcpy(node->lft + first, request->mad + MAD_DATA, WIRE_DATA_SIZE);
+	for (uint32_t lid = first; lid < first + WIRE_DATA_SIZE; lid++)
+		if (node->lft[lid] != 0xFF && lid > proxy->nodes.top_lid)
+			proxy->nodes.top_lid = lid;
+}
+
+static void refuse(struct session *session, const struct wire_datagram *request,
+		   const struct wire_datagram *route, uint16_t status)
+{
+	if (request->mad[MAD_CLASS] == CLASS_N2N)
+		answer_n2n(session, request, route, status, request->mad + MAD_GMP_DATA);
+	else
+		send_answer(session, request, route, status, request->mad + MAD_DATA);
+}
+
 /* Gives a request for a known node what a fault leaves of it. */
 static void befall(struct proxy *proxy, struct session *session, struct node *node,
 		   const struct wire_datagram *request, const struct wire_datagram *route)
@@ -266,8 +367,7 @@ static void befall(struct proxy *proxy, struct session *session, struct node *no
 		proxy->lost++;
 		break;
 	case FAULT_REFUSE:
-		send_answer(session, request, route, (uint16_t)fault.value,
-			    request->mad + MAD_DATA);
+		refuse(session, request, route, (uint16_t)fault.value);
 		break;
 	case FAULT_SLOW:
 		item.due = proxy_now() + fault.value;
@@ -278,10 +378,10 @@ static void befall(struct proxy *proxy, struct session *session, struct node *no
 	case FAULT_LOSE:
 		proxy->lost++;
 		if (fault.value)
-			perform(proxy, session, node, request, route, true);
+			perform_any(proxy, session, node, request, route, true);
 		break;
 	case FAULT_NONE:
-		perform(proxy, session, node, request, route, false);
+		perform_any(proxy, session, node, request, route, false);
 	}
 }
 
@@ -335,6 +435,9 @@ static void found(struct proxy *proxy, struct session *session, struct wire_data
 		return;
 	nodes_count(&node->counts, attribute_of(&probe->request), probe->request.mad[MAD_METHOD]);
 	trace(proxy, node, &probe->request);
+	if (proxy->lfts && attribute_of(&probe->request) == ATTRIBUTE_LFT &&
+	    probe->request.mad[MAD_METHOD] == METHOD_SET)
+		note_lft(proxy, node, &probe->request);
 	if (probe->kind != PROBE_COUNT)
 		befall(proxy, session, node, &probe->request, answer);
 }
@@ -357,5 +460,5 @@ void answer_delayed(struct proxy *proxy, const struct delayed *item)
 	struct node *node = nodes_get(&proxy->nodes, item->guid);
 
 	if (session && node)
-		perform(proxy, session, node, &item->request, &item->route, false);
+		perform_any(proxy, session, node, &item->request, &item->route, false);
 }

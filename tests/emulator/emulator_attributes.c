@@ -31,6 +31,8 @@ static bool info_is_valid(const struct ar_switch *sw, const uint8_t *info)
 
 	return active <= sw->can.subgroups && (!top || top < sw->can.group_cap) &&
 	       (by_sl || !(info[0] & 1 << 4)) && (by_transport || !(info[15] & 0x0F)) &&
+	       (info[3] & INFO_RECOVERY_SUPPORTED || !(info[3] & INFO_RECOVERY_ENABLED)) &&
+	       (info[20] & INFO_NOTICES_SUPPORTED || !(info[22] & INFO_NOTICES_ENABLED)) &&
 	       (info[20] & 1 << 7 || !(info[22] & 1 << 7)) &&
 	       (info[20] & 1 << 6 || !(info[22] & 1 << 6));
 }
@@ -287,6 +289,25 @@ static uint16_t do_sl_to_plft(struct ar_switch *sw, bool set, uint32_t modifier,
 	return STATUS_OK;
 }
 
+/* Bytes 0 to 3: the policy is supported; 8: the SL; 11: the policy; then two times. */
+static uint16_t do_pfrn_config(struct ar_switch *sw, bool set, uint32_t modifier, uint8_t *data)
+{
+	if (!(sw->info[20] & INFO_NOTICES_SUPPORTED))
+		return STATUS_UNSUPPORTED_ATTRIBUTE;
+	if (modifier)
+		return STATUS_INVALID_VALUE;
+	if (set && ((data[11] & 0x0F) > 1 || wire_get16(data + 12) > 0x7FF ||
+		    wire_get16(data + 14) > 0x7FF))
+		return STATUS_INVALID_VALUE;
+	if (set) {
+		sw->pfrn[8] = data[8] & 0xF0;
+		sw->pfrn[11] = sw->pfrn[3] & 1 ? data[11] & 0x0F : 0;
+		memcpy(sw->pfrn + 12, data + 12, 4);
+	}
+	memcpy(data, sw->pfrn, WIRE_DATA_SIZE);
+	return STATUS_OK;
+}
+
 /* Which function does an attribute, and the capabilities that it takes: one of them is enough. */
 static const struct attribute {
 	uint16_t attribute;
@@ -299,6 +320,7 @@ static const struct attribute {
     {ATTRIBUTE_AR_LFT_OLD, 1u << CAPABILITY_AR_OLD, do_lft_old},
     {ATTRIBUTE_AR_LFT_REV1, 1u << CAPABILITY_AR_REV1, do_lft_rev1},
     {ATTRIBUTE_GROUP_COPY, 1u << CAPABILITY_AR_OLD | 1u << CAPABILITY_AR_REV1, do_group_copy},
+    {ATTRIBUTE_PFRN_CONFIG, 1u << CAPABILITY_AR_OLD | 1u << CAPABILITY_AR_REV1, do_pfrn_config},
     {ATTRIBUTE_PLFT_INFO, 1u << CAPABILITY_PRIVATE_LFT, do_plft_info},
     {ATTRIBUTE_PLFT_DEFINITION, 1u << CAPABILITY_PRIVATE_LFT, do_plft_definition},
     {ATTRIBUTE_PLFT_MAP, 1u << CAPABILITY_PRIVATE_LFT, do_plft_map},

@@ -21,16 +21,30 @@ enum {
 	ATTRIBUTE_GROUP_TABLE = 0xFF21,
 	ATTRIBUTE_AR_LFT_OLD = 0xFF22,
 	ATTRIBUTE_AR_LFT_REV1 = 0xFF23,
+	ATTRIBUTE_PFRN_CONFIG = 0xFF61,
 	ATTRIBUTE_EXTENDED_PORT_INFO = 0xFF90, /* of channel adapters; see `hosts` */
 	ATTRIBUTE_GROUP_COPY = 0xFFBD,
 	ATTRIBUTE_VENDOR_LAST = 0xFFBD
 };
 
+/* Attributes of the class N2N, and what is added to them in counters and faults. */
+enum { ATTRIBUTE_KEY_INFO = 0x000F, ATTRIBUTE_NEIGHBORS_INFO = 0x0010, ATTRIBUTE_N2N = 0x0C00 };
+
+/* Bits of the bytes 3, 20 and 22 of AdaptiveRoutingInfo. */
+enum {
+	INFO_AR_ENABLED = 1,
+	INFO_RECOVERY_SUPPORTED = 1 << 3,
+	INFO_RECOVERY_ENABLED = 1 << 4,
+	INFO_NOTICES_SUPPORTED = 1 << 1,
+	INFO_NOTICES_ENABLED = 1 << 4
+};
+
 /* Whether the emulator, not ibsim, answers this attribute. */
 static inline bool attributes_are_vendor(uint16_t attribute)
 {
-	return attribute >= ATTRIBUTE_VENDOR_FIRST && attribute <= ATTRIBUTE_VENDOR_LAST &&
-	       attribute != ATTRIBUTE_EXTENDED_PORT_INFO;
+	return (attribute & 0xFF00) == ATTRIBUTE_N2N ||
+	       (attribute >= ATTRIBUTE_VENDOR_FIRST && attribute <= ATTRIBUTE_VENDOR_LAST &&
+		attribute != ATTRIBUTE_EXTENDED_PORT_INFO);
 }
 
 /*

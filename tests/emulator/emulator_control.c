@@ -2,6 +2,7 @@
 #include "emulator_control.h"
 #include "emulator_attributes.h"
 #include "emulator_json.h"
+#include "emulator_recovery.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -95,6 +96,20 @@ static bool set_mask(struct capabilities *can, const char *digits)
 	return true;
 }
 
+/* recovery=none|local|notices */
+static bool set_recovery(struct capabilities *can, const char *word)
+{
+	const bool local = strcmp(word, "none") != 0, notices = !strcmp(word, "notices");
+	const uint32_t bit = 1u << CAPABILITY_FAST_RECOVERY % 32;
+
+	can->mask[1] = local ? can->mask[1] | bit : can->mask[1] & ~bit;
+	can->record[3] = (uint8_t)(local ? can->record[3] | INFO_RECOVERY_SUPPORTED
+					 : can->record[3] & ~INFO_RECOVERY_SUPPORTED);
+	can->record[20] = (uint8_t)(notices ? can->record[20] | INFO_NOTICES_SUPPORTED
+					    : can->record[20] & ~INFO_NOTICES_SUPPORTED);
+	return !local || notices || !strcmp(word, "local");
+}
+
 /* One `key=value` of the command set. */
 static bool set_capability(struct capabilities *can, const char *word)
 {
@@ -105,6 +120,8 @@ static bool set_capability(struct capabilities *can, const char *word)
 		return set_form(can, value);
 	if ((value = value_of(word, "mask")))
 		return set_mask(can, value);
+	if ((value = value_of(word, "recovery")))
+		return set_recovery(can, value);
 	if ((value = value_of(word, "record")))
 		return set_bytes(can->record, sizeof(can->record), value);
 	if ((value = value_of(word, "plfts")))
@@ -374,6 +391,71 @@ static bool do_tables(struct command *command)
 	return false;
 }
 
+/* ---- fast recovery ---- */
+
+/* lfts on|off */
+static bool do_lfts(struct command *command)
+{
+	command->proxy->lfts = command->count > 1 && !strcmp(command->words[1], "on");
+	return true;
+}
+
+/* port GUID PORT down|up */
+static bool do_port(struct command *command)
+{
+	uint64_t port;
+	bool down = command->count > 3 && !strcmp(command->words[3], "down");
+
+	if (!command->node || command->count != 4 || !number_of(command->words[2], 255, &port) ||
+	    (!down && strcmp(command->words[3], "up") != 0))
+		return fail(command, "port GUID PORT down|up");
+	recovery_port(&command->proxy->nodes, command->node, (uint8_t)port, down);
+	return true;
+}
+
+/* pass SECONDS */
+static bool do_pass(struct command *command)
+{
+	uint64_t seconds;
+
+	if (command->count != 2 || !number_of(command->words[1], UINT32_MAX, &seconds))
+		return fail(command, "pass SECONDS");
+	recovery_pass(&command->proxy->nodes, seconds);
+	return true;
+}
+
+/* masked [WHO] */
+static bool do_masked(struct command *command)
+{
+	const struct nodes *nodes = &command->proxy->nodes;
+	const char *comma = "";
+
+	fputc('{', command->answer);
+	for (uint32_t i = 0; i < nodes->count; i++) {
+		const struct node *node = nodes->list[i];
+
+		if (node->type != NODE_SWITCH || (command->node && command->node != node))
+			continue;
+		fprintf(command->answer, "%s\"0x%016" PRIx64 "\":", comma, node->guid);
+		recovery_put(command->answer, node);
+		comma = ",";
+	}
+	fputc('}', command->answer);
+	return false;
+}
+
+/* choices GUID LID */
+static bool do_choices(struct command *command)
+{
+	uint64_t lid;
+
+	if (!command->node || command->count != 3 ||
+	    !number_of(command->words[2], SWITCH_LIDS - 1, &lid))
+		return fail(command, "choices GUID LID");
+	recovery_put_ports(command->answer, command->node, (uint16_t)lid);
+	return false;
+}
+
 /* poke GUID ATTRIBUTE MODIFIER OFFSET HEX: changes bytes of what a switch holds. */
 static bool do_poke(struct command *command)
 {
@@ -435,6 +517,8 @@ static const struct {
     {"counters", true, do_counters}, {"tables", true, do_tables}, {"zero", false, do_zero},
     {"hosts", false, do_hosts},	     {"watch", false, do_watch},  {"trace", false, do_trace},
     {"record", false, do_record},    {"states", true, do_states}, {"traps", false, do_traps},
+    {"port", true, do_port},	     {"masked", true, do_masked}, {"choices", true, do_choices},
+    {"pass", false, do_pass},	     {"lfts", false, do_lfts},
 };
 
 static bool find_node(struct command *command)

@@ -25,6 +25,7 @@ void nodes_free(struct nodes *nodes)
 	for (uint32_t i = 0; i < nodes->count; i++) {
 		switch_free(nodes->list[i]->sw);
 		free(nodes->list[i]->records);
+		free(nodes->list[i]->lft);
 		free(nodes->list[i]->counts.counts);
 		free(nodes->list[i]);
 	}

@@ -59,6 +59,9 @@ struct node {
 	struct mad_counts counts;
 	struct faults faults;
 	uint64_t random; /* of lost MADs */
+	uint16_t lid; /* of a switch to which a MAD of the class N2N has come; 0: not known */
+	uint8_t *lft; /* [SWITCH_LIDS] blocks that were set since `lfts on`; NULL: none */
+	uint64_t down[4]; /* bits of ports that are down */
 };
 
 /* Which switches have adaptive routing: those of a list have `ar` set themselves. */
@@ -75,6 +78,8 @@ struct nodes {
 	bool hosts; /* channel adapters have MlnxExtPortInfo; otherwise ibsim answers it */
 	bool silent; /* switches without adaptive routing do not answer; otherwise they refuse */
 	struct mad_counts counts; /* of all nodes together */
+	uint32_t top_lid; /* highest LID of which a forwarding table has been set */
+	uint64_t now; /* seconds, by the command `pass` */
 };
 
 /* Adaptive routing in all switches, no faults. */

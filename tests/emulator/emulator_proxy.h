@@ -39,6 +39,7 @@ struct session {
 enum probe_kind {
 	PROBE_NODE, /* which node a MAD addresses */
 	PROBE_COUNT, /* the same; the MAD itself has gone on already */
+	PROBE_N2N, /* which node a MAD of the class N2N addresses */
 	PROBE_PORT_INFO, /* PortInfo of port 0, which gets a capability and goes on to the client */
 	PROBE_STATE /* of a port, for a table of states */
 };
@@ -80,6 +81,7 @@ struct proxy {
 	bool watch; /* count standard attributes for each node */
 	bool states; /* there may be switches with a table of port states */
 	bool no_traps; /* traps get lost */
+	bool lfts; /* blocks of forwarding tables that are set are kept */
 	FILE *trace; /* one line a MAD, or NULL */
 	FILE *record; /* one line a Set that a switch has done, or NULL */
 	uint64_t requests, probes_sent, lost, traps_lost;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "emulator_switch.h"
+#include "emulator_recovery.h"
 #include "emulator_wire.h"
 #include <stdlib.h>
 
@@ -60,6 +61,11 @@ void switch_reset(struct ar_switch *sw)
 	memset(sw->plft_definition, 0, sizeof(sw->plft_definition));
 	memset(sw->plft_map, 0, sizeof(sw->plft_map));
 	memset(sw->sl_to_plft, 0, sizeof(sw->sl_to_plft));
+	memset(sw->pfrn, 0, sizeof(sw->pfrn));
+	sw->pfrn[3] = 1;
+	memset(sw->key_info, 0, sizeof(sw->key_info));
+	memset(sw->neighbours, 0, sizeof(sw->neighbours));
+	recovery_forget(sw);
 }
 
 struct ar_switch *switch_new(const struct capabilities *can, uint8_t ports)
@@ -76,8 +82,10 @@ struct ar_switch *switch_new(const struct capabilities *can, uint8_t ports)
 
 void switch_free(struct ar_switch *sw)
 {
-	if (sw)
+	if (sw) {
 		free_tables(sw);
+		recovery_forget(sw);
+	}
 	free(sw);
 }
 

@@ -13,6 +13,8 @@
 #define SWITCH_BLOCK_LIDS 16u
 #define SWITCH_BLOCKS (SWITCH_LIDS / SWITCH_BLOCK_LIDS)
 #define SWITCH_RECORD 64u /* bytes of an attribute */
+#define SWITCH_N2N_DATA 224u
+#define SWITCH_N2N_BLOCKS 19u
 #define SWITCH_PLFTS_MAX 36u
 #define SWITCH_GROUP_TABLES 16u
 #define SWITCH_PORT_BLOCKS 64u /* of four ports */
@@ -23,7 +25,8 @@ enum {
 	CAPABILITY_AR_OLD = 1,
 	CAPABILITY_AR_REV1 = 2,
 	CAPABILITY_EXTENDED_PORT_INFO = 9,
-	CAPABILITY_SL_TO_PRIVATE_LFT = 12
+	CAPABILITY_SL_TO_PRIVATE_LFT = 12,
+	CAPABILITY_FAST_RECOVERY = 52
 };
 
 /* What a switch can do. A test may change it at any time; the tables stay until the next reset. */
@@ -64,6 +67,15 @@ struct ar_switch {
 	uint8_t plft_definition[3][SWITCH_RECORD];
 	uint8_t plft_map[SWITCH_PLFTS_MAX][SWITCH_RECORD];
 	uint8_t sl_to_plft[SWITCH_PORT_BLOCKS][SWITCH_RECORD];
+	/* ---- notices ---- */
+	uint8_t pfrn[SWITCH_RECORD]; /* pFRNConfig */
+	uint8_t key_info[16]; /* KeyInfo */
+	uint8_t neighbours[SWITCH_N2N_BLOCKS]
+			  [SWITCH_N2N_DATA]; /* NeighborsInfo; the first record: port 0 */
+	uint8_t *told[256]; /* by port: bits of the LIDs for which it is left out; NULL: none */
+	bool any_told;
+	uint64_t told_at,
+	    cleared_at; /* seconds: the last notice, and the first one since there was none */
 };
 
 /* The capabilities of a switch with the Rev1 form, 1024 groups of 2 sub-groups. */

@@ -38,9 +38,14 @@ struct wire_client {
 	uint32_t id; /* asked: the number in the name of the client's socket; answered: its place */
 };
 
-enum { CLASS_LID_ROUTED = 0x01, CLASS_DIRECT = 0x81 };
+enum { CLASS_LID_ROUTED = 0x01, CLASS_N2N = 0x0C, CLASS_DIRECT = 0x81 };
 enum { METHOD_GET = 0x01, METHOD_SET = 0x02, METHOD_TRAP = 0x05, METHOD_ANSWER = 0x81 };
-enum { ATTRIBUTE_NODE_INFO = 0x0011, ATTRIBUTE_PORT_INFO = 0x0015, ATTRIBUTE_PORT_STATES = 0x0034 };
+enum {
+	ATTRIBUTE_NODE_INFO = 0x0011,
+	ATTRIBUTE_PORT_INFO = 0x0015,
+	ATTRIBUTE_LFT = 0x0019,
+	ATTRIBUTE_PORT_STATES = 0x0034
+};
 enum { NODE_ADAPTER = 1, NODE_SWITCH = 2 };
 
 /* Offsets in a MAD. */
@@ -51,6 +56,7 @@ enum {
 	MAD_TRANSACTION = 8,
 	MAD_ATTRIBUTE = 16,
 	MAD_MODIFIER = 20,
+	MAD_GMP_DATA = 24, /* of the class N2N: from the key of the manager on */
 	MAD_DATA = 64
 };
 
@@ -112,6 +118,15 @@ static inline bool wire_is_request(const struct wire_datagram *datagram)
 	uint8_t class = datagram->mad[MAD_CLASS], method = datagram->mad[MAD_METHOD];
 
 	return (class == CLASS_LID_ROUTED || class == CLASS_DIRECT) &&
+	       (method == METHOD_GET || method == METHOD_SET);
+}
+
+/* One of the class N2N, for the node with its LID. */
+static inline bool wire_is_n2n(const struct wire_datagram *datagram)
+{
+	uint8_t method = datagram->mad[MAD_METHOD];
+
+	return datagram->mad[MAD_CLASS] == CLASS_N2N &&
 	       (method == METHOD_GET || method == METHOD_SET);
 }
 

@@ -35,6 +35,7 @@ TRIP(private_info, struct hd_ar_private_info, hd_ar_private_info_decode, hd_ar_p
 TRIP(private_map, struct hd_ar_private_map, hd_ar_private_map_decode, hd_ar_private_map_encode)
 TRIP(sl_map, struct hd_ar_port_sl_map, hd_ar_port_sl_map_decode, hd_ar_port_sl_map_encode)
 TRIP(ext_port, struct hd_ar_ext_port_info, hd_ar_ext_port_info_decode, hd_ar_ext_port_info_encode)
+TRIP(pfrn, struct hd_ar_pfrn_config, hd_ar_pfrn_config_decode, hd_ar_pfrn_config_encode)
 TRIP_ARRAY(groups, struct hd_port_set, HD_AR_GROUP_BLOCK, hd_ar_group_block_decode,
 	   hd_ar_group_block_encode)
 TRIP_ARRAY(rev1, struct hd_ar_entry, HD_AR_REV1_BLOCK, hd_ar_rev1_decode, hd_ar_rev1_encode)
@@ -44,8 +45,8 @@ TRIP_ARRAY(copy, struct hd_ar_copy_range, HD_AR_COPY_RANGES, hd_ar_group_copy_de
 TRIP_ARRAY(private_def, struct hd_ar_private_bank, HD_AR_PRIVATE_BANKS, hd_ar_private_def_decode,
 	   hd_ar_private_def_encode)
 
-static trip_fn *const trips[] = {mask,	 info, private_info, private_map, sl_map,     ext_port,
-				 groups, rev1, old,	     copy,	  private_def};
+static trip_fn *const trips[] = {mask,	 info, private_info, private_map, sl_map,      ext_port,
+				 groups, rev1, old,	     copy,	  private_def, pfrn};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -22,6 +22,14 @@ struct hd_ar_switch_config {
 	uint32_t ageing_time_us; /* 0: as for all switches */
 };
 
+/* How switches send notices of lost ports, and who may set it up. */
+struct hd_ar_notices {
+	uint32_t sl; /* on which they travel */
+	uint32_t clear_s, force_clear_s; /* struct hd_ar_pfrn_config */
+	uint64_t manager_key; /* that switches ask of managers; 0: none, and it is not set */
+	uint64_t node_key; /* between switches: one for all of them */
+};
+
 struct hd_ar_config {
 	bool enable;
 	enum hd_ar_algorithm algorithm;
@@ -32,6 +40,7 @@ struct hd_ar_config {
 	uint32_t error_window_s;
 	enum hd_ar_order order;
 	bool tell_hosts; /* on which SLs packets may come out of order */
+	struct hd_ar_notices notices;
 	struct hd_ar_switch_config *switches; /* [switch_count] malloc'ed */
 	uint32_t switch_count;
 };

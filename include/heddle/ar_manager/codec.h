@@ -30,6 +30,7 @@ enum hd_ar_attribute {
 	HD_AR_GROUP_TABLE = 0xFF21,
 	HD_AR_LFT_OLD = 0xFF22,
 	HD_AR_LFT_REV1 = 0xFF23,
+	HD_AR_PFRN_CONFIG = 0xFF61,
 	HD_AR_EXT_PORT_INFO = 0xFF90,
 	HD_AR_GROUP_COPY = 0xFFBD
 };
@@ -47,6 +48,7 @@ struct hd_ar_quirks {
 	    sub_group_major; /* element sub-group * groups + group; else group * sub-groups + ... */
 	uint8_t unreachable_port; /* static port of a LID without a route: 0xFF */
 	bool group_copy; /* use ARGroupTableCopy where a switch has it */
+	uint32_t first_neighbour; /* port of the first record of NeighborsInfo: 0, or 1 */
 };
 
 /* The options of `quirks`, with their defaults. */
@@ -99,7 +101,8 @@ struct hd_ar_info {
 	uint32_t direction_num_sup;
 	uint32_t group_table_copy_sup; /* 0: no ARGroupTableCopy */
 	uint32_t sub_grps_active; /* RW: see hd_ar_quirks.active_minus_one */
-	uint32_t rn_xmit_enabled, fr_enabled;
+	uint32_t rn_xmit_enabled;
+	uint32_t fr_enabled; /* RW: goes round dead ports of a group */
 	uint32_t is_fr_sup, is_frn_sup, is_arn_sup;
 	uint32_t enabled; /* RW: "e" */
 	uint32_t string_width_cap, group_table_cap;
@@ -110,7 +113,8 @@ struct hd_ar_info {
 	uint32_t rn_version_cap, ar_version_cap;
 	uint32_t by_transport_disable; /* RW: HD_AR_TRANSPORT_..., 1 = not adaptive */
 	uint32_t ageing_time_value; /* RW: microseconds */
-	uint32_t hbf_sup, whbf_sup, symmetric_hash_sup, dceth_hash_sup, bth_dqp_hash_sup, pfrn_sup;
+	uint32_t hbf_sup, whbf_sup, symmetric_hash_sup, dceth_hash_sup, bth_dqp_hash_sup,
+	    pfrn_sup; /* pfrn: notices between switches */
 	uint32_t by_sl_hbf_en, whbf_en, by_vl_en, pfrn_enabled; /* RW */
 	uint32_t whbf_granularity;
 	uint32_t enable_by_sl_mask_hbf; /* RW */
@@ -240,6 +244,28 @@ void hd_ar_private_map_encode(const struct hd_ar_private_map *map, uint8_t data[
 void hd_ar_private_map_decode(const uint8_t data[HD_AR_DATA], struct hd_ar_private_map *map);
 void hd_ar_port_sl_map_encode(const struct hd_ar_port_sl_map *map, uint8_t data[HD_AR_DATA]);
 void hd_ar_port_sl_map_decode(const uint8_t data[HD_AR_DATA], struct hd_ar_port_sl_map *map);
+
+/* ---- pFRNConfig ---- */
+
+#define HD_AR_PFRN_SECONDS_MAX 0x3FFu /* of both times: what fits either reading of the format */
+
+enum hd_ar_pfrn_policy {
+	HD_AR_PFRN_TREE = 0, /* notices for sub-group 0 only */
+	HD_AR_PFRN_DFP = 1 /* for sub-groups 0 and 1 */
+};
+
+/* How a switch deals with notices of other switches that have lost all ports to some destinations. */
+struct hd_ar_pfrn_config {
+	uint32_t policy_sup; /* the switch has the field `policy` */
+	uint32_t sl; /* RW: on which notices travel */
+	uint32_t policy; /* RW: enum hd_ar_pfrn_policy */
+	uint32_t
+	    mask_force_clear_s; /* RW: seconds after the last clearing until ports are used again in any case */
+	uint32_t mask_clear_s; /* RW: seconds after the last notice until ports are used again */
+};
+
+void hd_ar_pfrn_config_encode(const struct hd_ar_pfrn_config *config, uint8_t data[HD_AR_DATA]);
+void hd_ar_pfrn_config_decode(const uint8_t data[HD_AR_DATA], struct hd_ar_pfrn_config *config);
 
 /* ---- MlnxExtPortInfo ---- */
 

@@ -10,15 +10,21 @@
 #define HEDDLE_AR_MANAGER_DIFF_H
 
 #include <heddle/ar_manager/codec.h>
+#include <heddle/ar_manager/fast_recovery.h>
+
+/* What a switch has on, by its info, and the best that it has. */
+enum hd_ar_recovery hd_ar_recovery_of(const struct hd_ar_info *info);
+enum hd_ar_recovery hd_ar_recovery_supported(const struct hd_ar_info *info);
 
 /* What all switches of a fabric get beside the plan. */
 struct hd_ar_settings {
 	uint32_t sl_mask; /* SLs with AR; 0xFFFF: all */
 	uint32_t transport_disable; /* HD_AR_TRANSPORT_... without AR */
 	uint32_t ageing_time_us; /* for BOUNDED */
+	enum hd_ar_recovery recovery; /* where a switch has it; notices also without groups */
 };
 
-/* All SLs and transports, 30 us. */
+/* All SLs and transports, 30 us, no fast recovery. */
 extern const struct hd_ar_settings hd_ar_settings_default;
 
 /* Whether a switch can limit AR to the SLs and transports of the settings; if not, it must stay

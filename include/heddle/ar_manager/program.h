@@ -24,6 +24,7 @@
 
 #include <heddle/ar_manager/ar_config.h>
 #include <heddle/ar_manager/diff.h>
+#include <heddle/ar_manager/neighbours.h>
 #include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 
@@ -33,7 +34,16 @@ struct hd_ar_answer {
 		   without an answer; -ECANCELED; other negative errno */
 	uint16_t status;
 	uint32_t tries; /* times sent */
-	const uint8_t *data; /* [HD_AR_DATA] if rc is 0 */
+	const uint8_t *data; /* if rc is 0: [HD_AR_DATA], or of the class N2N [HD_N2N_DATA] */
+};
+
+/* A MAD of the class N2N. */
+struct hd_n2n_mad {
+	uint32_t attribute; /* enum hd_n2n_attribute */
+	uint32_t modifier;
+	uint16_t lid; /* of the switch */
+	uint64_t manager_key;
+	uint8_t data[HD_N2N_DATA];
 };
 
 /* Sends MADs to switches, by their index. Both functions get `context`. */
@@ -43,6 +53,9 @@ struct hd_ar_sender {
 	 * errno: nothing is sent. */
 	int (*send)(void *context, uint32_t sw, uint32_t slot, bool set,
 		    const struct hd_ar_mad *mad);
+	/* The same with a MAD of the class N2N. NULL: notices are not set up. */
+	int (*send_n2n)(void *context, uint32_t sw, uint32_t slot, bool set,
+			const struct hd_n2n_mad *mad);
 	uint64_t (*now)(void *context); /* ms, never going back */
 	void *context;
 };
@@ -73,6 +86,11 @@ struct hd_ar_switch_report {
 	 * be switched off. */
 	bool uncertain;
 	bool skipped; /* by the last operation, as hd_ar_program_skip() says */
+	/* Fast recovery that it has on, and why it does not have what is wanted: a switch that refuses it keeps AR. */
+	enum hd_ar_recovery recovery;
+	bool recovery_refused;
+	uint32_t recovery_attribute; /* of the MAD that failed */
+	uint16_t recovery_status; /* of its answer; 0: no answer, or it was without effect */
 };
 
 struct hd_ar_program_counts {
@@ -130,9 +148,26 @@ void hd_ar_program_read(struct hd_ar_program *program, const struct hd_ar_plan *
  * tables were never read. */
 void hd_ar_program_disable(struct hd_ar_program *program, bool unread);
 
+/* Switches fast recovery off where it is on, with one Set for each switch; AR stays as it is. */
+void hd_ar_program_end_recovery(struct hd_ar_program *program);
+
 /* Further calls of hd_ar_program_apply() leave the switches alone that are skip[switches]; NULL: none.
  * Only when the program is not busy. */
 void hd_ar_program_skip(struct hd_ar_program *program, const bool *skip);
+
+/*
+ * Fast recovery that switches get with the next plans, as far as the configuration wants it: the caller has proved that
+ * these plans allow it. At first OFF. Only when the program is not busy.
+ */
+void hd_ar_program_set_recovery(struct hd_ar_program *program, enum hd_ar_recovery most);
+
+/*
+ * With whom switches exchange notices: with those that are cabled to them. Calls of hd_ar_program_apply() from now on
+ * tell the switches that get notices; NULL: no further ones, and those that were not told have no notices. The fabric
+ * must have the switches of the program. The records are copied. Only when the program is not busy. Errors: -ENOMEM,
+ * nothing has changed. Cost: O(ports).
+ */
+int hd_ar_program_set_neighbours(struct hd_ar_program *program, const struct hd_fabric *fabric);
 
 /* Sends nothing more. Switches whose operation has not begun end with -ECANCELED. The operation is complete when all MADs that are under way have ended; the
  * caller may cancel these. */

@@ -36,11 +36,22 @@ struct hd_smp_address {
 	uint8_t path[HD_SMP_HOPS + 1]; /* [1 + hop_count] ports to leave by; path[0] is unused */
 };
 
+#define HD_GMP_DATA 232u /* bytes after the common header */
+
+/* What makes a MAD one of a vendor's class: to queue pair 1 of the node with that LID, not to its subnet management
+ * agent. Who sends it keeps it until its end; then `data` is what the node answered, if it did. */
+struct hd_gmp {
+	uint8_t class; /* 0x09 .. 0x0F */
+	uint16_t lid; /* of the node, whatever the address of the destination is */
+	uint8_t data[HD_GMP_DATA]; /* as it travels, in a Get, too */
+};
+
 struct hd_smp {
 	enum hd_smp_method method;
 	uint16_t attribute;
 	uint32_t modifier;
 	uint8_t data[HD_SMP_DATA]; /* as it travels; ignored in a Get */
+	struct hd_gmp *gmp; /* NULL: an SMP. Else `data` does not count */
 };
 
 /* How an SMP that was sent has ended. */
@@ -49,7 +60,7 @@ struct hd_smp_event {
 	int rc; /* 0: answered; -ETIMEDOUT or another negative errno: not */
 	uint16_t attribute; /* of the answer, like those below only if rc is 0 */
 	uint16_t status; /* 15 bits; 0: done */
-	uint8_t data[HD_SMP_DATA];
+	uint8_t data[HD_GMP_DATA]; /* of an SMP HD_SMP_DATA bytes */
 };
 
 /* A port: all callbacks get `context`, and are called by one thread. None but wait() blocks. */

@@ -314,6 +314,82 @@ static void ext_port_info(void **state)
 	assert_memory_equal(&back, &info, sizeof(info));
 }
 
+/* Property: pFRNConfig has its fields where the table of the format has them, times of 11 bits, and nothing else. */
+static void pfrn_config(void **state)
+{
+	const struct hd_ar_pfrn_config config = {.policy_sup = 1,
+						 .sl = 5,
+						 .policy = HD_AR_PFRN_DFP,
+						 .mask_force_clear_s = 0x3FE,
+						 .mask_clear_s = 100};
+	const uint8_t bytes[16] = {0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0, 0, 1, 0x03, 0xFE, 0, 100};
+	struct hd_ar_pfrn_config back;
+	uint8_t data[HD_AR_DATA];
+
+	(void)state;
+	hd_ar_pfrn_config_encode(&config, data);
+	assert_memory_equal(data, bytes, sizeof(bytes));
+	is_zero_but(data, 0, sizeof(bytes));
+	hd_ar_pfrn_config_decode(data, &back);
+	assert_memory_equal(&back, &config, sizeof(back));
+	all_bytes(data, 0xFF);
+	hd_ar_pfrn_config_decode(data, &back);
+	assert_int_equal(back.mask_force_clear_s, 0x7FF);
+	assert_int_equal(back.mask_clear_s, 0x7FF);
+}
+
+/* Property: a record of NeighborsInfo takes 16 bytes, in the order of ports; only its own change with it. A switch has
+ * as many blocks as its ports take. */
+static void neighbours(void **state)
+{
+	struct hd_n2n_neighbour records[HD_N2N_NEIGHBOURS] = {{0}}, back;
+	struct hd_n2n_neighbour all[HD_N2N_NEIGHBOURS];
+	const uint8_t bytes[16] = {0x40, 0, 0x12, 0x34, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+	struct hd_ar_quirks quirks = hd_ar_quirks_default;
+	uint8_t data[HD_N2N_DATA];
+
+	(void)state;
+	for (unsigned i = 0; i < HD_N2N_NEIGHBOURS; i++) {
+		records[i] = (struct hd_n2n_neighbour){2, 0x1234, 0x0102030405060708};
+		hd_n2n_neighbours_encode(records, data);
+		for (unsigned at = 0; at < HD_N2N_DATA; at++)
+			assert_int_equal(data[at], at / 16 == i ? bytes[at % 16] : 0);
+		hd_n2n_neighbours_decode(data, all);
+		back = all[i];
+		assert_int_equal(back.node_type, 2);
+		assert_int_equal(back.lid, 0x1234);
+		assert_int_equal(back.key, 0x0102030405060708);
+		records[i] = (struct hd_n2n_neighbour){0, 0, 0};
+	}
+	assert_int_equal(hd_n2n_blocks(13, &quirks), 1);
+	assert_int_equal(hd_n2n_blocks(14, &quirks), 2);
+	quirks.first_neighbour = 1;
+	assert_int_equal(hd_n2n_blocks(14, &quirks), 1);
+	assert_int_equal(hd_n2n_blocks(15, &quirks), 2);
+}
+
+/* Property: KeyInfo has its fields one after the other; the protection is the highest bit of its two bytes. */
+static void key_info(void **state)
+{
+	const struct hd_n2n_key_info info = {0x1112131415161718, true, 0x2122, 0x3132, 0x4142};
+	const uint8_t bytes[16] = {0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
+				   0x80, 0,    0x21, 0x22, 0x31, 0x32, 0x41, 0x42};
+	struct hd_n2n_key_info back;
+	uint8_t data[HD_N2N_DATA];
+
+	(void)state;
+	hd_n2n_key_info_encode(&info, data);
+	assert_memory_equal(data, bytes, sizeof(bytes));
+	for (unsigned at = sizeof(bytes); at < HD_N2N_DATA; at++)
+		assert_int_equal(data[at], 0);
+	hd_n2n_key_info_decode(data, &back);
+	assert_int_equal(back.manager_key, info.manager_key);
+	assert_true(back.protect);
+	assert_int_equal(back.lease_s, info.lease_s);
+	assert_int_equal(back.violations, info.violations);
+	assert_int_equal(back.node_violations, info.node_violations);
+}
+
 /* Property: a switch that knows both forms uses the new one; without room for groups it has no AR.
  */
 static void capability_of_answers(void **state)
@@ -352,6 +428,7 @@ static void quirks(void **state)
 	assert_int_equal(quirks.sub_group_major, hd_ar_quirks_default.sub_group_major);
 	assert_int_equal(quirks.unreachable_port, hd_ar_quirks_default.unreachable_port);
 	assert_int_equal(quirks.group_copy, hd_ar_quirks_default.group_copy);
+	assert_int_equal(quirks.first_neighbour, hd_ar_quirks_default.first_neighbour);
 	assert_int_equal(hd_options_set(options, "active_sub_groups", "less-one", NULL), 0);
 	assert_true(hd_ar_quirks_from(options).active_minus_one);
 	hd_options_free(options);
@@ -360,12 +437,21 @@ static void quirks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(capabilities),	     cmocka_unit_test(info_fields),
-	    cmocka_unit_test(info_round_trip),	     cmocka_unit_test(groups),
-	    cmocka_unit_test(rev1_vectors),	     cmocka_unit_test(old_form),
-	    cmocka_unit_test(tables_round_trip),     cmocka_unit_test(group_copy),
-	    cmocka_unit_test(private_tables),	     cmocka_unit_test(ext_port_info),
-	    cmocka_unit_test(capability_of_answers), cmocka_unit_test(quirks),
+	    cmocka_unit_test(capabilities),
+	    cmocka_unit_test(info_fields),
+	    cmocka_unit_test(info_round_trip),
+	    cmocka_unit_test(groups),
+	    cmocka_unit_test(rev1_vectors),
+	    cmocka_unit_test(old_form),
+	    cmocka_unit_test(tables_round_trip),
+	    cmocka_unit_test(group_copy),
+	    cmocka_unit_test(private_tables),
+	    cmocka_unit_test(ext_port_info),
+	    cmocka_unit_test(capability_of_answers),
+	    cmocka_unit_test(quirks),
+	    cmocka_unit_test(pfrn_config),
+	    cmocka_unit_test(neighbours),
+	    cmocka_unit_test(key_info),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define FAKE_BLOCKS 128u
+#define FAKE_N2N_BLOCKS 4u
 #define FAKE_MADS 65536u
 #define FAKE_SILENCE 3000u /* ms that a MAD takes without an answer, with all its tries */
 #define FAKE_MOST 5000u /* MADs to one switch: no operation needs more */
@@ -24,12 +25,19 @@ struct fake_switch {
 	uint32_t fault_after; /* MADs that are done before the fault begins */
 	uint32_t seen, gets, sets;
 	uint32_t off, on; /* times that AR was switched */
+	/* ---- notices ---- */
+	struct hd_ar_pfrn_config pfrn;
+	uint8_t neighbours[FAKE_N2N_BLOCKS][HD_N2N_DATA], key_info[HD_N2N_DATA];
+	uint32_t refuses; /* attribute that it refuses, with the status 0x1C */
+	bool without_recovery; /* it refuses an info with fast recovery */
 };
 
 struct fake_mad {
 	uint32_t sw, slot;
 	bool set;
 	struct hd_ar_mad mad;
+	bool is_n2n;
+	struct hd_n2n_mad n2n;
 };
 
 struct fake_net {
@@ -47,8 +55,51 @@ static inline int fake_send(void *context, uint32_t sw, uint32_t slot, bool set,
 	struct fake_net *net = context;
 
 	assert_true(net->mad_count < FAKE_MADS);
-	net->mads[net->mad_count++] = (struct fake_mad){sw, slot, set, *mad};
+	net->mads[net->mad_count++] =
+	    (struct fake_mad){.sw = sw, .slot = slot, .set = set, .mad = *mad};
 	return 0;
+}
+
+static inline int fake_send_n2n(void *context, uint32_t sw, uint32_t slot, bool set,
+				const struct hd_n2n_mad *mad)
+{
+	struct fake_net *net = context;
+
+	assert_true(net->mad_count < FAKE_MADS);
+	net->mads[net->mad_count++] = (struct fake_mad){.sw = sw,
+							.slot = slot,
+							.set = set,
+							.is_n2n = true,
+							.n2n = *mad,
+							.mad.attribute = mad->attribute};
+	return 0;
+}
+
+static inline void fake_do_n2n(struct fake_switch *sw, const struct fake_mad *asked, uint8_t *data)
+{
+	const struct hd_n2n_mad *mad = &asked->n2n;
+	uint8_t *place = sw->key_info;
+
+	if (mad->attribute == HD_N2N_NEIGHBORS_INFO) {
+		assert_true(mad->modifier < FAKE_N2N_BLOCKS);
+		place = sw->neighbours[mad->modifier];
+	}
+	if (asked->set)
+		memcpy(place, mad->data, HD_N2N_DATA);
+	memcpy(data, place, HD_N2N_DATA);
+}
+
+/* Whether the switch refuses the MAD, whatever fault it has. */
+static inline bool fake_refuses(const struct fake_switch *sw, const struct fake_mad *asked)
+{
+	struct hd_ar_info info;
+
+	if (sw->refuses == asked->mad.attribute)
+		return true;
+	if (!sw->without_recovery || !asked->set || asked->mad.attribute != HD_AR_INFO)
+		return false;
+	hd_ar_info_decode(asked->mad.data, &info);
+	return info.fr_enabled || info.pfrn_enabled;
 }
 
 static inline uint64_t fake_now(void *context)
@@ -79,6 +130,10 @@ static inline void fake_do(struct fake_switch *sw, const struct fake_mad *asked,
 	uint8_t *place = mad->attribute == HD_AR_GROUP_TABLE ? sw->groups[mad->modifier]
 							     : sw->lft[mad->modifier];
 
+	if (asked->is_n2n) {
+		fake_do_n2n(sw, asked, data);
+		return;
+	}
 	memset(data, 0, HD_AR_DATA);
 	switch (mad->attribute) {
 	case HD_AR_GENERAL_INFO:
@@ -88,6 +143,11 @@ static inline void fake_do(struct fake_switch *sw, const struct fake_mad *asked,
 		if (asked->set && sw->fault != FAKE_IGNORES)
 			fake_set_info(sw, mad->data);
 		hd_ar_info_encode(&sw->info, data);
+		return;
+	case HD_AR_PFRN_CONFIG:
+		if (asked->set)
+			hd_ar_pfrn_config_decode(mad->data, &sw->pfrn);
+		hd_ar_pfrn_config_encode(&sw->pfrn, data);
 		return;
 	case HD_AR_PRIVATE_LFT_INFO:
 		assert_false(asked->set);
@@ -104,7 +164,7 @@ static inline void fake_do(struct fake_switch *sw, const struct fake_mad *asked,
 /* Answers one of the MADs that are under way. */
 static inline void fake_answer(struct fake_net *net)
 {
-	uint8_t data[HD_AR_DATA];
+	uint8_t data[HD_N2N_DATA];
 	uint32_t i = below(&net->random, net->mad_count);
 	const struct fake_mad asked = net->mads[i];
 	struct fake_switch *sw = &net->switches[asked.sw];
@@ -119,7 +179,7 @@ static inline void fake_answer(struct fake_net *net)
 		answer = (struct hd_ar_answer){.rc = -ETIMEDOUT, .tries = 4};
 		net->now += FAKE_SILENCE;
 	}
-	if (faulty && sw->fault == FAKE_REFUSES)
+	if ((faulty && sw->fault == FAKE_REFUSES) || fake_refuses(sw, &asked))
 		answer = (struct hd_ar_answer){.rc = -EREMOTEIO, .status = 0x1C, .tries = 1};
 	else if (faulty && sw->fault == FAKE_LOSES && !below(&net->random, 20))
 		answer = (struct hd_ar_answer){.rc = -ETIMEDOUT, .tries = 1};
@@ -138,7 +198,7 @@ static inline void fake_work(struct fake_net *net)
 static inline struct fake_net *fake_net_new(const struct hd_fabric *fabric, uint64_t seed)
 {
 	struct fake_net *net = calloc(1, sizeof(*net));
-	const struct hd_ar_sender sender = {fake_send, fake_now, net};
+	const struct hd_ar_sender sender = {fake_send, fake_send_n2n, fake_now, net};
 
 	net->count = fabric->switch_count;
 	net->switches = calloc(net->count, sizeof(*net->switches));

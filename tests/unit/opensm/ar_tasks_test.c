@@ -436,7 +436,7 @@ static void names_switches_without_the_plan(void **state)
 	(void)state;
 	logged[0] = '\0';
 	hd_ar_program_free(net->program);
-	net->program = hd_ar_program_new(&(struct hd_ar_sender){send_but_one, fake_now, net});
+	net->program = hd_ar_program_new(&(struct hd_ar_sender){send_but_one, NULL, fake_now, net});
 	assert_int_equal(detect_and_plan(net, routing, &plan), 0);
 	hd_ar_program_apply(net->program, plan, false);
 	fake_work(net);
