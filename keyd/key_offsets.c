@@ -72,6 +72,19 @@ static void note(struct choosing *choosing, uint32_t flow, uint32_t wanted)
 		key->wanted_offsets = wanted + 1;
 }
 
+/* The caller has chosen it. */
+static void take_given(struct choosing *choosing, uint32_t flow, uint32_t wanted)
+{
+	struct hd_key *key = choosing->key;
+	uint8_t offset = choosing->request->flow_offsets[flow];
+
+	key->routes[flow].offset = offset;
+	if (key->offsets <= offset)
+		key->offsets = offset + 1u;
+	if (key->wanted_offsets <= wanted)
+		key->wanted_offsets = wanted + 1;
+}
+
 /* The order is by destination, then by the source's switch. */
 static void choose_by_flow(struct choosing *choosing, const struct order *order)
 {
@@ -81,7 +94,10 @@ static void choose_by_flow(struct choosing *choosing, const struct order *order)
 		bool same = i && order[i].first == order[i - 1].first &&
 			    order[i].second == order[i - 1].second;
 		equal = same ? equal + 1 : 0;
-		note(choosing, order[i].flow, equal);
+		if (choosing->request->flow_offsets)
+			take_given(choosing, order[i].flow, equal);
+		else
+			note(choosing, order[i].flow, equal);
 	}
 }
 
@@ -150,7 +166,7 @@ int key_offsets_choose(const struct hd_key_request *request, struct hd_key *key)
 		sort_by_destination(&choosing, order);
 		number_groups(&choosing, order);
 	}
-	if (!rc && request->one_offset_a_source) {
+	if (!rc && request->one_offset_a_source && !request->flow_offsets) {
 		sort_by_source(&choosing, order);
 		choose_by_source(&choosing, order);
 	} else if (!rc) {

@@ -7,6 +7,7 @@
 #include "message.h"
 #include "shared_arguments.h"
 
+#include <heddle/keyd/key_pattern.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 struct phase_job {
 	struct key_service service;
 	const char *job, *step;
-	uint32_t phase;
+	uint32_t phase, rank; /* rank UINT32_MAX: unknown */
 	bool json, quiet;
 	struct hd_key_client *client;
 };
@@ -33,6 +34,8 @@ struct phase_job {
 
 static const struct argument request_arguments[] = {
     PHASE_ARGUMENTS,
+    {0, "rank", "N", "the rank that asks, for its LID offset",
+     ARGUMENT_NUMBER(struct phase_job, rank, 0, HD_KEY_RANKS_MAX - 1)},
     {'q', "quiet", NULL, "print only the LID offset", ARGUMENT_FLAG(struct phase_job, quiet)},
     SHARED_JSON(struct phase_job, json),
 };
@@ -102,7 +105,7 @@ static int show_grant(const struct phase_job *job, const struct hd_key_client_gr
 		       " entries changed\n",
 		       grant->key, grant->offset, grant->sl, grant->contention, grant->changed);
 	if (grant->ready && *grant->reason && !job->quiet)
-		printf("some of its flows have no key: %s\n", grant->reason);
+		printf("not all of its flows have links of their own: %s\n", grant->reason);
 	return status;
 }
 
@@ -115,6 +118,8 @@ static int run_request(void *context, const struct operands *operands)
 
 	if (status)
 		return status;
+	if (job->rank != UINT32_MAX)
+		hd_key_client_use_rank(job->client, job->rank);
 	if (hd_key_client_request(job->client, job->job, job->step, job->phase, &grant, &problem))
 		return key_service_fail(&problem);
 	return show_grant(job, &grant);
@@ -139,7 +144,7 @@ static int run_done(void *context, const struct operands *operands)
 
 int key_request(int argc, char **argv)
 {
-	struct phase_job job = {.json = false};
+	struct phase_job job = {.rank = UINT32_MAX};
 	int status = arguments_run(&request_usage, argc, argv, &job, run_request);
 
 	hd_key_client_free(job.client);

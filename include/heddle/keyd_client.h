@@ -64,6 +64,12 @@ int hd_key_client_new(const char *address, unsigned timeout_ms, struct hd_key_cl
 int hd_key_client_use_munge(struct hd_key_client *client, const char *socket,
 			    struct hd_key_client_problem *problem);
 
+/*
+ * Grants of this client are for a rank of the step: grant.offset is that of its flows. It matters where one LID offset
+ * does not separate the flows of a phase, and ranks have different ones. Without it, it is the first offset of the phase.
+ */
+void hd_key_client_use_rank(struct hd_key_client *client, uint32_t rank);
+
 /* NULL is allowed. */
 void hd_key_client_free(struct hd_key_client *client);
 
@@ -164,7 +170,10 @@ int hd_key_client_request(struct hd_key_client *client, const char *job, const c
 int hd_key_client_join(struct hd_key_client *client, const char *job, const char *step,
 		       struct hd_key_client_grant *out, struct hd_key_client_problem *problem);
 
-/* A phase has ended: its flows count no more. For the job's owner. */
+/*
+ * A phase has ended: its flows count no more. For the job's owner. If this client was granted the phase, of the last
+ * 16 grants of the step, it says in which turn. If the phase has begun again since then, keyd refuses the call, -EEXIST.
+ */
 int hd_key_client_done(struct hd_key_client *client, const char *job, const char *step,
 		       uint32_t phase, struct hd_key_client_problem *problem);
 

@@ -213,6 +213,43 @@ static void choose_step(struct hd_key_client *client, const char *job, const cha
 	snprintf(client->turn_job, sizeof(client->turn_job), "%s", job);
 	snprintf(client->turn_step, sizeof(client->turn_step), "%s", step);
 	client->turn = 0;
+	memset(client->granted, 0, sizeof(client->granted));
+}
+
+#define GRANTED_MOST (sizeof(client->granted) / sizeof(client->granted[0]))
+
+static void note_granted(struct hd_key_client *client, uint32_t phase)
+{
+	unsigned at = client->granted_at++ % GRANTED_MOST;
+
+	client->granted[at] = (struct client_granted){phase, client->turn};
+}
+
+/* The newest turn in which the client has heard that the step has this phase; 0: it does not know. */
+static uint32_t turn_of(const struct hd_key_client *client, uint32_t phase)
+{
+	for (unsigned back = 1; back <= GRANTED_MOST; back++) {
+		const struct client_granted *granted =
+		    &client->granted[(client->granted_at - back) % GRANTED_MOST];
+
+		if (granted->turn && granted->phase == phase)
+			return granted->turn;
+	}
+	return 0;
+}
+
+void hd_key_client_use_rank(struct hd_key_client *client, uint32_t rank)
+{
+	client->has_rank = true;
+	client->rank = rank;
+}
+
+/* The body of a request or join, with the rank if it is known. Takes the body over. */
+static json_t *with_rank(const struct hd_key_client *client, json_t *body)
+{
+	if (body && client->has_rank)
+		json_object_set_new(body, "rank", json_integer(client->rank));
+	return body;
 }
 
 /* Takes the grant of an answer. */
@@ -222,10 +259,12 @@ static int take_grant(struct hd_key_client *client, json_t *json, uint32_t phase
 	struct hd_key_client_grant grant = {.phase = phase};
 	int rc = 0;
 
-	if (read_grant(json, &grant, &client->turn))
+	if (read_grant(json, &grant, &client->turn)) {
 		*out = grant;
-	else
+		note_granted(client, grant.phase);
+	} else {
 		rc = client_read_refuse(client, "request", problem);
+	}
 	json_decref(json);
 	return rc;
 }
@@ -248,8 +287,9 @@ int hd_key_client_request(struct hd_key_client *client, const char *job, const c
 	call.deadline = client_session_deadline(client);
 	for (unsigned try = 0; try < TRIES_MOST; try++) {
 		rc = call_phase(client, &call,
-				json_pack("{s:s, s:I, s:I}", "step", step, "phase",
-					  (json_int_t)phase, "turn", (json_int_t)client->turn),
+				with_rank(client, json_pack("{s:s, s:I, s:I}", "step", step,
+							    "phase", (json_int_t)phase, "turn",
+							    (json_int_t)client->turn)),
 				&json, problem);
 		if (!rc || !call.is_late)
 			break;
@@ -267,7 +307,8 @@ int hd_key_client_join(struct hd_key_client *client, const char *job, const char
 	if (rc)
 		return rc;
 	choose_step(client, job, step);
-	rc = call_phase(client, &call, json_pack("{s:s}", "step", step), &json, problem);
+	rc = call_phase(client, &call, with_rank(client, json_pack("{s:s}", "step", step)), &json,
+			problem);
 	return rc ? rc : take_grant(client, json, 0, out, problem);
 }
 
@@ -275,14 +316,19 @@ int hd_key_client_done(struct hd_key_client *client, const char *job, const char
 		       uint32_t phase, struct hd_key_client_problem *problem)
 {
 	struct client_call call = {.job = job, .path = "/done"};
+	uint32_t turn;
 	json_t *json;
 	int rc = client_session_check_id(step, problem);
 
 	if (rc)
 		return rc;
+	choose_step(client, job, step);
+	turn = turn_of(client, phase);
 	rc = call_phase(client, &call,
-			json_pack("{s:s, s:I}", "step", step, "phase", (json_int_t)phase), &json,
-			problem);
+			turn ? json_pack("{s:s, s:I, s:I}", "step", step, "phase",
+					 (json_int_t)phase, "turn", (json_int_t)turn)
+			     : json_pack("{s:s, s:I}", "step", step, "phase", (json_int_t)phase),
+			&json, problem);
 	if (!rc)
 		json_decref(json);
 	return rc;

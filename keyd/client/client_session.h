@@ -14,7 +14,13 @@ struct hd_key_client {
 	char token_job[HD_KEY_CLIENT_ID]; /* over the network: the job of the last call; "": none */
 	char token[2048]; /* for its calls; "": none */
 	char turn_job[HD_KEY_CLIENT_ID], turn_step[HD_KEY_CLIENT_ID]; /* the step of `turn` */
+	bool has_rank;
+	uint32_t rank; /* for which grants are */
 	uint32_t turn; /* that keyd told last; 0: none */
+	struct client_granted {
+		uint32_t phase, turn; /* turn 0: none */
+	} granted[16]; /* phases of this step, the last one at granted_at - 1 */
+	unsigned granted_at;
 };
 
 /* A call of keyd's API. */

@@ -36,6 +36,21 @@ static bool is_json(const char *text)
 	return is_object;
 }
 
+/* The offsets of flows, which are in the answer to the placement or layout. */
+static int take_paths(struct keyd_job *job, uint32_t rank_count, const char *answer,
+		      struct keyd_spread *spread, struct hd_error *err)
+{
+	int rc = keyd_paths_read(answer, job->offset, rank_count,
+				 job->placement.mode == KEYD_OFFSET, &spread->paths);
+
+	spread->known = true;
+	if (rc == -ENOMEM)
+		return hd_error_no_memory(err);
+	if (rc || (spread->paths && spread->paths->offsets > job->offsets))
+		return hd_error_set(err, -EINVAL, "bad LID offsets of flows");
+	return 0;
+}
+
 static int take_job(struct keyd *keyd, const struct keyd_store_row *row, struct hd_error *err)
 {
 	struct keyd_place_request placement;
@@ -61,7 +76,9 @@ static int take_job(struct keyd *keyd, const struct keyd_store_row *row, struct 
 	job->offset = (uint32_t)row->offset;
 	job->offsets = (uint32_t)row->offsets;
 	keyd_job_set_answer(job, keyd_answer_stored(job, row->answer), keyd_answer_names(job));
-	return job->answer && job->names ? 0 : hd_error_no_memory(err);
+	if (!job->answer || !job->names)
+		return hd_error_no_memory(err);
+	return take_paths(job, job->placement.ranks, row->answer, &job->spread, err);
 }
 
 /* Keys that no other step has; 0 is none. */
@@ -76,13 +93,23 @@ static bool are_new_keys(const struct keyd_jobs *jobs, uint64_t first, uint32_t 
 }
 
 static int add_slots(struct keyd *keyd, struct keyd_step *step, uint64_t first_key,
-		     struct hd_error *err)
+		     const char *answer, struct hd_error *err)
 {
 	struct hd_key_pattern *pattern;
+	const struct keyd_paths *paths;
 	int rc = keyd_keys_pattern(&step->job->placement, step->rank_count, &pattern, err);
 
 	if (rc)
 		return rc;
+	if (step->layout.rank_count)
+		rc = take_paths(step->job, step->rank_count, answer, &step->own_spread, err);
+	paths = keyd_step_spread(step)->paths;
+	if (!rc && paths && paths->phase_count != pattern->phase_count)
+		rc = hd_error_set(err, -EINVAL, "bad LID offsets of flows");
+	if (rc) {
+		hd_key_pattern_free(pattern);
+		return rc;
+	}
 	if (!are_new_keys(&keyd->jobs, first_key,
 			  keyd_job_slot_count(step->job, pattern->phase_count)))
 		rc = hd_error_set(err, -EINVAL, "bad key number");
@@ -90,42 +117,6 @@ static int add_slots(struct keyd *keyd, struct keyd_step *step, uint64_t first_k
 		rc = hd_error_no_memory(err);
 	hd_key_pattern_free(pattern);
 	return rc;
-}
-
-/* A step whose phases have all ended: "-3". */
-static void take_newest(struct keyd_step *step, const char *text)
-{
-	unsigned long phase = strtoul(text, NULL, 10);
-
-	step->turn = 1;
-	step->newest = phase < step->phase_count ? (uint32_t)phase : 0;
-}
-
-/* Phases that were active are wanted again; in mode offset all are, once one was. */
-static void take_active(struct keyd_step *step, const char *text)
-{
-	bool any = *text;
-	char *end;
-
-	if (*text == '-') {
-		take_newest(step, text + 1);
-		return;
-	}
-	for (; *text; text = end) {
-		unsigned long phase = strtoul(text, &end, 10);
-		struct keyd_slot *slot;
-
-		if (end == text || phase >= step->phase_count)
-			break;
-		slot = keyd_step_slot(step, (uint32_t)phase);
-		slot->phase = (uint32_t)phase;
-		slot->active = slot->wanted = true;
-		step->newest = (uint32_t)phase;
-		step->turn = 1;
-	}
-	for (uint32_t i = 0; any && i < step->slot_count; i++)
-		if (step->job->placement.mode == KEYD_OFFSET)
-			step->slots[i].wanted = true;
 }
 
 static int take_step(struct keyd *keyd, const struct keyd_store_row *row, struct hd_error *err)
@@ -149,10 +140,10 @@ static int take_step(struct keyd *keyd, const struct keyd_store_row *row, struct
 		hd_arena_release(&layout.arena);
 		return rc;
 	}
-	rc = add_slots(keyd, step, (uint64_t)row->key, err);
+	rc = add_slots(keyd, step, (uint64_t)row->key, row->answer, err);
 	if (rc)
 		return rc;
-	take_active(step, row->active);
+	keyd_step_take_active(step, row->active);
 	if (*row->answer) {
 		keyd_step_set_answer(step, keyd_text_new(row->answer));
 		rc = step->answer ? 0 : hd_error_no_memory(err);

@@ -26,6 +26,7 @@ enum statement {
 	PUT_RECIPE,
 	DELETE_RECIPES,
 	SET_ACTIVE,
+	SET_OFFSETS,
 	DELETE_STEP,
 	DELETE_STEPS,
 	DELETE_JOB,
@@ -44,6 +45,7 @@ static const char *const statements[STATEMENT_COUNT] = {
     [PUT_RECIPE] = "INSERT OR REPLACE INTO recipes(key, job, step, recipe) VALUES(?1, ?2, ?3, ?4)",
     [DELETE_RECIPES] = "DELETE FROM recipes WHERE job=?1 AND (?2='' OR step=?2)",
     [SET_ACTIVE] = "UPDATE steps SET active=?3 WHERE job=?1 AND step=?2",
+    [SET_OFFSETS] = "UPDATE jobs SET offsets=?2 WHERE id=?1",
     [DELETE_STEP] = "DELETE FROM steps WHERE job=?1 AND step=?2",
     [DELETE_STEPS] = "DELETE FROM steps WHERE job=?1",
     [DELETE_JOB] = "DELETE FROM jobs WHERE id=?1",
@@ -369,6 +371,11 @@ static int write_step(struct keyd_store *store, const struct keyd_store_row *row
 {
 	int rc = put_step(store, row, row->step, row->body, row->answer);
 
+	if (!rc && row->offsets) {
+		bind_text(store->prepared[SET_OFFSETS], 1, row->job);
+		sqlite3_bind_int64(store->prepared[SET_OFFSETS], 2, row->offsets);
+		rc = run(store, SET_OFFSETS);
+	}
 	return rc ? rc : set_next_key(store, row);
 }
 
@@ -423,6 +430,15 @@ static int delete_job(struct keyd_store *store, const struct keyd_store_row *row
 	return rc ? rc : run(store, DELETE_JOB);
 }
 
+static int write_phases(struct keyd_store *store, const struct keyd_store_change *change)
+{
+	int rc = write_active(store, &change->row);
+
+	for (uint32_t i = 0; !rc && i < change->more_count; i++)
+		rc = write_active(store, &change->more[i]);
+	return rc;
+}
+
 static int write_change(struct keyd_store *store, const struct keyd_store_change *change)
 {
 	switch (change->kind) {
@@ -433,7 +449,7 @@ static int write_change(struct keyd_store *store, const struct keyd_store_change
 	case KEYD_STORE_RECIPE:
 		return write_recipe(store, &change->row);
 	case KEYD_STORE_ACTIVE:
-		return write_active(store, &change->row);
+		return write_phases(store, change);
 	case KEYD_STORE_DELETE_STEP:
 		return delete_step(store, &change->row);
 	default:

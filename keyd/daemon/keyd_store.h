@@ -27,8 +27,9 @@ enum keyd_store_kind {
 struct keyd_store_row {
 	const char *job, *step; /* step: STEP, ACTIVE */
 	const char *body, *answer; /* JOB, STEP: the request and what was answered */
-	const char *active; /* STEP, ACTIVE: "0 3" */
-	int64_t uid, offset, offsets; /* JOB */
+	const char *active; /* STEP, ACTIVE: see keyd_step_active() */
+	int64_t uid, offset,
+	    offsets; /* JOB; STEP: how many offsets the job has now, or 0: as before */
 	int64_t key; /* JOB, STEP: its first key; 0: none */
 	int64_t next_key; /* JOB, STEP: no key has this number yet */
 };
@@ -38,6 +39,9 @@ struct keyd_store_change {
 	struct keyd_task task; /* finish is the caller's, run is not used */
 	enum keyd_store_kind kind;
 	struct keyd_store_row row;
+	const struct keyd_store_row
+	    *more; /* ACTIVE: [more_count] other steps whose phases change with it */
+	uint32_t more_count;
 	int rc; /* 0, -ENOSPC, -EIO: then nothing has changed */
 };
 

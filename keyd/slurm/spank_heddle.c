@@ -93,6 +93,15 @@ struct spank_step {
 			 * step of Slurm's own */
 };
 
+static void set_step(struct spank_step *step, uint32_t job_id, uint32_t step_id)
+{
+	step->job_id = job_id;
+	step->step_id = step_id;
+	snprintf(step->job, sizeof(step->job), "%u", job_id);
+	snprintf(step->step, sizeof(step->step), "%u", step_id);
+	step->has_ranks = step_id <= SLURM_MAX_NORMAL_STEP_ID;
+}
+
 /* ---- the layout ---- */
 
 /* Which node each rank of a step runs on. */
@@ -187,13 +196,95 @@ static void spank_layout_release(struct spank_layout *layout)
 /* The step of the present callback. False: Slurm does not say. */
 static bool spank_step_get(spank_t spank, struct spank_step *out)
 {
-	if (spank_get_item(spank, S_JOB_ID, &out->job_id) != ESPANK_SUCCESS ||
-	    spank_get_item(spank, S_JOB_STEPID, &out->step_id) != ESPANK_SUCCESS)
+	uint32_t job_id, step_id;
+
+	if (spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
+	    spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
 		return false;
-	snprintf(out->job, sizeof(out->job), "%u", out->job_id);
-	snprintf(out->step, sizeof(out->step), "%u", out->step_id);
-	out->has_ranks = out->step_id <= SLURM_MAX_NORMAL_STEP_ID;
+	set_step(out, job_id, step_id);
 	return true;
+}
+
+/* ---- heterogeneous jobs ---- */
+
+/*
+ * Each component of a heterogeneous job is a job of its own for Slurm, with hosts and ranks of its own, and so it is for
+ * heddle-keyd. One srun can start a step in several components. The plugin is called for the first of them only.
+ */
+struct spank_steps {
+	uint32_t count;
+	struct spank_step *steps; /* [count] one for each component, or the only one */
+};
+
+/* Whether this process has started the step: another srun may have a step of the same number in another component. */
+static bool has_started(uint32_t job_id, uint32_t step_id)
+{
+	job_step_info_response_msg_t *found = NULL;
+	char host[256] = "";
+	bool own = false;
+
+	if (gethostname(host, sizeof(host) - 1) ||
+	    slurm_get_job_steps(0, job_id, step_id, &found, SHOW_ALL))
+		return false;
+	for (uint32_t i = 0; i < found->job_step_count; i++) {
+		const job_step_info_t *step = &found->job_steps[i];
+		const char *name = step->srun_host ? step->srun_host : "";
+		size_t short_name = strcspn(host, ".");
+
+		own |= step->step_id.job_id == job_id && step->step_id.step_id == step_id &&
+		       step->srun_pid == (uint32_t)getpid() && strcspn(name, ".") == short_name &&
+		       !strncmp(name, host, short_name);
+	}
+	slurm_free_job_step_info_response_msg(found);
+	return own;
+}
+
+/* The number of the whole job, of which job_id is a component; 0: slurmctld does not say. */
+static uint32_t whole_job(uint32_t job_id)
+{
+	job_info_msg_t *found = NULL;
+	uint32_t whole;
+
+	if (slurm_load_job(&found, job_id, SHOW_ALL))
+		return 0;
+	whole = found->record_count ? found->job_array[0].het_job_id : 0;
+	slurm_free_job_info_msg(found);
+	return whole;
+}
+
+/* Adds the steps of other components that this srun has started. */
+static void add_components(struct spank_steps *out)
+{
+	const struct spank_step first = out->steps[0];
+	uint32_t whole = whole_job(first.job_id);
+	job_info_msg_t *found = NULL;
+	struct spank_step *grown;
+
+	if (!whole || slurm_load_job(&found, whole, SHOW_ALL))
+		return;
+	grown = realloc(out->steps, (found->record_count + 1) * sizeof(*grown));
+	if (grown)
+		out->steps = grown;
+	for (uint32_t i = 0; grown && i < found->record_count; i++) {
+		uint32_t job_id = found->job_array[i].job_id;
+
+		if (job_id != first.job_id && has_started(job_id, first.step_id))
+			set_step(&grown[out->count++], job_id, first.step_id);
+	}
+	slurm_free_job_info_msg(found);
+}
+
+/* The steps that this srun has started, or none: there are none with ranks, or no memory. To be freed. */
+static struct spank_steps spank_steps_get(spank_t spank)
+{
+	struct spank_steps out = {.steps = malloc(sizeof(*out.steps))};
+	const char *components = getenv("SLURM_HET_SIZE");
+
+	if (out.steps && spank_step_get(spank, &out.steps[0]) && out.steps[0].has_ranks)
+		out.count = 1;
+	if (out.count && components && strtoul(components, NULL, 10) > 1)
+		add_components(&out);
+	return out;
 }
 
 /* A job that keyd does not know has no prolog that places it, or keyd was away then. */
@@ -304,13 +395,18 @@ static void give_address(spank_t spank, const struct spank_settings *settings,
 }
 
 /* Asks for the key of the phase that the step has: other nodes may have begun before this one. Says so in slurmd's log if it has none: srun has told the user already. */
-static bool ask_key(const struct spank_settings *settings, const struct spank_step *step,
-		    struct hd_key_client_grant *grant)
+static bool ask_key(spank_t spank, const struct spank_settings *settings,
+		    const struct spank_step *step, struct hd_key_client_grant *grant)
 {
+	uint32_t rank;
+
 	struct hd_key_client_problem problem;
 	struct hd_key_client *client = NULL;
 	int rc = spank_settings_client(settings, &client, &problem);
 
+	if (!rc &&
+	    spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, (uint32_t)0, &rank) == ESPANK_SUCCESS)
+		hd_key_client_use_rank(client, rank);
 	if (!rc)
 		rc = hd_key_client_join(client, step->job, step->step, grant, &problem);
 	hd_key_client_free(client);
@@ -330,7 +426,7 @@ static void spank_step_join(spank_t spank, const struct spank_settings *settings
 	give_address(spank, settings, step);
 	if (!step->has_ranks)
 		return;
-	if (ask && ask_key(settings, step, &grant)) {
+	if (ask && ask_key(spank, settings, step, &grant)) {
 		give_key(spank, &grant);
 		return;
 	}
@@ -408,7 +504,9 @@ static char pattern[SPANK_PATTERN_LONGEST + 1]; /* "": the option is not given *
 
 static char *flows; /* of its file; NULL: none, or too large */
 
-static struct spank_step running; /* in srun */
+static bool is_chosen; /* the pattern is that of the component whose options are being read */
+
+static struct spank_steps running; /* in srun */
 
 static pid_t runner; /* the process that has begun it; 0: none */
 
@@ -425,6 +523,17 @@ static int keep_pattern(const char *text, const char *placed)
 	return 0;
 }
 
+/*
+ * sbatch gives the option of the first component to each other component again, from its environment, after what the
+ * script says for that component. salloc and srun do so before.
+ */
+static bool is_of_first(const char *text)
+{
+	const char *first = getenv("_SLURM_SPANK_OPTION_heddle_spank_routing_pattern");
+
+	return spank_context() == S_CTX_ALLOCATOR && is_chosen && first && !strcmp(first, text);
+}
+
 static int take_pattern(int value, const char *text, int remote)
 {
 	const char *placed = getenv("SLURM_JOB_ID") ? getenv(JOB_NAME) : NULL;
@@ -437,6 +546,9 @@ static int take_pattern(int value, const char *text, int remote)
 	}
 	if (placed && *placed)
 		return keep_pattern(text, placed);
+	if (is_of_first(text))
+		return 0;
+	is_chosen = true;
 	free(flows);
 	flows = NULL;
 	if (!spank_pattern_check(text, pattern, &flows, reason, sizeof(reason)))
@@ -471,8 +583,10 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 {
 	(void)count, (void)arguments;
+	is_chosen = false; /* the next call is for another component */
 	if (!*pattern || spank_remote(spank))
 		return 0;
+	spank_job_control_unsetenv(spank, FLOWS_NAME); /* those of another component */
 	if (spank_job_control_setenv(spank, CONTROL_NAME, pattern, 1) != ESPANK_SUCCESS ||
 	    (flows && spank_job_control_setenv(spank, FLOWS_NAME, flows, 1) != ESPANK_SUCCESS))
 		slurm_error("heddle: cannot pass --routing-pattern to the prolog; the job runs "
@@ -483,13 +597,18 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 /* In srun: the step exists, and its tasks do not run yet. */
 int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 {
+	bool known = false;
+
 	(void)count, (void)arguments;
 	if (!*pattern)
 		return 0;
-	if (!spank_step_get(spank, &running) || !running.has_ranks)
+	running = spank_steps_get(spank);
+	if (!running.count)
 		return 0;
+	for (uint32_t i = 0; i < running.count; i++)
+		known |= spank_step_begin(&settings, &running.steps[i]);
 	unsetenv(USELESS_NAME);
-	if (spank_step_begin(&settings, &running))
+	if (known)
 		runner = getpid();
 	else
 		setenv(USELESS_NAME, "1", 1); /* srun exports its environment to the tasks */
@@ -524,7 +643,10 @@ int slurm_spank_exit(spank_t spank, int count, char **arguments)
 {
 	(void)spank, (void)count, (void)arguments;
 	if (runner && runner == getpid() && spank_context() == S_CTX_LOCAL)
-		spank_step_end(&settings, &running);
+		for (uint32_t i = 0; i < running.count; i++)
+			spank_step_end(&settings, &running.steps[i]);
+	free(running.steps);
+	running = (struct spank_steps){0};
 	runner = 0;
 	return 0;
 }

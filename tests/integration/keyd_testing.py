@@ -146,7 +146,8 @@ class FakeManager:
                 assert (magic, version, kind) == (b"HKEY", 1, SET)
                 self.take(connection, self.read(connection, length))
         except OSError:
-            pass
+            with self.lock:
+                self.connections = [other for other in self.connections if other is not connection]
 
     def take(self, connection, body):
         request, key, epoch, count = struct.unpack_from("!QQQI", body)

@@ -3,6 +3,7 @@
 over TCP."""
 
 import ctypes
+import errno
 import os
 import shutil
 import signal
@@ -96,6 +97,30 @@ def keyd_fixture(tmp_path, munge):
     yield keyd
     keyd.stop()
     manager.stop()
+
+
+def test_a_late_end(keyd):
+    """The library names the turn of its grant, so that it does not end the phase after others have begun it again. A
+    client without a grant ends it."""
+    assert keyd.place("a", keyd.hosts[:8], "alltoall").status == 200
+    early, late = Client(str(keyd.socket)), Client(str(keyd.socket))
+    early.request("a", 0)
+    for phase in (1, 0):
+        late.request("a", phase)
+    assert early.done("a", 0) == -errno.EEXIST and b"late" in early.problem.detail
+    assert keyd.get("/v1/jobs/a").json["active"] == [0]
+    assert late.done("a", 0) == 0
+    late.request("a", 0)
+    assert Client(str(keyd.socket)).done("a", 0) == 0
+
+
+def test_the_offset_of_a_rank(keyd):
+    assert keyd.place("a", keyd.hosts, phases=[[[0, 5], [1, 5], [2, 5]]]).status == 200
+    client = Client(str(keyd.socket))
+    assert client.request("a").offset == 1
+    for rank in range(3):
+        client.functions.hd_key_client_use_rank(client.pointer, rank)
+        assert client.request("a").offset == client.join("a").offset == rank + 1
 
 
 def test_over_the_socket(keyd):

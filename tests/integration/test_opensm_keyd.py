@@ -56,6 +56,47 @@ def granted(keyd, job, phase=0):
     return answer.json["offset"]
 
 
+def test_several_offsets_in_a_phase_and_alternate_phases(tmp_path):
+    """Hosts of a leaf that send to one host have different offsets, and in the switches no two flows share a link. In mode
+    alternate the routes of the phase before are in the switches when those of the next one are."""
+    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation:
+        site = Site(simulation)
+        keyd = site.keyd
+        try:
+            with site.opensm():
+                keyd.start()
+                base = site.look()
+                hosts, names = site.topology.hosts, {node: name for name, node in site.topology.names.items()}
+                leaf = site.topology.leaf(hosts[0])
+                near = [host for host in hosts if site.topology.leaf(host) == leaf][:3]
+                far = [host for host in hosts if site.topology.leaf(host) != leaf][7]
+                placed = keyd.place("9", [names[host] for host in [*near, far]], phases=[[[0, 3], [1, 3], [2, 3]]]).json
+                assert (placed["offset"], placed["offsets"], placed["keys"][0]["contention"]) == (1, 3, 1)
+                links = []
+                for rank, host in enumerate(near):
+                    grant = keyd.call("POST", "/v1/jobs/9/request", {"rank": rank}).json
+                    assert grant["ready"] and grant["offset"] == rank + 1
+                    links += site.topology.path(site.tables(), leaf, site.topology.lids[far][0] + grant["offset"])[:-1]
+                assert len(links) == len(set(links))
+                assert not site.is_free([(host, far) for host in near], 1)
+                keyd.release("9")
+                wait_until(lambda: site.tables() == base, "the tables without keys")
+                hosts = random.Random(1).sample(hosts, 36)
+                phases, rank = stencil(hosts, (4, 3, 3)), {host: number for number, host in enumerate(hosts)}
+                keyd.place("7", [names[host] for host in hosts], mode="alternate",
+                           phases=[[[rank[one], rank[other]] for one, other in flows] for flows in phases])
+                before = None
+                for phase in (0, 3, 5, 0):
+                    offset = granted(keyd, "7", phase)
+                    assert site.is_free(phases[phase], offset)
+                    assert before is None or (before[1] != offset and site.is_free(*before))
+                    before = phases[phase], offset
+                keyd.release("7")
+                wait_until(lambda: site.tables() == base, "the tables without keys")
+        finally:
+            keyd.stop()
+
+
 @pytest.mark.parametrize("engine", ("ark", "nrk"))
 def test_a_job_from_its_place_to_its_release(tmp_path, engine):
     """Each phase of a stencil has contention 1 in the switches while it runs, and the tables without

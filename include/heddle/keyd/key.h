@@ -58,6 +58,8 @@ struct hd_key_request {
 	uint32_t flow_count;
 	enum hd_colour_algorithm algorithm;
 	unsigned offsets; /* LID offsets of each destination that the phase may use; 0: 1 */
+	const uint8_t *
+	    flow_offsets; /* [flow_count] the offset of each flow, below `offsets`; NULL: they are chosen */
 	bool best_effort; /* the key of least contention if none is free of contention */
 	bool leave_out; /* flows without a path get no route, instead of -EHOSTUNREACH */
 	/* All flows of a source host get one offset, for programs that choose it once (UCX_IB_LID_PATH_BITS). */

@@ -6,10 +6,14 @@
 #include <string.h>
 
 #define KEY_TEXT (2 * KEYD_ID_LONGEST + 16)
+#define REASON_TEXT 256
 
 static const char *mode_name(const struct keyd_job *job)
 {
-	return job->placement.mode == KEYD_OFFSET ? "offset" : "rewrite";
+	static const char *const names[] = {
+	    [KEYD_REWRITE] = "rewrite", [KEYD_OFFSET] = "offset", [KEYD_ALTERNATE] = "alternate"};
+
+	return names[job->placement.mode];
 }
 
 /* The key of a phase, or NULL: it is not made. */
@@ -47,29 +51,54 @@ static void write_text_member(struct keyd_writer *writer, const char *name, cons
 	keyd_write_string(writer, text);
 }
 
+/* What a phase that could have more LID offsets lacks. */
+static bool lacks_offsets(uint32_t contention, uint32_t wanted, uint32_t offsets, uint32_t demand,
+			  uint32_t usable)
+{
+	return contention > 1 && wanted > offsets && demand <= usable;
+}
+
+static const char *explain_offsets(char *text, size_t size, uint32_t wanted, uint32_t offsets)
+{
+	snprintf(text, size,
+		 "%u flows from one leaf go to one host, which takes as many LID offsets; too few "
+		 "were free, or more are "
+		 "not allowed, and the phase has %u",
+		 wanted, offsets);
+	return text;
+}
+
 /* One key for each phase. prefix: what its id begins with. */
 static void write_keys(struct keyd_writer *writer, const struct keyd_answering *answering,
 		       const char *prefix)
 {
-	const struct keyd_job *job = answering->job;
-	bool many = job->placement.mode == KEYD_OFFSET;
+	const struct keyd_paths *paths = answering->paths;
 
+	keyd_paths_write_ranks(writer, paths, answering->job->offset);
 	keyd_write_name(writer, "keys");
 	keyd_write(writer, "[");
 	for (uint32_t phase = 0; phase < answering->phase_count; phase++) {
 		const struct keyd_figures *figures = &answering->figures[phase];
-		char text[KEY_TEXT];
+		uint32_t first = keyd_step_first_offset(answering->step, phase);
+		uint32_t offsets = keyd_paths_count(paths, phase);
+		char text[KEY_TEXT], reason[REASON_TEXT];
 
 		snprintf(text, sizeof(text), "%s.%u", prefix, phase);
 		keyd_write_comma(writer);
 		keyd_write(writer, "{");
 		write_text_member(writer, "key", text);
 		write_member(writer, "phase", phase);
-		write_member(writer, "offset", job->offset + (many ? phase : 0));
+		write_member(writer, "offset", first);
 		write_member(writer, "flows", figures->flows);
 		write_member(writer, "contention", figures->contention);
 		write_member(writer, "demand", figures->demand);
 		write_member(writer, "usable", figures->usable);
+		keyd_paths_write(writer, paths, phase, first);
+		if (lacks_offsets(figures->contention, figures->wanted, offsets, figures->demand,
+				  figures->usable))
+			write_text_member(
+			    writer, "reason",
+			    explain_offsets(reason, sizeof(reason), figures->wanted, offsets));
 		keyd_write(writer, "}");
 	}
 	keyd_write(writer, "]}");
@@ -143,7 +172,7 @@ static void make_answer(struct keyd_task *task)
 
 /* ---- a placement or a layout ---- */
 
-struct keyd_answering *keyd_answering_new(const struct keyd_job *job, const struct keyd_step *step,
+struct keyd_answering *keyd_answering_new(const struct keyd_job *job, struct keyd_step *step,
 					  unsigned lmc)
 {
 	uint32_t count = step->keys->phase_count;
@@ -155,13 +184,15 @@ struct keyd_answering *keyd_answering_new(const struct keyd_job *job, const stru
 	answering->task.run = make_answer;
 	answering->job = job;
 	answering->step = step;
+	answering->paths = keyd_step_spread(step)->paths;
 	answering->lmc = lmc;
 	answering->phase_count = count;
 	for (uint32_t phase = 0; phase < count; phase++) {
 		const struct hd_key *key = step->keys->keys[phase];
 
-		answering->figures[phase] = (struct keyd_figures){key->flow_count, key->contention,
-								  key->demand, key->usable};
+		answering->figures[phase] =
+		    (struct keyd_figures){key->flow_count, key->contention, key->demand,
+					  key->usable, key->wanted_offsets};
 	}
 	return answering;
 }
@@ -189,14 +220,59 @@ static struct key_figures figures_of(const struct keyd_step *step, const struct 
 		   : (struct key_figures){0};
 }
 
-json_t *keyd_answer_phase(const struct keyd_step *step, const struct keyd_slot *slot,
-			  uint32_t phase, bool ready, const char *reason)
+/* Which offsets the flows use, if not all of the phase have one. rank: of which the flows are, or HD_NONE. */
+static void add_paths(json_t *json, struct keyd_step *step, uint32_t phase, uint32_t first,
+		      uint32_t rank)
 {
+	const struct keyd_paths *paths = keyd_step_spread(step)->paths;
+	const struct keyd_path *path;
+	uint32_t count, offset = first;
+	json_t *list;
+
+	if (keyd_paths_count(paths, phase) < 2)
+		return;
+	if (paths->of_rank && rank != HD_NONE)
+		offset += paths->of_rank[rank];
+	json_object_set_new(json, "offset", json_integer(offset));
+	json_object_set_new(json, "offsets", json_integer(keyd_paths_count(paths, phase)));
+	if (paths->of_rank || rank == HD_NONE)
+		return;
+	list = json_array();
+	path = keyd_paths_of(paths, phase, rank, &count);
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(list, json_pack("[I,I,I]", (json_int_t)path[i].source,
+						      (json_int_t)path[i].destination,
+						      (json_int_t)(first + path[i].offset)));
+	json_object_set_new(json, "paths", list);
+}
+
+/* Why a grant is worth less than it could be, in a buffer[REASON_TEXT] if need be. NULL: it is not. */
+static const char *reason_of(struct keyd_step *step, uint32_t phase, bool ready, uint32_t left_out,
+			     const char *reason, char *buffer)
+{
+	const struct hd_key *key = key_of(step, phase);
+	uint32_t offsets = keyd_paths_count(keyd_step_spread(step)->paths, phase);
+
+	if (!ready)
+		return reason;
+	if (left_out)
+		return why_left_out(step, phase);
+	if (key &&
+	    lacks_offsets(key->contention, key->wanted_offsets, offsets, key->demand, key->usable))
+		return explain_offsets(buffer, REASON_TEXT, key->wanted_offsets, offsets);
+	return NULL;
+}
+
+json_t *keyd_answer_phase(const struct keyd_slot *slot, uint32_t phase, uint32_t rank, bool ready,
+			  const char *reason)
+{
+	struct keyd_step *step = slot->step;
 	const struct key_figures key = figures_of(step, slot, phase);
-	char text[KEY_TEXT];
+	char text[KEY_TEXT], buffer[REASON_TEXT];
 	json_t *json;
 
 	snprintf(text, sizeof(text), "%s.%s.%u", step->job->id, step->name, phase);
+	reason = reason_of(step, phase, ready, key.left_out, reason, buffer);
 	json = json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:I, s:I, s:I, s:I, s:I}", "key", text,
 			 "phase", (json_int_t)phase, "turn", (json_int_t)step->turn, "offset",
 			 (json_int_t)(ready ? slot->offset : 0), "sl", 0, "ready", ready,
@@ -204,9 +280,9 @@ json_t *keyd_answer_phase(const struct keyd_step *step, const struct keyd_slot *
 			 "flows_with_key", (json_int_t)(ready ? key.flows - key.left_out : 0),
 			 "blocks", (json_int_t)(ready ? slot->blocks : 0), "changed",
 			 (json_int_t)(ready ? slot->changed : 0));
-	if (ready && key.left_out)
-		reason = why_left_out(step, phase);
-	if (json && (!ready || key.left_out)) {
+	if (json && ready)
+		add_paths(json, step, phase, slot->offset, rank);
+	if (json && reason) {
 		json_t *why = json_string(reason);
 
 		json_object_set_new(json, "reason", why ? why : json_string("unknown"));
@@ -316,8 +392,11 @@ static void write_slot(struct keyd_writer *writer, const struct keyd_slot *slot)
 	write_member(writer, "offset", slot->offset);
 	write_bool(writer, "active", slot->active);
 	write_bool(writer, "in_force", slot->in_force);
-	if (slot->phase != HD_NONE)
+	if (slot->phase != HD_NONE) {
 		write_member(writer, "phase", slot->phase);
+		keyd_paths_write(writer, keyd_step_spread(slot->step)->paths, slot->phase,
+				 slot->offset);
+	}
 	write_reason(writer, slot);
 	keyd_write(writer, "}");
 }
@@ -330,6 +409,7 @@ static void write_step(struct keyd_writer *writer, const struct keyd_step *step)
 	write_member(writer, "ranks", step->rank_count);
 	write_member(writer, "phases", step->phase_count);
 	write_bool(writer, "layout", step->layout.rank_count > 0);
+	keyd_paths_write_ranks(writer, step->own_spread.paths, step->job->offset);
 	keyd_write_name(writer, "active");
 	keyd_write(writer, "[");
 	write_active(writer, step);
@@ -350,6 +430,8 @@ void keyd_answer_job(const struct keyd_job *job, struct keyd_writer *head, size_
 		head->text->length = 0;
 	write_identity(head, job, job->state);
 	write_all_active(head, job);
+	keyd_write(tail, ",\"claimed\":");
+	keyd_write_number(tail, job->offsets);
 	keyd_write(tail, ",\"steps\":[");
 	LIST_FOREACH(step, &job->steps, link)
 	{

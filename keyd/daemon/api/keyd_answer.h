@@ -11,7 +11,7 @@
 
 /* What the answers to a placement and to a layout say about a phase. */
 struct keyd_figures {
-	uint32_t flows, contention, demand, usable;
+	uint32_t flows, contention, demand, usable, wanted; /* wanted: LID offsets */
 };
 
 /*
@@ -23,7 +23,8 @@ struct keyd_answering {
 	struct keyd_task task; /* first */
 	void *context; /* for finish() */
 	const struct keyd_job *job;
-	const struct keyd_step *step;
+	struct keyd_step *step;
+	const struct keyd_paths *paths; /* of the step */
 	unsigned lmc;
 	uint32_t phase_count;
 	struct keyd_text *answer, *names; /* NULL before run(), or: no memory */
@@ -33,7 +34,7 @@ struct keyd_answering {
 #define KEYD_NO_LMC 255u
 
 /* What a worker needs for the answer, with task.run; or NULL: no memory. The step has keys. */
-struct keyd_answering *keyd_answering_new(const struct keyd_job *job, const struct keyd_step *step,
+struct keyd_answering *keyd_answering_new(const struct keyd_job *job, struct keyd_step *step,
 					  unsigned lmc);
 
 /* Frees it with the texts that it has. */
@@ -54,8 +55,9 @@ void keyd_answer_row(const struct keyd_job *job, struct keyd_writer *writer);
 void keyd_answer_job(const struct keyd_job *job, struct keyd_writer *head, size_t *skip,
 		     struct keyd_writer *tail);
 
-/* A new object, or NULL. */
-json_t *keyd_answer_phase(const struct keyd_step *step, const struct keyd_slot *slot,
-			  uint32_t phase, bool ready, const char *reason);
+/* The answer to a request or join: a new object, or NULL. rank: that asks, and gets the offsets of its flows; HD_NONE:
+ * unknown. */
+json_t *keyd_answer_phase(const struct keyd_slot *slot, uint32_t phase, uint32_t rank, bool ready,
+			  const char *reason);
 
 #endif

@@ -40,14 +40,14 @@ static int answer_not_ready(struct keyd_op *op, const char *reason)
 {
 	op->keyd->metrics.not_ready++;
 	keyd_call_answer(op->call,
-			 keyd_answer_phase(op->step, slot_of(op), op->phase, false, reason));
+			 keyd_answer_phase(slot_of(op), op->phase, op->rank, false, reason));
 	keyd_op_end(op);
 	return STOP;
 }
 
 static int answer_ready(struct keyd_op *op)
 {
-	keyd_call_answer(op->call, keyd_answer_phase(op->step, slot_of(op), op->phase, true, ""));
+	keyd_call_answer(op->call, keyd_answer_phase(slot_of(op), op->phase, op->rank, true, ""));
 	keyd_op_end(op);
 	return STOP;
 }
@@ -115,28 +115,71 @@ static bool is_wanted(const struct keyd_step *step)
 }
 
 /* Steps on the same hosts have the same offset, so the last one that asks has it. */
+static bool is_replaced(const struct keyd_op *op, const struct keyd_step *step)
+{
+	return step != op->step && is_wanted(step) && keyd_step_overlaps(op->step, step);
+}
+
 static void end_other_steps(struct keyd_op *op)
 {
 	struct keyd_step *step;
 
 	LIST_FOREACH(step, &op->job->steps, link)
 	{
-		if (step == op->step || !is_wanted(step) || !keyd_step_overlaps(op->step, step))
+		if (!is_replaced(op, step))
 			continue;
 		keyd_program_remove(op->keyd, step);
 		for (uint32_t i = 0; i < step->slot_count; i++)
 			step->slots[i].active = false;
 		step->turn++;
-		keyd_program_note_inactive(op->keyd, step);
 	}
 }
 
-static void commit_active(struct keyd_op *op)
+/* What the database has of these steps then. */
+static int list_other_steps(struct keyd_op *op, const struct keyd_store_row **rows, uint32_t *count)
+{
+	struct keyd_store_row *row;
+	struct keyd_step *step;
+	uint32_t steps = 0;
+
+	*count = 0;
+	LIST_FOREACH(step, &op->job->steps, link)
+	{
+		steps++;
+	}
+	row = hd_arena_alloc(&op->memory, steps, sizeof(*row));
+	*rows = row;
+	LIST_FOREACH(step, &op->job->steps, link)
+	{
+		char *text;
+
+		if (op->memory.failed || !is_replaced(op, step))
+			continue;
+		text = keyd_step_active(step, KEYD_STEP_CEASES, 0);
+		row[(*count)++] = (struct keyd_store_row){
+		    .job = op->job->id,
+		    .step = step->name,
+		    .active = text ? hd_arena_strdup(&op->memory, text) : NULL};
+		op->memory.failed |= !text;
+		free(text);
+	}
+	return hd_arena_check(&op->memory);
+}
+
+/* Writes what the phases are to be. They are as before until that is done, and if it fails. */
+static int commit_phases(struct keyd_op *op, enum keyd_step_change change)
 {
 	free(op->text);
-	op->text = keyd_step_active(op->step);
+	op->text = keyd_step_active(op->step, change, op->phase);
 	op->change.row = (struct keyd_store_row){.active = op->text};
+	op->change.more_count = 0;
+	if (!op->text || (change == KEYD_STEP_BEGINS &&
+			  list_other_steps(op, &op->change.more, &op->change.more_count))) {
+		keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a phase");
+		return answer_problem(op);
+	}
 	keyd_op_commit(op, KEYD_STORE_ACTIVE);
+	return -1;
 }
 
 /* A node that joins takes the phase that the step has. Only if there was none, one begins. */
@@ -154,19 +197,33 @@ static int answer_join(struct keyd_op *op)
 }
 
 /* The caller does not know the step as it is: another phase has begun since it asked. */
-static int answer_late(struct keyd_op *op)
+static int answer_late(struct keyd_op *op, const char *call)
 {
 	keyd_problem_set(&op->problem, 409,
-			 "the request for phase %u of step %s is late: the step's turn was %u when "
+			 "the %s for phase %u of step %s is late: the step's turn was %u when "
 			 "it was made and is %u now; nothing has changed",
-			 op->phase, op->step->name, op->known_turn, op->step->turn);
+			 call, op->phase, op->step->name, op->known_turn, op->step->turn);
 	op->problem.has_turn = true;
 	op->problem.turn = op->step->turn;
 	return answer_problem(op);
 }
 
-/* The slot gets the phase. */
-static int begin_phase(struct keyd_op *op)
+/* The phase before is over. Its key stays in the switches until another phase needs its offset, so that ranks that still
+ * send have their routes. */
+static void leave_other_slots(struct keyd_op *op, const struct keyd_slot *own)
+{
+	for (uint32_t i = 0; i < op->step->slot_count; i++) {
+		struct keyd_slot *slot = &op->step->slots[i];
+
+		if (slot == own)
+			continue;
+		keyd_program_count(op->keyd, slot, false);
+		slot->active = slot->wanted = false;
+	}
+}
+
+/* The slot gets the phase, which the database has. */
+static void begin_phase(struct keyd_op *op)
 {
 	struct keyd_slot *slot = slot_of(op);
 
@@ -176,18 +233,25 @@ static int begin_phase(struct keyd_op *op)
 		keyd_slot_forget_shift(slot);
 		slot->in_force = false;
 	}
+	if (op->job->placement.mode == KEYD_ALTERNATE)
+		leave_other_slots(op, slot);
 	slot->hopeless = false;
 	slot->phase = op->phase;
 	slot->active = true;
-	op->state = ACTIVATED;
-	commit_active(op);
-	return -1;
+	op->step->newest = op->phase;
+	slot->turn = ++op->step->turn;
 }
 
 static int run_activate(struct keyd_op *op)
 {
 	const struct keyd_slot *slot;
 
+	if (op->rank != HD_NONE && op->rank >= op->step->rank_count) {
+		keyd_problem_set(&op->problem, 422,
+				 "step %s has the ranks 0 to %u; there is no rank %u",
+				 op->step->name, op->step->rank_count - 1, op->rank);
+		return answer_problem(op);
+	}
 	if (op->joins && keyd_step_present(op->step) != HD_NONE) {
 		op->phase = keyd_step_present(op->step);
 		return answer_join(op);
@@ -202,21 +266,17 @@ static int run_activate(struct keyd_op *op)
 	if (slot->active && slot->phase == op->phase)
 		return slot->in_force ? answer_ready(op) : KEYS;
 	if (op->has_known_turn && op->known_turn != op->step->turn)
-		return answer_late(op);
-	return begin_phase(op);
+		return answer_late(op, "request");
+	op->state = ACTIVATED;
+	return commit_phases(op, KEYD_STEP_BEGINS);
 }
 
 static int run_activated(struct keyd_op *op)
 {
-	struct keyd_slot *slot = slot_of(op);
-
-	if (!op->rc) {
-		op->step->newest = op->phase;
-		op->step->turn++;
-		return KEYS;
-	}
-	slot->active = false;
-	return answer_problem(op);
+	if (op->rc)
+		return answer_problem(op);
+	begin_phase(op);
+	return KEYS;
 }
 
 static int run_keys(struct keyd_op *op)
@@ -239,7 +299,8 @@ static void program(struct keyd_op *op)
 	for (uint32_t i = 0; i < op->step->slot_count; i++) {
 		struct keyd_slot *slot = &op->step->slots[i];
 
-		if (slot == own || (!slot->in_force && !slot->request))
+		if (slot == own ||
+		    (op->job->placement.mode == KEYD_OFFSET && !slot->in_force && !slot->request))
 			keyd_program_slot(op->keyd, slot);
 	}
 }
@@ -348,6 +409,7 @@ static struct keyd_op *new_op(struct keyd_call *call, enum keyd_phase_call kind,
 	memcpy(op->name, request.step, sizeof(op->name));
 	op->phase = request.phase;
 	op->joins = kind == KEYD_JOIN;
+	op->rank = request.has_rank ? request.rank : HD_NONE;
 	op->has_known_turn = request.has_turn;
 	op->known_turn = request.turn;
 	op->wait_ms = WAIT_FIRST_MS;
@@ -373,34 +435,43 @@ void keyd_phase_join(struct keyd_call *call)
 
 /* ---- done ---- */
 
+/* Writes that the phase has ended, if it is active, and the caller does not mean one before it. */
+static void begin_done(struct keyd_op *op)
+{
+	const struct keyd_slot *slot;
+
+	if (gives_up(op))
+		return;
+	op->step = keyd_step_find(op->job, op->name);
+	slot = op->step && op->phase < op->step->phase_count ? slot_of(op) : NULL;
+	if (!slot || !slot->active || slot->phase != op->phase) {
+		keyd_problem_set(&op->problem, 409, "phase %u of step %s is not active", op->phase,
+				 op->name);
+		answer_problem(op);
+	} else if (op->has_known_turn && op->known_turn < slot->turn) {
+		answer_late(op, "end");
+	} else {
+		op->state = 1;
+		commit_phases(op, KEYD_STEP_ENDS);
+	}
+}
+
 static void run_done(struct keyd_op *op)
 {
 	struct keyd_slot *slot;
 
 	if (!op->state) {
-		if (gives_up(op))
-			return;
-		op->step = keyd_step_find(op->job, op->name);
-		slot = op->step && op->phase < op->step->phase_count ? slot_of(op) : NULL;
-		if (!slot || !slot->active || slot->phase != op->phase) {
-			keyd_problem_set(&op->problem, 409, "phase %u of step %s is not active",
-					 op->phase, op->name);
-			answer_problem(op);
-			return;
-		}
-		slot->active = false;
-		op->state = 1;
-		commit_active(op);
+		begin_done(op);
 		return;
 	}
-	slot = slot_of(op);
 	if (op->rc) {
-		slot->active = true;
 		answer_problem(op);
 		return;
 	}
+	slot = slot_of(op);
+	slot->active = false;
 	keyd_program_count(op->keyd, slot, false);
-	if (op->job->placement.mode == KEYD_REWRITE)
+	if (op->job->placement.mode != KEYD_OFFSET)
 		slot->wanted = false;
 	keyd_call_answer(op->call, json_pack("{s:I}", "phase", (json_int_t)op->phase));
 	keyd_op_end(op);

@@ -115,17 +115,34 @@ static int begin(struct keyd_op *op)
 	return rc;
 }
 
+/* How many offsets the job takes. */
+static uint32_t count_offsets(struct keyd_op *op)
+{
+	struct keyd *keyd = op->keyd;
+	const struct keyd_job *job = op->job;
+	uint32_t phases = op->step->keys->phase_count;
+
+	if (job->placement.mode != KEYD_ALTERNATE)
+		return keyd_step_offsets(op->step, phases);
+	return phases > 1 && job->placement.keys != 1 &&
+		       keyd_offsets_room(&keyd->offsets, keyd->view, job->hosts,
+					 job->placement.host_count, 0, 0) > 1
+		   ? 2
+		   : 1;
+}
+
 static int take_offsets(struct keyd_op *op)
 {
 	struct keyd *keyd = op->keyd;
 	struct keyd_job *job = op->job;
-	uint32_t count = keyd_job_slot_count(job, op->step->keys->phase_count);
 	struct hd_error err = {""};
+	uint32_t count;
 	int rc;
 
 	if (!keyd->view || job->missing[0])
 		return keyd_problem_set(&op->problem, 503,
 					"the fabric has changed meanwhile; try again");
+	count = count_offsets(op);
 	if (job->placement.keys && count > job->placement.keys)
 		return keyd_problem_set(&op->problem, 422,
 					"the pattern has %u phases, and 'keys' allows %u offsets; "
@@ -148,17 +165,41 @@ static bool is_abandoned(struct keyd_op *op)
 	return !TAILQ_NEXT(op, link) && keyd_call_is_abandoned(op->call, &op->problem);
 }
 
+/* Others may have taken offsets since the keys were made: then phases that have several get one each. */
+static bool makes_again(struct keyd_op *op)
+{
+	struct keyd *keyd = op->keyd;
+	uint32_t count = keyd_step_offsets(op->step, op->step->keys->phase_count);
+
+	if (!op->job->spread.paths || !keyd->view ||
+	    count <= keyd_offsets_room(&keyd->offsets, keyd->view, op->job->hosts,
+				       op->job->placement.host_count, 0, 0))
+		return false;
+	keyd_paths_free(op->job->spread.paths);
+	op->job->spread = (struct keyd_spread){.known = false};
+	op->one_offset = true;
+	op->state = KEYS;
+	return true;
+}
+
 /* Offsets and numbers of keys. */
 static int settle(struct keyd_op *op)
 {
 	struct keyd *keyd = op->keyd;
-	int rc = op->rc ? op->rc : is_abandoned(op) ? -ECANCELED : take_offsets(op);
+	int rc = op->rc;
 
+	if (!rc && is_abandoned(op))
+		rc = -ECANCELED;
+	if (!rc && makes_again(op))
+		return keyd_op_make_keys(op);
+	if (!rc)
+		rc = take_offsets(op);
 	if (rc)
 		return rc;
 	if (keyd_step_add_slots(&keyd->jobs, op->step, op->step->keys->phase_count, keyd->next_key))
 		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a job");
 	keyd->next_key += op->step->slot_count;
+	op->state = ANSWER;
 	return begin_answer(op, keyd->view->lmc);
 }
 
@@ -201,7 +242,6 @@ static void run_place(struct keyd_op *op)
 		rc = begin(op);
 		break;
 	case KEYS:
-		op->state = ANSWER;
 		rc = settle(op);
 		break;
 	case ANSWER:
@@ -281,20 +321,27 @@ static void end_layout(struct keyd_op *op)
 	keyd_op_end(op);
 }
 
+/* The job takes more offsets, behind those that it has, or gives them back. */
+static void change_offsets(struct keyd_op *op, bool used)
+{
+	struct keyd_job *job = op->job;
+
+	if (!used)
+		job->offsets -= op->more_offsets;
+	if (op->keyd->view)
+		keyd_offsets_mark(&op->keyd->offsets, job->hosts, job->placement.host_count,
+				  job->offset + job->offsets, op->more_offsets, used);
+	if (used)
+		job->offsets += op->more_offsets;
+}
+
 static void fail_layout(struct keyd_op *op)
 {
+	change_offsets(op, false);
 	keyd_call_problem(op->call, &op->problem);
 	if (op->step)
 		keyd_step_free(&op->keyd->jobs, op->step);
 	keyd_op_end(op);
-}
-
-static bool is_active(const struct keyd_step *step)
-{
-	for (uint32_t i = 0; i < step->slot_count; i++)
-		if (step->slots[i].active)
-			return true;
-	return false;
 }
 
 static int begin_layout(struct keyd_op *op)
@@ -305,7 +352,7 @@ static int begin_layout(struct keyd_op *op)
 	if (keyd_call_is_abandoned(op->call, &op->problem))
 		return -ECANCELED;
 	op->old = keyd_step_find(op->job, op->name);
-	if (op->old && is_active(op->old))
+	if (op->old && keyd_step_is_active(op->old))
 		return keyd_problem_set(&op->problem, 409,
 					"step %s has an active phase and another layout; end the "
 					"phase first",
@@ -318,25 +365,53 @@ static int begin_layout(struct keyd_op *op)
 	return keyd_op_make_keys(op);
 }
 
+/* The offsets of the job, and those that the layout takes besides them. -EAGAIN: others have taken some since its keys
+ * were made, and these are made again. */
+static int extend_offsets(struct keyd_op *op)
+{
+	struct keyd *keyd = op->keyd;
+	struct keyd_job *job = op->job;
+	uint32_t count = keyd_step_offsets(op->step, op->step->keys->phase_count);
+
+	if (count <= job->offsets)
+		return 0;
+	if (keyd->view && keyd_step_spread(op->step)->paths) {
+		if (count <= keyd_offsets_room(&keyd->offsets, keyd->view, job->hosts,
+					       job->placement.host_count, job->offset,
+					       job->offsets)) {
+			op->more_offsets = count - job->offsets;
+			change_offsets(op, true);
+			return 0;
+		}
+		keyd_paths_free(op->step->own_spread.paths);
+		op->step->own_spread = (struct keyd_spread){.known = false};
+		op->one_offset = true;
+		return keyd_op_make_keys(op) ? -EINVAL : -EAGAIN;
+	}
+	return keyd_problem_set(&op->problem, 422,
+				"the pattern has %u phases for this layout, and the job has "
+				"%u offsets",
+				op->step->keys->phase_count, job->offsets);
+}
+
 static int settle_layout(struct keyd_op *op)
 {
 	struct keyd *keyd = op->keyd;
 	uint32_t phases;
+	int rc;
 
 	if (op->rc)
 		return op->rc;
 	if (keyd_call_is_abandoned(op->call, &op->problem))
 		return -ECANCELED;
+	rc = extend_offsets(op);
+	if (rc)
+		return rc == -EAGAIN ? 0 : rc;
 	phases = op->step->keys->phase_count;
-	if (keyd_job_slot_count(op->job, phases) > op->job->offsets)
-		return keyd_problem_set(
-		    &op->problem, 422,
-		    "the pattern has %u phases for this layout, and the job has "
-		    "%u offsets",
-		    phases, op->job->offsets);
 	if (keyd_step_add_slots(&keyd->jobs, op->step, phases, keyd->next_key))
 		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a step");
 	keyd->next_key += op->step->slot_count;
+	op->state = LAYOUT_ANSWER;
 	return begin_answer(op, KEYD_NO_LMC);
 }
 
@@ -348,8 +423,12 @@ static int commit_layout(struct keyd_op *op)
 	keyd_step_set_answer(op->step, answer);
 	if (rc)
 		return rc;
+	op->step->turn = op->old ? op->old->turn : 0;
+	op->text = keyd_step_active(op->step, KEYD_STEP_STAYS, 0);
 	op->change.row = (struct keyd_store_row){.body = op->step->layout.text,
+						 .active = op->text,
 						 .answer = op->step->answer->bytes,
+						 .offsets = op->more_offsets ? op->job->offsets : 0,
 						 .key = (int64_t)op->step->slots[0].key};
 	keyd_op_commit(op, KEYD_STORE_STEP);
 	return 0;
@@ -371,7 +450,6 @@ static void run_layout(struct keyd_op *op)
 		rc = begin_layout(op);
 		break;
 	case LAYOUT_KEYS:
-		op->state = LAYOUT_ANSWER;
 		rc = settle_layout(op);
 		break;
 	case LAYOUT_ANSWER:
@@ -382,7 +460,6 @@ static void run_layout(struct keyd_op *op)
 		rc = op->rc;
 		if (!rc) {
 			if (op->old) {
-				op->step->turn = op->old->turn;
 				keyd_program_remove(op->keyd, op->old);
 				keyd_step_free(&op->keyd->jobs, op->old);
 			}

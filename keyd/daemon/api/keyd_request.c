@@ -218,13 +218,17 @@ static int take_mode(const json_t *root, struct keyd_place_request *out,
 		     struct keyd_problem *problem)
 {
 	const json_t *mode = json_object_get(root, "mode");
+	static const char *const names[] = {
+	    [KEYD_REWRITE] = "rewrite", [KEYD_OFFSET] = "offset", [KEYD_ALTERNATE] = "alternate"};
 	const char *text = mode ? json_string_value(mode) : "rewrite";
 
-	if (!text || (strcmp(text, "rewrite") && strcmp(text, "offset")))
-		return keyd_problem_set(problem, 422,
-					"'mode' is neither \"rewrite\" nor \"offset\"");
-	out->mode = strcmp(text, "rewrite") ? KEYD_OFFSET : KEYD_REWRITE;
-	return 0;
+	for (unsigned i = 0; text && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(text, names[i])) {
+			out->mode = (enum keyd_mode)i;
+			return 0;
+		}
+	return keyd_problem_set(problem, 422,
+				"'mode' is not \"rewrite\", \"offset\" or \"alternate\"");
 }
 
 static int take_place(const json_t *root, struct keyd_place_request *out,
@@ -335,9 +339,9 @@ int keyd_request_layout(const char *body, size_t length, struct keyd_layout_requ
 int keyd_request_phase(const char *body, size_t length, enum keyd_phase_call call,
 		       struct keyd_phase_request *out, struct keyd_problem *problem)
 {
-	static const char *const known[][4] = {[KEYD_REQUEST] = {"step", "phase", "turn"},
-					       [KEYD_DONE] = {"step", "phase"},
-					       [KEYD_JOIN] = {"step"}};
+	static const char *const known[][5] = {[KEYD_REQUEST] = {"step", "phase", "turn", "rank"},
+					       [KEYD_DONE] = {"step", "phase", "turn"},
+					       [KEYD_JOIN] = {"step", "rank"}};
 	json_t *root = load(body, length, known[call], problem);
 	struct keyd_phase_request request = {.step = "0"};
 	const json_t *step;
@@ -347,9 +351,12 @@ int keyd_request_phase(const char *body, size_t length, enum keyd_phase_call cal
 		return -EINVAL;
 	step = json_object_get(root, "step");
 	request.has_turn = json_object_get(root, "turn") != NULL;
+	request.has_rank = json_object_get(root, "rank") != NULL;
 	rc = take_number(root, "phase", 0, HD_KEY_PHASES_MAX - 1, &request.phase, problem);
 	if (!rc)
 		rc = take_number(root, "turn", 0, UINT32_MAX, &request.turn, problem);
+	if (!rc)
+		rc = take_number(root, "rank", 0, HD_KEY_RANKS_MAX - 1, &request.rank, problem);
 	if (!rc && step) {
 		if (json_is_string(step) &&
 		    keyd_request_is_id(json_string_value(step), json_string_length(step)))

@@ -17,7 +17,8 @@
 #define KEYD_BODY_LARGEST ((size_t)1 << 20)
 #define KEYD_TRIES_MAX 100000u
 
-enum keyd_mode { KEYD_REWRITE, KEYD_OFFSET };
+/* Alternate: phases change places between two offsets, so that a key is there before the one before it goes. */
+enum keyd_mode { KEYD_REWRITE, KEYD_OFFSET, KEYD_ALTERNATE };
 
 /* PUT /v1/jobs/{id}. All memory is in the arena. */
 struct keyd_place_request {
@@ -58,8 +59,10 @@ enum keyd_phase_call { KEYD_REQUEST, KEYD_DONE, KEYD_JOIN };
 struct keyd_phase_request {
 	char step[KEYD_ID_LONGEST + 1];
 	uint32_t phase; /* of request and done */
-	bool has_turn; /* of request */
+	bool has_turn; /* of request and done */
 	uint32_t turn; /* of the step, as the caller knows it */
+	bool has_rank; /* of request and join */
+	uint32_t rank; /* that calls */
 };
 
 /* 0, or -EINVAL with the problem; then there is nothing to release. Cost: O(bytes). */

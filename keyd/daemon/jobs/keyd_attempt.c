@@ -16,6 +16,7 @@ struct keyd_attempting {
 	struct keyd_slot *slot;
 	struct keyd_view *view; /* a reference */
 	struct hd_key_flow *flows;
+	uint8_t *offsets; /* of the flows */
 	struct hd_key_loads *loads;
 	struct hd_key_attempts_request request;
 	struct hd_key_attempts *attempts; /* NULL: the worker makes them */
@@ -75,12 +76,15 @@ static int copy(const struct keyd *keyd, const struct keyd_slot *slot,
 	const struct hd_key *key = key_of(slot);
 
 	attempting->flows = calloc((size_t)key->flow_count + 1, sizeof(*attempting->flows));
+	attempting->offsets = calloc((size_t)key->flow_count + 1, 1);
 	attempting->loads = hd_key_loads_new(keyd->view->tree);
-	if (!attempting->flows || !attempting->loads)
+	if (!attempting->flows || !attempting->offsets || !attempting->loads)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < key->flow_count; i++)
+	for (uint32_t i = 0; i < key->flow_count; i++) {
 		attempting->flows[i] =
 		    (struct hd_key_flow){key->routes[i].source, key->routes[i].destination};
+		attempting->offsets[i] = key->routes[i].offset;
+	}
 	memcpy(attempting->loads->flows, keyd->loads->flows,
 	       keyd->loads->link_count * sizeof(*keyd->loads->flows));
 	return 0;
@@ -98,7 +102,8 @@ static struct hd_key_attempts_request request_of(const struct keyd *keyd,
 		    .flows = attempting->flows,
 		    .flow_count = key_of(slot)->flow_count,
 		    .algorithm = HD_COLOUR_AUTO,
-		    .offsets = 1,
+		    .offsets = key_of(slot)->offsets ? key_of(slot)->offsets : 1,
+		    .flow_offsets = attempting->offsets,
 		    .best_effort = true,
 		    .leave_out = best_effort,
 		    .threads = 1},
@@ -122,6 +127,7 @@ void keyd_attempt_end(struct keyd_op *op)
 	hd_key_attempts_free(attempting->attempts);
 	hd_key_loads_free(attempting->loads);
 	free(attempting->flows);
+	free(attempting->offsets);
 	keyd_view_release(attempting->view);
 	free(attempting);
 	op->attempting = NULL;

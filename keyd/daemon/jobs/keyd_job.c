@@ -112,6 +112,7 @@ void keyd_job_free(struct keyd_jobs *jobs, struct keyd_job *job)
 	TAILQ_REMOVE(&jobs->list, job, link);
 	jobs->count--;
 	discharge(job, job->bytes);
+	keyd_paths_free(job->spread.paths);
 	hd_arena_release(&job->placement.arena);
 	free(job->hosts);
 	keyd_text_release(job->answer);
@@ -232,7 +233,44 @@ static int find_rank_hosts(struct keyd_step *step, const struct keyd_layout_requ
 
 uint32_t keyd_job_slot_count(const struct keyd_job *job, uint32_t phase_count)
 {
-	return job->placement.mode == KEYD_OFFSET ? phase_count : 1;
+	switch (job->placement.mode) {
+	case KEYD_OFFSET:
+		return phase_count;
+	case KEYD_ALTERNATE:
+		return job->offsets;
+	default:
+		return 1;
+	}
+}
+
+struct keyd_spread *keyd_step_spread(struct keyd_step *step)
+{
+	return step->layout.rank_count ? &step->own_spread : &step->job->spread;
+}
+
+void keyd_step_take_paths(struct keyd_step *step, struct keyd_paths *paths)
+{
+	struct keyd_spread *spread = keyd_step_spread(step);
+
+	spread->known = true;
+	spread->paths = paths;
+	charge(step->job, step->layout.rank_count ? step : NULL, keyd_paths_bytes(paths));
+}
+
+uint32_t keyd_step_first_offset(struct keyd_step *step, uint32_t phase)
+{
+	const struct keyd_paths *paths = keyd_step_spread(step)->paths;
+
+	if (step->job->placement.mode != KEYD_OFFSET)
+		return step->job->offset;
+	return step->job->offset + (paths ? paths->phases[phase].first : phase);
+}
+
+uint32_t keyd_step_offsets(struct keyd_step *step, uint32_t phase_count)
+{
+	const struct keyd_paths *paths = keyd_step_spread(step)->paths;
+
+	return paths ? paths->offsets : keyd_job_slot_count(step->job, phase_count);
 }
 
 int keyd_step_add_slots(struct keyd_jobs *jobs, struct keyd_step *step, uint32_t phase_count,
@@ -248,9 +286,11 @@ int keyd_step_add_slots(struct keyd_jobs *jobs, struct keyd_step *step, uint32_t
 	charge(step->job, step, count * sizeof(*step->slots));
 	for (uint32_t i = 0; i < count; i++) {
 		step->slots[i] = (struct keyd_slot){.step = step,
+						    .number = i,
 						    .key = first_key + i,
 						    .phase = many ? i : HD_NONE,
-						    .offset = step->job->offset + i};
+						    .offset = many ? keyd_step_first_offset(step, i)
+								   : step->job->offset + i};
 		if (!tsearch(&step->slots[i], &jobs->by_key, compare_keys))
 			return -ENOMEM;
 		step->slot_count++;
@@ -359,6 +399,7 @@ void keyd_step_free(struct keyd_jobs *jobs, struct keyd_step *step)
 	LIST_REMOVE(step, link);
 	keyd_step_drop_keys(step);
 	discharge(step->job, step->bytes);
+	keyd_paths_free(step->own_spread.paths);
 	hd_arena_release(&step->layout.arena);
 	free(step->rank_host);
 	free(step->slots);
@@ -388,7 +429,25 @@ void keyd_slot_forget_shift(struct keyd_slot *slot)
 
 struct keyd_slot *keyd_step_slot(struct keyd_step *step, uint32_t phase)
 {
-	return &step->slots[step->job->placement.mode == KEYD_OFFSET ? phase : 0];
+	uint32_t other = 0;
+
+	if (step->job->placement.mode != KEYD_ALTERNATE)
+		return &step->slots[step->job->placement.mode == KEYD_OFFSET ? phase : 0];
+	for (uint32_t i = 0; i < step->slot_count; i++) {
+		if (step->slots[i].phase == phase)
+			return &step->slots[i];
+		if (step->newest != HD_NONE && step->slots[other].phase == step->newest)
+			other = i; /* ranks may still use the newest phase */
+	}
+	return &step->slots[other];
+}
+
+bool keyd_step_is_active(const struct keyd_step *step)
+{
+	for (uint32_t i = 0; i < step->slot_count; i++)
+		if (step->slots[i].active)
+			return true;
+	return false;
 }
 
 uint32_t keyd_step_present(struct keyd_step *step)
@@ -415,19 +474,105 @@ bool keyd_step_overlaps(const struct keyd_step *one, const struct keyd_step *oth
 	return found;
 }
 
-char *keyd_step_active(const struct keyd_step *step)
+/* Whether the slot has an active phase after the change; then which, and since which turn. */
+static bool is_active_after(const struct keyd_slot *slot, enum keyd_step_change change,
+			    uint32_t phase, uint32_t *active, uint32_t *turn)
 {
-	size_t size = 13 + 12 * (size_t)step->slot_count, at = 0;
+	struct keyd_step *step = slot->step;
+	bool own = slot == keyd_step_slot(step, phase);
+
+	*active = slot->phase;
+	*turn = slot->turn;
+	if (change == KEYD_STEP_CEASES || (change == KEYD_STEP_ENDS && own))
+		return false;
+	if (change == KEYD_STEP_BEGINS && !own && step->job->placement.mode == KEYD_ALTERNATE)
+		return false;
+	if (change != KEYD_STEP_BEGINS || !own)
+		return slot->active;
+	*active = phase;
+	*turn = step->turn + 1;
+	return true;
+}
+
+static uint32_t turn_after(const struct keyd_step *step, enum keyd_step_change change)
+{
+	return step->turn + (change == KEYD_STEP_BEGINS || change == KEYD_STEP_CEASES);
+}
+
+char *keyd_step_active(struct keyd_step *step, enum keyd_step_change change, uint32_t phase)
+{
+	size_t size = 32 + 36 * (size_t)step->slot_count, at = 0;
+	uint32_t active, turn = turn_after(step, change), began;
 	char *text = malloc(size);
 
 	if (!text)
 		return NULL;
 	text[0] = '\0';
 	for (uint32_t i = 0; i < step->slot_count; i++)
-		if (step->slots[i].active)
-			at += (size_t)snprintf(text + at, size - at, "%s%u", at ? " " : "",
-					       step->slots[i].phase);
+		if (is_active_after(&step->slots[i], change, phase, &active, &began))
+			at += (size_t)snprintf(
+			    text + at, size - at,
+			    step->job->placement.mode == KEYD_ALTERNATE ? "%u:%u+%u " : "%u:%u ",
+			    active, began, step->slots[i].number);
 	if (!at && step->newest != HD_NONE)
-		snprintf(text, size, "-%u", step->newest);
+		at = (size_t)snprintf(text, size, "-%u ", step->newest);
+	if (turn)
+		snprintf(text + at, size - at, "@%u", turn);
 	return text;
+}
+
+/* A phase that was active is wanted again. */
+static void take_phase(struct keyd_step *step, struct keyd_slot *slot, uint32_t phase,
+		       uint32_t turn)
+{
+
+	slot->phase = phase;
+	slot->active = slot->wanted = true;
+	slot->turn = turn;
+	if (step->newest == HD_NONE || turn >= step->turn) {
+		step->newest = phase;
+		step->turn = turn;
+	}
+}
+
+/* Takes a word: "3:7", "3", "-3" or "@8". NULL: it is none. */
+static const char *take_word(struct keyd_step *step, const char *text)
+{
+	const char *digits = text + (*text == '-' || *text == '@');
+	char *end;
+	unsigned long number = strtoul(digits, &end, 10);
+
+	if (*digits < '0' || *digits > '9')
+		return NULL;
+	if (*text == '@') {
+		step->turn = (uint32_t)number;
+	} else if (number >= step->phase_count) {
+		return NULL;
+	} else if (*text == '-') {
+		step->newest = (uint32_t)number;
+		step->turn = 1;
+	} else {
+		unsigned long turn = *end == ':' ? strtoul(end + 1, &end, 10) : 1;
+
+		unsigned long place = *end == '+' ? strtoul(end + 1, &end, 10) : 0;
+
+		take_phase(step,
+			   step->job->placement.mode == KEYD_ALTERNATE && place < step->slot_count
+			       ? &step->slots[place]
+			       : keyd_step_slot(step, (uint32_t)number),
+			   (uint32_t)number, (uint32_t)turn);
+	}
+	return end;
+}
+
+void keyd_step_take_active(struct keyd_step *step, const char *text)
+{
+	while (text && *text) {
+		text = take_word(step, text);
+		while (text && *text == ' ')
+			text++;
+	}
+	/* in mode offset all phases are in the switches, once one has begun */
+	for (uint32_t i = 0; i < step->slot_count && step->job->placement.mode == KEYD_OFFSET; i++)
+		step->slots[i].wanted |= keyd_step_is_active(step);
 }

@@ -2,7 +2,8 @@
 /*
  * Jobs, their steps, and the slots of a step: a slot is a key of the key channel. In mode rewrite a
  * step has one slot, which holds the phase that was requested last; in mode offset each phase has a
- * slot and an offset of its own.
+ * slot and an offset of its own; in mode alternate there are two, of which one holds that phase and the
+ * other the one before it.
  */
 #ifndef KEYD_JOB_H
 #define KEYD_JOB_H
@@ -19,10 +20,12 @@ struct keyd_op;
 
 struct keyd_slot {
 	struct keyd_step *step;
+	uint32_t number; /* in the step */
 	uint64_t key; /* number on the key channel */
 	uint32_t phase; /* HD_NONE: none yet */
 	uint32_t offset;
 	bool active; /* the phase was requested and is not done */
+	uint32_t turn; /* of the step, when the phase began */
 	bool wanted; /* the phase should be in the switches */
 	bool in_force; /* it is */
 	bool sent; /* the manager may have entries of this key */
@@ -45,6 +48,12 @@ struct keyd_slot {
 	char reason[HD_CHANNEL_TEXT]; /* why the key is not in force */
 };
 
+/* The LID offsets of flows, for one layout of ranks. */
+struct keyd_spread {
+	bool known; /* they were chosen: they do not change any more */
+	struct keyd_paths *paths; /* NULL: one offset for each phase */
+};
+
 struct keyd_step {
 	LIST_ENTRY(keyd_step) link;
 	struct keyd_job *job;
@@ -53,6 +62,7 @@ struct keyd_step {
 	uint32_t rank_count;
 	uint32_t *rank_host; /* [rank_count] index into the job's hosts */
 	uint32_t phase_count;
+	struct keyd_spread own_spread; /* of its layout. See keyd_step_spread() */
 	struct keyd_keys *keys; /* NULL: to be made. See keyd_step_take_keys() */
 	TAILQ_ENTRY(keyd_step) recent; /* of the user, if there are keys */
 	size_t bytes; /* that it takes without keys */
@@ -76,6 +86,7 @@ struct keyd_job {
 	uint32_t *hosts; /* [placement.host_count] hosts of the present view; HD_NONE: not there */
 	char missing[HD_ERROR_TEXT]; /* which host is not there; "": all are */
 	uint32_t offset, offsets; /* that its keys use; 0: none yet */
+	struct keyd_spread spread; /* of the placement's layout */
 	struct keyd_text *answer; /* to the placement */
 	struct keyd_text *names; /* see keyd_answer_names() */
 	LIST_HEAD(, keyd_step) steps;
@@ -119,7 +130,8 @@ bool keyd_job_duplicate(const struct keyd_job *job, uint32_t *first, uint32_t *s
 int keyd_step_new(struct keyd_job *job, const char *name, struct keyd_layout_request *layout,
 		  struct keyd_step **out, struct hd_error *err);
 
-/* Gives a step the slots for so many phases, with the keys from first_key on. Errors: -ENOMEM. */
+/* Gives a step the slots for so many phases, with the keys from first_key on. The offsets of the job and of its flows are
+ * known. Errors: -ENOMEM. */
 int keyd_step_add_slots(struct keyd_jobs *jobs, struct keyd_step *step, uint32_t phase_count,
 			uint64_t first_key);
 
@@ -145,8 +157,22 @@ void keyd_slot_forget_shift(struct keyd_slot *slot);
 /* The slot that a phase uses. */
 struct keyd_slot *keyd_step_slot(struct keyd_step *step, uint32_t phase);
 
+/* The offsets of the step's flows: those of its own layout, or of the placement's. */
+struct keyd_spread *keyd_step_spread(struct keyd_step *step);
+
+/* Notes the offsets that were chosen, and takes them over. paths may be NULL. */
+void keyd_step_take_paths(struct keyd_step *step, struct keyd_paths *paths);
+
+/* The first LID offset of a phase of the step, and how many offsets all phases take. Its offsets are known, or there is
+ * one for each phase. */
+uint32_t keyd_step_first_offset(struct keyd_step *step, uint32_t phase);
+uint32_t keyd_step_offsets(struct keyd_step *step, uint32_t phase_count);
+
 /* Slots of a step of this job. */
 uint32_t keyd_job_slot_count(const struct keyd_job *job, uint32_t phase_count);
+
+/* Whether a phase is active. */
+bool keyd_step_is_active(const struct keyd_step *step);
 
 /* The phase that who joins the step now finds: the newest one, or another one if only that is active.
  * HD_NONE: none has begun. O(slots). */
@@ -155,11 +181,23 @@ uint32_t keyd_step_present(struct keyd_step *step);
 /* Whether ranks of both steps are on one host. */
 bool keyd_step_overlaps(const struct keyd_step *one, const struct keyd_step *other);
 
+/* A change of the phases of a step that is not made yet. */
+enum keyd_step_change {
+	KEYD_STEP_STAYS, /* none */
+	KEYD_STEP_BEGINS, /* a phase begins */
+	KEYD_STEP_ENDS, /* a phase ends */
+	KEYD_STEP_CEASES /* another step ends all of its phases */
+};
+
 /*
- * The active phases as text, "0 3", in a buffer that the caller frees. "-3": none is active, and phase
- * 3 began last. "": none has begun. NULL: no memory.
+ * The phases of a step after a change, as the database has them: "0:5 3:7 @7", the active phases with the turns in
+ * which they began, and the step's turn. "3:7+1": it is in slot 1, in mode alternate. "-3 @8": none is active, and phase 3 began last. "": none has begun. In a
+ * buffer that the caller frees. NULL: no memory. phase: that begins or ends, else 0.
  */
-char *keyd_step_active(const struct keyd_step *step);
+char *keyd_step_active(struct keyd_step *step, enum keyd_step_change change, uint32_t phase);
+
+/* What that text says. A text without turns, of an older heddle-keyd, is of turn 1. */
+void keyd_step_take_active(struct keyd_step *step, const char *text);
 
 const char *keyd_job_state_name(enum keyd_job_state state);
 

@@ -13,7 +13,10 @@
 struct making {
 	const struct keyd_keys_request *request;
 	const struct hd_key_pattern *pattern;
+	const struct keyd_paths *paths; /* offsets of flows; NULL: one for each phase */
+	bool only_spread; /* only phases with more than one offset */
 	struct keyd_keys *keys;
+	struct hd_key **made; /* [phases] */
 	atomic_int rc;
 	struct hd_error err;
 	atomic_flag failed;
@@ -28,38 +31,47 @@ int keyd_keys_pattern(const struct keyd_place_request *placement, uint32_t rank_
 				   placement->flows, out, err);
 }
 
+/* A flow of a phase between hosts. */
+struct placed {
+	struct hd_key_flow flow;
+	uint32_t offset;
+};
+
 static int compare_flows(const void *one, const void *other)
 {
 	return memcmp(one, other, sizeof(struct hd_key_flow));
 }
 
 /* The flows of a phase between hosts, each pair once. Returns their number. */
-static uint32_t flows_of(const struct making *making, uint32_t phase, struct hd_key_flow *flows)
+static uint32_t flows_of(const struct making *making, uint32_t phase, struct placed *placed)
 {
 	const struct hd_key_pattern *pattern = making->pattern;
 	const uint32_t *rank_host = making->request->rank_host;
 	uint32_t count = 0, kept = 0;
 
 	for (uint32_t i = pattern->base[phase]; i < pattern->base[phase + 1]; i++) {
-		flows[count].source = rank_host[pattern->flows[i].source];
-		flows[count].destination = rank_host[pattern->flows[i].destination];
-		count += flows[count].source != flows[count].destination;
+		const struct hd_rank_flow *ranks = &pattern->flows[i];
+
+		placed[count] = (struct placed){
+		    {rank_host[ranks->source], rank_host[ranks->destination]},
+		    keyd_paths_offset(making->paths, phase, ranks->source, ranks->destination)};
+		count += placed[count].flow.source != placed[count].flow.destination;
 	}
-	qsort(flows, count, sizeof(*flows), compare_flows);
+	qsort(placed, count, sizeof(*placed), compare_flows);
 	for (uint32_t i = 0; i < count; i++)
-		if (!i || compare_flows(&flows[i], &flows[kept - 1]))
-			flows[kept++] = flows[i];
+		if (!i || compare_flows(&placed[i], &placed[kept - 1]))
+			placed[kept++] = placed[i];
 	return kept;
 }
 
 /* Notes why the first flow without a path has none. Without memory there is no reason. */
-static void explain(struct keyd_keys *keys, uint32_t phase, const struct hd_key_flow *flows)
+static void explain(struct keyd_keys *keys, uint32_t phase, const struct hd_key *key,
+		    const struct hd_key_flow *flows)
 {
-	const struct hd_key *key = keys->keys[phase];
 	struct hd_error why = {""};
 	uint32_t flow = 0;
 
-	if (!key->left_out)
+	if (!key->left_out || keys->notes[phase].why)
 		return;
 	while (flow < key->flow_count && !key->routes[flow].left_out)
 		flow++;
@@ -67,27 +79,44 @@ static void explain(struct keyd_keys *keys, uint32_t phase, const struct hd_key_
 	keys->notes[phase].why = strdup(why.text);
 }
 
+static int make_key(struct making *making, uint32_t phase, const struct hd_key_flow *flows,
+		    uint32_t count, const uint8_t *offsets, struct hd_error *err)
+{
+	const struct hd_key_request request = {.tree = making->request->view->tree,
+					       .flows = flows,
+					       .flow_count = count,
+					       .algorithm = HD_COLOUR_AUTO,
+					       .offsets = keyd_paths_count(making->paths, phase),
+					       .flow_offsets = offsets,
+					       .best_effort = true,
+					       .leave_out = making->request->placement->best_effort,
+					       .threads = 1};
+	int rc = hd_key_make(&request, &making->made[phase], err);
+
+	if (!rc)
+		explain(making->keys, phase, making->made[phase], flows);
+	return rc;
+}
+
 static int make_phase(struct making *making, uint32_t phase, struct hd_error *err)
 {
 	const struct hd_key_pattern *pattern = making->pattern;
 	uint32_t count = pattern->base[phase + 1] - pattern->base[phase];
-	struct hd_key_flow *flows = calloc(count + 1, sizeof(*flows));
-	struct hd_key_request request = {.tree = making->request->view->tree,
-					 .flows = flows,
-					 .algorithm = HD_COLOUR_AUTO,
-					 .offsets = 1,
-					 .best_effort = true,
-					 .threads = 1};
-	int rc;
+	struct hd_arena arena = {0};
+	struct placed *placed = hd_arena_alloc(&arena, count + 1, sizeof(*placed));
+	struct hd_key_flow *flows = hd_arena_alloc(&arena, count + 1, sizeof(*flows));
+	uint8_t *offsets = hd_arena_alloc(&arena, count + 1, 1);
+	int rc = hd_arena_check(&arena) ? hd_error_no_memory(err) : 0;
 
-	if (!flows)
-		return hd_error_no_memory(err);
-	request.flow_count = flows_of(making, phase, flows);
-	request.leave_out = making->request->placement->best_effort;
-	rc = hd_key_make(&request, &making->keys->keys[phase], err);
-	if (!rc)
-		explain(making->keys, phase, flows);
-	free(flows);
+	if (!rc) {
+		count = flows_of(making, phase, placed);
+		for (uint32_t i = 0; i < count; i++) {
+			flows[i] = placed[i].flow;
+			offsets[i] = (uint8_t)placed[i].offset;
+		}
+		rc = make_key(making, phase, flows, count, offsets, err);
+	}
+	hd_arena_release(&arena);
 	return rc;
 }
 
@@ -98,7 +127,11 @@ static void make_phases(void *context, uint32_t begin, uint32_t end, unsigned wo
 	(void)worker;
 	for (uint32_t phase = begin; phase < end && !making->rc; phase++) {
 		struct hd_error err = {""};
-		int rc = make_phase(making, phase, &err);
+		int rc;
+
+		if (making->only_spread && keyd_paths_count(making->paths, phase) < 2)
+			continue;
+		rc = make_phase(making, phase, &err);
 
 		if (rc && !atomic_flag_test_and_set(&making->failed)) {
 			making->err = err;
@@ -194,6 +227,61 @@ static void settle(struct keyd_keys *keys)
 	keys->bytes = bytes;
 }
 
+/* Makes the keys of phases with several offsets once more, and takes those that have less contention for it. */
+static int make_spread(struct making *making, struct keyd_paths *paths)
+{
+	uint32_t phases = making->pattern->phase_count, better = 0;
+	struct hd_key **made = calloc((size_t)phases + 1, sizeof(struct hd_key *));
+
+	if (!made)
+		return hd_error_no_memory(&making->err);
+	making->made = made;
+	making->paths = paths;
+	making->only_spread = true;
+	hd_parallel_for(making->request->threads, phases, 1, make_phases, making);
+	for (uint32_t phase = 0; !making->rc && phase < phases; phase++)
+		if (made[phase])
+			better += made[phase]->contention < making->keys->keys[phase]->contention;
+	for (uint32_t phase = 0; phase < phases; phase++) {
+		struct hd_key **own = &making->keys->keys[phase];
+		/* if ranks have their offsets in all phases, these are the same ones */
+		bool taken = !making->rc && made[phase] && better &&
+			     (paths->of_rank || made[phase]->contention < (*own)->contention);
+
+		hd_key_free(taken ? *own : made[phase]);
+		if (taken)
+			*own = made[phase];
+		else
+			keyd_paths_drop(paths, phase);
+	}
+	free(made);
+	return making->rc;
+}
+
+/* Gives flows further offsets, if that is of use. */
+static int spread(struct making *making)
+{
+	const struct keyd_keys_request *request = making->request;
+	bool own_offsets = request->placement->mode == KEYD_OFFSET;
+	const struct keyd_paths_request choosing = {.pattern = making->pattern,
+						    .fabric = request->view->fabric,
+						    .rank_host = request->rank_host,
+						    .keys = making->keys->keys,
+						    .own_offsets = own_offsets,
+						    .offsets_max = request->offsets_max};
+	struct keyd_paths *paths = NULL;
+	int rc = keyd_paths_choose(&choosing, &paths);
+
+	if (rc || !paths)
+		return rc ? hd_error_no_memory(&making->err) : 0;
+	rc = make_spread(making, paths);
+	if (!rc && keyd_paths_settle(paths, own_offsets))
+		making->keys->paths = paths;
+	else
+		keyd_paths_free(paths);
+	return rc;
+}
+
 static int make_all(struct making *making, struct keyd_problem *problem)
 {
 	const struct keyd_keys_request *request = making->request;
@@ -217,7 +305,11 @@ static int make_all(struct making *making, struct keyd_problem *problem)
 	    calloc(making->pattern->phase_count + 1, sizeof(*making->keys->notes));
 	if (!making->keys->keys || !making->keys->notes)
 		return keyd_problem_set(problem, 503, "heddle-keyd has no memory for these keys");
+	making->made = making->keys->keys;
+	making->paths = request->paths;
 	hd_parallel_for(request->threads, making->pattern->phase_count, 1, make_phases, making);
+	if (!making->rc && !request->paths && request->offsets_max > 1)
+		making->rc = spread(making);
 	if (making->rc)
 		return refuse(making->rc, &making->err, problem);
 	settle(making->keys);
@@ -282,6 +374,7 @@ void keyd_keys_free(struct keyd_keys *keys)
 	}
 	free(keys->keys);
 	free(keys->notes);
+	keyd_paths_free(keys->paths);
 	if (keys->used)
 		atomic_fetch_sub(keys->used, keys->bytes);
 	keyd_view_release(keys->view);

@@ -3,6 +3,7 @@
 #ifndef KEYD_KEYS_H
 #define KEYD_KEYS_H
 
+#include "keyd_paths.h"
 #include "keyd_request.h"
 #include "keyd_view.h"
 
@@ -20,6 +21,8 @@ struct keyd_keys {
 	uint32_t phase_count;
 	struct hd_key **keys; /* [phase_count] */
 	struct keyd_key_note *notes; /* [phase_count] */
+	struct keyd_paths
+	    *paths; /* that were chosen for these keys, until someone takes them; NULL: none */
 	size_t bytes; /* that the keys take, counted in *used */
 	atomic_size_t *used;
 };
@@ -31,6 +34,9 @@ struct keyd_keys_request {
 	uint32_t rank_count;
 	const uint32_t *rank_host; /* [rank_count] hosts of the view */
 	uint32_t flows_max;
+	const struct keyd_paths
+	    *paths; /* the offsets of flows, if they are known; NULL: one for each phase */
+	uint32_t offsets_max; /* else: so many may be chosen; 0 or 1: one for each phase */
 	atomic_size_t *used; /* bytes that the owner of the job has; outlives the keys */
 	size_t bytes_max; /* that he may have */
 	unsigned threads;

@@ -41,12 +41,11 @@ static uint32_t find_run(const uint64_t *used, uint32_t limit, uint32_t count)
 	return 0;
 }
 
-int keyd_offsets_find(const struct keyd_offsets *offsets, const struct keyd_view *view,
-		      const uint32_t *hosts, uint32_t host_count, uint32_t count, uint32_t *first,
-		      struct hd_error *err)
+/* The offsets that any of the hosts uses; returns how many offsets all of them have. */
+static uint32_t used_by(const struct keyd_offsets *offsets, const struct keyd_view *view,
+			const uint32_t *hosts, uint32_t host_count, uint64_t *used)
 {
-	uint64_t used[KEYD_OFFSETS_LIMIT / 64] = {0};
-	uint32_t limit = KEYD_OFFSETS_LIMIT, found;
+	uint32_t limit = KEYD_OFFSETS_LIMIT;
 
 	for (uint32_t i = 0; i < host_count; i++) {
 		unsigned lmc;
@@ -59,6 +58,16 @@ int keyd_offsets_find(const struct keyd_offsets *offsets, const struct keyd_view
 		for (unsigned word = 0; word < KEYD_OFFSETS_LIMIT / 64; word++)
 			used[word] |= offsets->used[hosts[i]][word];
 	}
+	return limit;
+}
+
+int keyd_offsets_find(const struct keyd_offsets *offsets, const struct keyd_view *view,
+		      const uint32_t *hosts, uint32_t host_count, uint32_t count, uint32_t *first,
+		      struct hd_error *err)
+{
+	uint64_t used[KEYD_OFFSETS_LIMIT / 64] = {0};
+	uint32_t limit = used_by(offsets, view, hosts, host_count, used), found;
+
 	if (count >= limit)
 		return hd_error_set(
 		    err, -ERANGE,
@@ -74,6 +83,25 @@ int keyd_offsets_find(const struct keyd_offsets *offsets, const struct keyd_view
 				    limit - 1, count);
 	*first = found;
 	return 0;
+}
+
+uint32_t keyd_offsets_room(const struct keyd_offsets *offsets, const struct keyd_view *view,
+			   const uint32_t *hosts, uint32_t host_count, uint32_t first,
+			   uint32_t count)
+{
+	uint64_t used[KEYD_OFFSETS_LIMIT / 64] = {0};
+	uint32_t limit = used_by(offsets, view, hosts, host_count, used), run = 0, longest = 0;
+
+	if (count) {
+		while (first + count < limit && !is_used(used, first + count))
+			count++;
+		return count;
+	}
+	for (uint32_t offset = 1; offset < limit; offset++) {
+		run = is_used(used, offset) ? 0 : run + 1;
+		longest = run > longest ? run : longest;
+	}
+	return longest;
 }
 
 void keyd_offsets_mark(struct keyd_offsets *offsets, const uint32_t *hosts, uint32_t host_count,

@@ -27,6 +27,12 @@ int keyd_offsets_find(const struct keyd_offsets *offsets, const struct keyd_view
 		      const uint32_t *hosts, uint32_t host_count, uint32_t count, uint32_t *first,
 		      struct hd_error *err);
 
+/* How many offsets in a row a job on these hosts can have: it has `count` from `first` on already, to which those behind
+ * it can be added; count 0: it has none. O(hosts). */
+uint32_t keyd_offsets_room(const struct keyd_offsets *offsets, const struct keyd_view *view,
+			   const uint32_t *hosts, uint32_t host_count, uint32_t first,
+			   uint32_t count);
+
 /* Notes that the hosts use these offsets, or do not any more. */
 void keyd_offsets_mark(struct keyd_offsets *offsets, const uint32_t *hosts, uint32_t host_count,
 		       uint32_t first, uint32_t count, bool used);

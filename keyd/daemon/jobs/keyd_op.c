@@ -67,6 +67,7 @@ static void free_op(struct keyd_op *op)
 	TAILQ_REMOVE(&op->job->ops, op, link);
 	op->keyd->op_count--;
 	hd_arena_release(&op->layout.arena);
+	hd_arena_release(&op->memory);
 	free(op->text);
 	free(op);
 }
@@ -139,6 +140,11 @@ static void take_keys(struct keyd_task *task)
 	} else {
 		op->keyd->metrics.keys += op->keys->phase_count;
 		op->keyd->metrics.key_microseconds += op->make_us;
+		if (!keyd_step_spread(op->step)->known)
+			keyd_step_take_paths(op->step, op->keys->paths);
+		else
+			keyd_paths_free(op->keys->paths);
+		op->keys->paths = NULL;
 		keyd_step_take_keys(op->step, op->keys);
 		op->keys = NULL;
 	}
@@ -177,6 +183,20 @@ static uint32_t *rank_hosts(const struct keyd_step *step, struct keyd_problem *p
 	return hosts;
 }
 
+/* How many LID offsets the phases may have. 0: it is settled which ones they have. */
+static uint32_t offsets_max(const struct keyd_op *op)
+{
+	const struct keyd_job *job = op->job;
+	uint32_t room;
+
+	if (keyd_step_spread(op->step)->known || op->one_offset ||
+	    job->placement.mode == KEYD_ALTERNATE)
+		return 0;
+	room = keyd_offsets_room(&op->keyd->offsets, op->keyd->view, job->hosts,
+				 job->placement.host_count, job->offset, job->offsets);
+	return job->placement.keys && job->placement.keys < room ? job->placement.keys : room;
+}
+
 int keyd_op_make_keys(struct keyd_op *op)
 {
 	struct keyd *keyd = op->keyd;
@@ -193,6 +213,8 @@ int keyd_op_make_keys(struct keyd_op *op)
 						.rank_count = op->step->rank_count,
 						.rank_host = hosts,
 						.flows_max = keyd->config->max_flows,
+						.paths = keyd_step_spread(op->step)->paths,
+						.offsets_max = offsets_max(op),
 						.used = &op->job->user->bytes,
 						.bytes_max = keyd_memory_limit(keyd),
 						.threads = keyd->config->threads};

@@ -36,17 +36,21 @@ struct keyd_op {
 	struct keyd_answering *answering; /* the text of the answer, when it is made */
 	struct keyd_store_change change;
 	char *text; /* what the change refers to */
+	struct hd_arena memory; /* the same */
 	struct event timer;
 	uint64_t make_us; /* that the keys took */
 	uint64_t deadline; /* microseconds */
 	uint32_t wait_ms; /* until the next try */
 	char name[KEYD_ID_LONGEST + 1]; /* of the step that the call is about */
 	uint32_t phase;
+	uint32_t rank; /* that calls; HD_NONE: unknown */
 	bool joins; /* takes the step's phase as it is, in place of op->phase */
 	bool has_known_turn;
 	uint32_t known_turn; /* of the step, as the caller knows it */
 	struct keyd_layout_request layout;
 	struct keyd_step *old; /* that the step replaces */
+	uint32_t more_offsets; /* of the job, that its step takes */
+	bool one_offset; /* others have taken those that its phases could have */
 	struct keyd_rekeying *rekeying;
 	unsigned turn; /* among the operations of the rekeying */
 };

@@ -297,7 +297,7 @@ void keyd_program_lose(struct keyd *keyd, struct keyd_slot *slot, const char *re
 /* A change that no operation waits for. The task is first in it. */
 struct note {
 	struct keyd_store_change change;
-	char step[KEYD_ID_LONGEST + 1], job[KEYD_ID_LONGEST + 1], active[16];
+	char step[KEYD_ID_LONGEST + 1], job[KEYD_ID_LONGEST + 1];
 };
 
 static void free_note(struct keyd_task *task)
@@ -359,7 +359,7 @@ void keyd_program_store(struct keyd *keyd, struct keyd_slot *slot)
 	keyd_store_submit(keyd->store, &recipe->change);
 }
 
-static void submit(struct keyd *keyd, enum keyd_store_kind kind, const struct keyd_step *step)
+static void forget(struct keyd *keyd, const struct keyd_step *step)
 {
 	struct note *note = calloc(1, sizeof(*note));
 
@@ -367,26 +367,10 @@ static void submit(struct keyd *keyd, enum keyd_store_kind kind, const struct ke
 		return;
 	snprintf(note->job, sizeof(note->job), "%s", step->job->id);
 	snprintf(note->step, sizeof(note->step), "%s", step->name);
-	if (step->newest != HD_NONE)
-		snprintf(note->active, sizeof(note->active), "-%u", step->newest);
-	note->change = (struct keyd_store_change){
-	    .task = {.finish = free_note, .drop = free_note},
-	    .kind = kind,
-	    .row = {.job = note->job, .step = note->step, .active = note->active}};
+	note->change = (struct keyd_store_change){.task = {.finish = free_note, .drop = free_note},
+						  .kind = KEYD_STORE_DELETE_STEP,
+						  .row = {.job = note->job, .step = note->step}};
 	keyd_store_submit(keyd->store, &note->change);
-}
-
-void keyd_program_note_inactive(struct keyd *keyd, const struct keyd_step *step)
-{
-	submit(keyd, KEYD_STORE_ACTIVE, step);
-}
-
-static bool is_active(const struct keyd_step *step)
-{
-	for (uint32_t i = 0; i < step->slot_count; i++)
-		if (step->slots[i].active)
-			return true;
-	return false;
 }
 
 /* The oldest step that may go, or NULL; the newest is first in the list. */
@@ -399,7 +383,7 @@ static struct keyd_step *find_oldest(struct keyd_job *job, const struct keyd_ste
 	LIST_FOREACH(step, &job->steps, link)
 	{
 		(*count)++;
-		if (step != keep && !is_active(step))
+		if (step != keep && !keyd_step_is_active(step))
 			oldest = step;
 	}
 	return oldest;
@@ -414,7 +398,7 @@ void keyd_program_trim(struct keyd *keyd, struct keyd_job *job, const struct key
 	       (count > KEYD_STEPS_KEPT ||
 		(count > KEYD_STEPS_LEAST && keyd_memory_has_too_many_steps(keyd, job)))) {
 		keyd_program_remove(keyd, step);
-		submit(keyd, KEYD_STORE_DELETE_STEP, step);
+		forget(keyd, step);
 		keyd_step_free(&keyd->jobs, step);
 	}
 }

@@ -41,9 +41,6 @@ void keyd_program_remove(struct keyd *keyd, struct keyd_step *step);
 /* Notes that a key is not in the switches any more. */
 void keyd_program_lose(struct keyd *keyd, struct keyd_slot *slot, const char *reason);
 
-/* Writes that no phase of a step is active. Nothing waits for it. */
-void keyd_program_note_inactive(struct keyd *keyd, const struct keyd_step *step);
-
 /* Nobody says that a step has ended: it only asks no more. Forgets the oldest steps without an active
  * phase, other than `keep`, and takes their keys out, while the job has more than KEYD_STEPS_KEPT
  * or its steps take too much memory. O(steps). */
