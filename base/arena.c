@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ALIGNMENT 64u
+#define CHUNK_FIRST 2048u /* small computations come often, and zeroing costs time */
 #define CHUNK_SIZE (64u * 1024u)
 
 struct hd_arena_chunk {
@@ -33,6 +34,14 @@ static struct hd_arena_chunk *chunk_new(size_t size)
 	return chunk;
 }
 
+/* Bytes of the next chunk, if no more are needed at once. */
+static size_t next_size(const struct hd_arena_chunk *chunk)
+{
+	size_t size = chunk ? 2 * chunk->size : CHUNK_FIRST;
+
+	return size < CHUNK_SIZE ? size : CHUNK_SIZE;
+}
+
 static void *fail(struct hd_arena *arena)
 {
 	arena->failed = true;
@@ -48,7 +57,8 @@ void *hd_arena_alloc(struct hd_arena *arena, size_t count, size_t size)
 	bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 	struct hd_arena_chunk *chunk = arena->chunks;
 	if (!chunk || chunk->size - chunk->used < bytes) {
-		chunk = chunk_new(bytes > CHUNK_SIZE ? bytes : CHUNK_SIZE);
+		size_t least = next_size(chunk);
+		chunk = chunk_new(bytes > least ? bytes : least);
 		if (!chunk)
 			return fail(arena);
 		chunk->next = arena->chunks;

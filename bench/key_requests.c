@@ -2,12 +2,18 @@
 /*
  * Request/done pairs a second of heddle-keyd over its unix socket:
  *
- *	heddle-bench-requests KEYD [CONNECTIONS [SECONDS]]
+ *	heddle-bench-requests KEYD [CONNECTIONS [SECONDS [KIND [SOCKET]]]]
  *
- * Starts that heddle-keyd in a folder of its own, with this program as the subnet manager: it
- * answers each key at once and programs nothing. So the figure is that of the daemon alone. Each
- * connection has a job of 12 hosts in a fat tree of 1,728 and goes through its phases, so that each
- * request sends another key. Client and manager share this process and its one thread.
+ * Starts that heddle-keyd in a folder of its own. SOCKET: the key channel of an OpenSM that manages
+ * the fat tree XGFT(3;12,12,12;1,12,12), as bench/key_requests starts it. Without SOCKET this program
+ * is the subnet manager: it answers each key at once and programs nothing, so the figure is that of
+ * the daemon alone. Each connection has a job of 12 hosts. KIND:
+ *
+ *	rewrite		two phases in turn with one offset; each request sends another key (default)
+ *	same		one phase again and again; each request sends the key that is in force
+ *	offset		two phases in turn, each with an offset of its own; no request sends a key
+ *
+ * Clients and manager share this process and its one thread.
  */
 #include "key_requests_manager.h"
 #include "stopwatch.h"
@@ -19,6 +25,7 @@
 #include <heddle/fabric/write.h>
 #include <heddle/keyd/channel.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +39,7 @@
 #define JOBS_MAX 144u
 #define SAMPLES_MAX 4000000u
 
-enum step { PLACE, REQUEST, DONE };
+enum step { READY, PLACE, REQUEST, DONE };
 
 struct client {
 	struct bench *bench;
@@ -47,7 +54,9 @@ struct client {
 
 struct bench {
 	struct event_base *base;
-	struct key_requests_manager *manager;
+	struct key_requests_manager *manager; /* NULL: a real one */
+	const char *manager_socket;
+	bool rewrites, offsets; /* two phases; each with an offset */
 	char folder[64], socket_path[96];
 	pid_t daemon;
 	unsigned connections, placed;
@@ -85,8 +94,34 @@ static void place(struct client *client)
 	for (unsigned i = 0; i < HOSTS; i++)
 		at += snprintf(body + at, sizeof(body) - (size_t)at, "%s\"0x%x\"", i ? "," : "",
 			       0x100000 + 16 * (client->number + i * JOBS_MAX));
-	snprintf(body + at, sizeof(body) - (size_t)at, "]}");
+	snprintf(body + at, sizeof(body) - (size_t)at, "]%s}",
+		 client->bench->offsets ? ",\"mode\":\"offset\"" : "");
+	client->step = PLACE;
 	send_text(client, "PUT", "", body);
+}
+
+/* Asks whether heddle-keyd has a fabric. */
+static void ask_ready(evutil_socket_t unused, short what, void *context)
+{
+	static const char question[] = "GET /v1/fabric HTTP/1.1\r\n\r\n";
+	struct client *client = context;
+
+	(void)unused;
+	(void)what;
+	if (write(client->descriptor, question, sizeof(question) - 1) < 0)
+		die("cannot send");
+}
+
+static void take_ready(struct client *client)
+{
+	const struct timeval soon = {.tv_usec = 100000};
+	struct bench *bench = client->bench;
+
+	if (strstr(client->answer, "\"state\":\"ready\""))
+		for (unsigned i = 0; i < bench->connections; i++)
+			place(&bench->clients[i]);
+	else
+		event_base_once(bench->base, -1, EV_TIMEOUT, ask_ready, client, &soon);
 }
 
 static void call_phase(struct client *client, enum step step)
@@ -101,35 +136,51 @@ static void call_phase(struct client *client, enum step step)
 	send_text(client, "POST", step == REQUEST ? "/request" : "/done", body);
 }
 
-static void take_answer(struct client *client)
+static void take_placed(struct bench *bench)
+{
+	if (++bench->placed < bench->connections)
+		return;
+	bench->start = stopwatch_now();
+	for (unsigned i = 0; i < bench->connections; i++)
+		call_phase(&bench->clients[i], REQUEST);
+}
+
+static void take_done(struct client *client)
 {
 	struct bench *bench = client->bench;
 	double now = stopwatch_now();
-	bool measured = bench->start && client->pair_begin >= bench->start;
 
+	if (bench->count < SAMPLES_MAX) {
+		bench->request_times[bench->count] = client->request_time;
+		bench->pair_times[bench->count++] = now - client->pair_begin;
+	}
+	client->phase ^= bench->rewrites || bench->offsets;
+	if (now - bench->start >= bench->seconds * 1000)
+		event_base_loopbreak(bench->base);
+	else
+		call_phase(client, REQUEST);
+}
+
+static void take_answer(struct client *client)
+{
 	if (strncmp(client->answer, "HTTP/1.1 200", 12))
 		die(client->answer);
-	if (client->step == PLACE) {
-		if (++bench->placed < bench->connections)
-			return;
-		bench->start = now;
-		for (unsigned i = 0; i < bench->connections; i++)
-			call_phase(&bench->clients[i], REQUEST);
-	} else if (client->step == REQUEST) {
+	switch (client->step) {
+	case READY:
+		take_ready(client);
+		break;
+	case PLACE:
+		take_placed(client->bench);
+		break;
+	case REQUEST:
 		if (!strstr(client->answer, "\"ready\":true"))
 			die(client->answer);
-		client->request_time = now - client->begin;
+		client->request_time = stopwatch_now() - client->begin;
 		call_phase(client, DONE);
-	} else {
-		if (measured && bench->count < SAMPLES_MAX) {
-			bench->request_times[bench->count] = client->request_time;
-			bench->pair_times[bench->count++] = now - client->pair_begin;
-		}
-		client->phase ^= 1;
-		if (now - bench->start >= bench->seconds * 1000)
-			event_base_loopbreak(bench->base);
-		else
-			call_phase(client, REQUEST);
+		break;
+	case DONE:
+		take_done(client);
+		break;
 	}
 }
 
@@ -170,7 +221,7 @@ static char *make_netlist(size_t *length)
 {
 	const struct hd_generator *generator = hd_generator_find("xgft");
 	struct hd_options *options = hd_options_new(generator->options, generator->option_count);
-	struct hd_fabric *fabric, *spread;
+	struct hd_fabric *fabric = NULL, *spread = NULL;
 	struct hd_error err = {""};
 	char *text = NULL;
 	FILE *stream = open_memstream(&text, length);
@@ -210,9 +261,8 @@ static void start_daemon(struct bench *bench, const char *program)
 	if (!config)
 		die("cannot write heddle.conf");
 	fprintf(config,
-		"[keyd]\nsocket = %s\nstate = %s/state\nsm_sockets = %s/sm.sock\n"
-		"scheduler_uids = %u\n",
-		bench->socket_path, bench->folder, bench->folder, (unsigned)getuid());
+		"[keyd]\nsocket = %s\nstate = %s/state\nsm_sockets = %s\nscheduler_uids = %u\n",
+		bench->socket_path, bench->folder, bench->manager_socket, (unsigned)getuid());
 	fclose(config);
 	bench->daemon = fork();
 	if (!bench->daemon) {
@@ -238,8 +288,8 @@ static void on_ready(evutil_socket_t unused, short what, void *context)
 		client->event = event_new(bench->base, client->descriptor, EV_READ | EV_PERSIST,
 					  on_answer, client);
 		event_add(client->event, NULL);
-		place(client);
 	}
+	ask_ready(-1, 0, &bench->clients[0]);
 }
 
 /* Microseconds of processor time per pair, of this process or of the daemon after its end. */
@@ -262,22 +312,24 @@ static void report(struct bench *bench)
 		die("no pair was measured");
 	median_request = stopwatch_median(bench->request_times, bench->count);
 	median_pair = stopwatch_median(bench->pair_times, bench->count);
-	printf("%u connections, %.1f s, a subnet manager that answers at once and programs "
-	       "nothing\n",
-	       bench->connections, elapsed);
+	printf("%u connections, %.1f s, %s\n", bench->connections, elapsed,
+	       bench->manager ? "a subnet manager that answers at once and programs nothing"
+			      : "OpenSM");
 	printf("request/done pairs a second: %.0f\n", (double)bench->count / elapsed);
 	/* stopwatch_median() has sorted both */
 	printf("request: median %.2f ms, 99%% %.2f ms; pair: median %.2f ms, 99%% %.2f ms\n",
 	       median_request, bench->request_times[bench->count * 99 / 100], median_pair,
 	       bench->pair_times[bench->count * 99 / 100]);
-	printf("keys that the subnet manager got: %llu, with %.0f entries each\n",
-	       (unsigned long long)key_requests_manager_keys(bench->manager),
-	       key_requests_manager_entries(bench->manager));
+	if (bench->manager)
+		printf("keys that the subnet manager got: %llu, with %.0f entries each\n",
+		       (unsigned long long)key_requests_manager_keys(bench->manager),
+		       key_requests_manager_entries(bench->manager));
 	kill(bench->daemon, SIGTERM);
 	waitpid(bench->daemon, NULL, 0);
-	printf("processor time for a pair: heddle-keyd %.0f us in all its threads, client and "
-	       "subnet manager %.0f us\n",
-	       cpu_per_pair(bench, RUSAGE_CHILDREN), cpu_per_pair(bench, RUSAGE_SELF));
+	printf("processor time for a pair: heddle-keyd %.0f us in all its threads, clients%s %.0f "
+	       "us\n",
+	       cpu_per_pair(bench, RUSAGE_CHILDREN), bench->manager ? " and subnet manager" : "",
+	       cpu_per_pair(bench, RUSAGE_SELF));
 }
 
 static void stop(struct bench *bench)
@@ -289,34 +341,54 @@ static void stop(struct bench *bench)
 		fprintf(stderr, "heddle-bench-requests: %s is left\n", bench->folder);
 }
 
+static void take_arguments(struct bench *bench, int argc, char **argv)
+{
+	const char *kind = argc > 4 ? argv[4] : "rewrite";
+
+	if (argc > 2)
+		bench->connections = (unsigned)strtoul(argv[2], NULL, 10);
+	if (argc > 3)
+		bench->seconds = strtod(argv[3], NULL);
+	bench->rewrites = !strcmp(kind, "rewrite");
+	bench->offsets = !strcmp(kind, "offset");
+	bench->manager_socket = argc > 5 ? argv[5] : NULL;
+	if (argc < 2 || argc > 6 || !bench->connections || bench->connections > JOBS_MAX ||
+	    bench->seconds <= 0 || (!bench->rewrites && !bench->offsets && strcmp(kind, "same")))
+		die("usage: heddle-bench-requests KEYD [CONNECTIONS (1..144) [SECONDS "
+		    "[rewrite|same|offset [SOCKET]]]]");
+}
+
+static void start_manager(struct bench *bench)
+{
+	static char path[96];
+	size_t length = 0;
+	char *netlist = make_netlist(&length);
+
+	snprintf(path, sizeof(path), "%s/sm.sock", bench->folder);
+	bench->manager_socket = path;
+	bench->manager = key_requests_manager_new(bench->base, path, netlist, length);
+	if (!bench->manager)
+		die("no memory");
+}
+
 int main(int argc, char **argv)
 {
 	struct bench bench = {
 	    .folder = "/tmp/keyrequests.XXXXXX", .connections = 128, .seconds = 5};
 	const struct timeval settle = {.tv_sec = 1};
-	size_t length = 0;
-	char *netlist, path[96];
 
-	if (argc > 2)
-		bench.connections = (unsigned)strtoul(argv[2], NULL, 10);
-	if (argc > 3)
-		bench.seconds = strtod(argv[3], NULL);
-	if (argc < 2 || argc > 4 || !bench.connections || bench.connections > JOBS_MAX ||
-	    bench.seconds <= 0)
-		die("usage: heddle-bench-requests KEYD [CONNECTIONS (1..144) [SECONDS]]");
-	netlist = make_netlist(&length);
+	take_arguments(&bench, argc, argv);
 	if (!mkdtemp(bench.folder))
 		die("cannot make a folder");
 	snprintf(bench.socket_path, sizeof(bench.socket_path), "%s/keyd.sock", bench.folder);
-	snprintf(path, sizeof(path), "%s/sm.sock", bench.folder);
 	bench.base = event_base_new();
 	bench.clients = calloc(bench.connections, sizeof(*bench.clients));
 	bench.request_times = calloc(SAMPLES_MAX, sizeof(double));
 	bench.pair_times = calloc(SAMPLES_MAX, sizeof(double));
-	bench.manager = key_requests_manager_new(bench.base, path, netlist, length);
-	if (!bench.base || !bench.clients || !bench.request_times || !bench.pair_times ||
-	    !bench.manager)
+	if (!bench.base || !bench.clients || !bench.request_times || !bench.pair_times)
 		die("no memory");
+	if (!bench.manager_socket)
+		start_manager(&bench);
 	start_daemon(&bench, argv[1]);
 	event_base_once(bench.base, -1, EV_TIMEOUT, on_ready, &bench, &settle);
 	event_base_dispatch(bench.base);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "key_climb.h"
+#include "key_counts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,8 +34,9 @@ struct choosing {
 	const struct hd_key_tree *tree;
 	const struct hd_key *key;
 	const struct hd_key_loads *loads;
-	struct hd_key_loads *own; /* of the key alone, without a shift */
+	struct key_counts own; /* of the key alone, without a shift */
 	enum hd_key_objective objective;
+	bool skips_idle; /* colours and groups without flows, which cost the same everywhere */
 	struct hd_key_shift *shift;
 	struct hd_arena arena;
 	uint32_t *group; /* [flow_count] at the present level, without the shift */
@@ -65,7 +67,7 @@ static void add_link(struct cost *cost, const struct choosing *choosing, uint32_
 		return;
 	}
 	uint64_t flows = choosing->loads->flows[link];
-	uint64_t all = flows + choosing->own->flows[made];
+	uint64_t all = flows + key_counts_of(&choosing->own, made);
 	cost->sum += flows;
 	if (cost->most < all)
 		cost->most = all;
@@ -137,11 +139,21 @@ static uint64_t total_load(const struct choosing *choosing, uint32_t group, uint
 	return total;
 }
 
+static uint32_t flows_of(const struct choosing *choosing, uint32_t group, uint32_t colour)
+{
+	const uint32_t *first = choosing->first + group * choosing->level->parents + colour;
+
+	return first[1] - first[0];
+}
+
 static struct cost cost_of(const struct choosing *choosing, uint32_t group, uint32_t colour,
 			   uint32_t parent)
 {
 	uint32_t number = group * choosing->level->parents + colour;
 	struct cost best = {.possible = false};
+
+	if (choosing->skips_idle && !flows_of(choosing, group, colour))
+		return (struct cost){.possible = true};
 
 	for (uint32_t turn = 0; turn < choosing->level->parallel; turn++) {
 		struct cost cost = cost_of_turn(choosing, number, parent, turn);
@@ -158,13 +170,6 @@ static struct cost cost_of(const struct choosing *choosing, uint32_t group, uint
 }
 
 /* ---- one group ---- */
-
-static uint32_t flows_of(const struct choosing *choosing, uint32_t group, uint32_t colour)
-{
-	const uint32_t *first = choosing->first + group * choosing->level->parents + colour;
-
-	return first[1] - first[0];
-}
 
 /* Colours by their number of flows, largest first, then by number. */
 static void order_colours(struct choosing *choosing, uint32_t group)
@@ -297,10 +302,21 @@ static void lower_the_limit(struct choosing *choosing)
 		choose_parents(choosing);
 }
 
+/* Whether all colours of a group stay as they are, because they cost the same everywhere. */
+static bool is_idle(const struct choosing *choosing, uint32_t group)
+{
+	uint32_t parents = choosing->level->parents;
+
+	return choosing->skips_idle &&
+	       choosing->first[group * parents] == choosing->first[(group + 1) * parents];
+}
+
 static bool choose_group(struct choosing *choosing, uint32_t group)
 {
 	uint32_t parents = choosing->level->parents;
 
+	if (is_idle(choosing, group))
+		return true;
 	choosing->limit = UINT64_MAX;
 	choosing->tight = !choosing->tree->intact;
 	order_colours(choosing, group);
@@ -416,26 +432,38 @@ static int allocate(struct choosing *choosing)
 	choosing->colour = hd_arena_alloc(arena, parents, sizeof(uint32_t));
 	choosing->match = hd_arena_alloc(arena, parents, sizeof(uint32_t));
 	choosing->seen = hd_arena_alloc(arena, parents, sizeof(bool));
-	choosing->own = hd_key_loads_new(tree);
+	key_counts_init(&choosing->own, flows, 2 * tree->top, arena);
 	for (uint32_t level = 0; level < tree->top; level++)
 		choosing->shift->cable[level] = hd_arena_alloc(
 		    &choosing->shift->arena,
 		    (size_t)tree->level[level].groups * tree->level[level].cables, 1);
-	return hd_arena_check(arena) || hd_arena_check(&choosing->shift->arena) || !choosing->own
-		   ? -ENOMEM
-		   : 0;
+	return hd_arena_check(arena) || hd_arena_check(&choosing->shift->arena) ? -ENOMEM : 0;
+}
+
+static void count_flows(const struct choosing *choosing, const struct hd_key_shift *shift,
+			struct key_counts *counts)
+{
+	uint32_t links[2 * HD_KEY_LEVELS];
+
+	for (uint32_t i = 0; i < choosing->key->flow_count; i++) {
+		uint32_t hops =
+		    hd_key_path(choosing->tree, &choosing->key->routes[i], shift, links);
+
+		for (uint32_t hop = 0; hop < hops; hop++)
+			key_counts_put(counts, links[hop]);
+	}
 }
 
 /* What the links carry that a key uses. */
-static struct cost cost_of_key(const struct hd_key_loads *others, const struct hd_key_loads *own)
+static struct cost cost_of_key(const struct hd_key_loads *others, const struct key_counts *own)
 {
 	struct cost cost = {.possible = true};
 
-	for (uint32_t link = 0; link < own->link_count; link++) {
-		uint64_t all = (uint64_t)own->flows[link] + others->flows[link];
-		if (!own->flows[link])
-			continue;
-		cost.sum += (uint64_t)own->flows[link] * others->flows[link];
+	for (uint32_t i = 0; i < own->count; i++) {
+		const struct key_count *count = &own->places[own->used[i]];
+		uint64_t all = (uint64_t)count->flows + others->flows[count->link];
+
+		cost.sum += (uint64_t)count->flows * others->flows[count->link];
 		if (cost.most < all)
 			cost.most = all;
 	}
@@ -446,60 +474,67 @@ static struct cost cost_of_key(const struct hd_key_loads *others, const struct h
  * as it was made can be better. Errors: -ENOMEM. */
 static int keep_if_better(struct choosing *choosing)
 {
-	struct hd_key_loads *shifted = hd_key_loads_new(choosing->tree);
+	struct key_counts shifted = {.count = 0};
 
-	if (!shifted)
+	key_counts_init(&shifted, choosing->key->flow_count, 2 * choosing->tree->top,
+			&choosing->arena);
+	if (hd_arena_check(&choosing->arena))
 		return -ENOMEM;
-	hd_key_loads_add(shifted, choosing->tree, choosing->key, choosing->shift, 1);
-	struct cost stays = cost_of_key(choosing->loads, choosing->own);
-	struct cost moves = cost_of_key(choosing->loads, shifted);
+	count_flows(choosing, choosing->shift, &shifted);
+	struct cost stays = cost_of_key(choosing->loads, &choosing->own);
+	struct cost moves = cost_of_key(choosing->loads, &shifted);
 	if (is_better(&stays, &moves))
 		choose_levels(choosing, choosing->tree->top);
-	hd_key_loads_free(shifted);
 	return 0;
 }
 
 /* In a regular tree. Errors: -ENOMEM. */
-static int choose_regular(const struct hd_key_tree *tree, const struct hd_key *key,
-			  const struct hd_key_loads *loads, enum hd_key_objective objective,
-			  struct hd_key_shift *shift)
+static int choose_regular(struct choosing *choosing)
 {
-	struct choosing choosing = {
-	    .tree = tree, .key = key, .loads = loads, .objective = objective, .shift = shift};
-	int rc = allocate(&choosing);
+	uint32_t top = choosing->tree->top, lowest = 0;
+	int rc = allocate(choosing);
 
 	if (!rc) {
-		uint32_t lowest = 0;
-		hd_key_loads_add(choosing.own, tree, key, NULL, 1);
+		count_flows(choosing, NULL, &choosing->own);
 		/* where something is missing, a level may not bear the shift of those below it */
-		while (lowest < tree->top && choose_levels(&choosing, lowest) < tree->top)
+		while (lowest < top && choose_levels(choosing, lowest) < top)
 			lowest++;
-		if (lowest && lowest == tree->top)
-			choose_levels(&choosing, lowest);
-		if (objective == HD_KEY_SHIFT_LINKS)
-			rc = keep_if_better(&choosing);
+		if (lowest && lowest == top)
+			choose_levels(choosing, lowest);
+		if (choosing->objective == HD_KEY_SHIFT_LINKS)
+			rc = keep_if_better(choosing);
 	}
-	hd_key_loads_free(choosing.own);
-	hd_arena_release(&choosing.arena);
+	hd_arena_release(&choosing->arena);
 	return rc;
+}
+
+int key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key,
+		     const struct hd_key_loads *loads, enum hd_key_objective objective,
+		     bool skips_idle, struct hd_key_shift **out, struct hd_error *err)
+{
+	struct hd_key_shift *shift = calloc(1, sizeof(*shift));
+	struct choosing choosing = {.tree = tree,
+				    .key = key,
+				    .loads = loads,
+				    .objective = objective,
+				    .skips_idle = skips_idle && objective == HD_KEY_SHIFT_LINKS,
+				    .shift = shift};
+
+	if (!shift)
+		return hd_error_no_memory(err);
+	if (tree->ranks ? key_climb_shift(tree, key, loads, shift) : choose_regular(&choosing)) {
+		hd_key_shift_free(shift);
+		return hd_error_no_memory(err);
+	}
+	*out = shift;
+	return 0;
 }
 
 int hd_key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key,
 			const struct hd_key_loads *loads, enum hd_key_objective objective,
 			struct hd_key_shift **out, struct hd_error *err)
 {
-	struct hd_key_shift *shift = calloc(1, sizeof(*shift));
-
-	if (!shift)
-		return hd_error_no_memory(err);
-	int rc = tree->ranks ? key_climb_shift(tree, key, loads, shift)
-			     : choose_regular(tree, key, loads, objective, shift);
-	if (rc) {
-		hd_key_shift_free(shift);
-		return hd_error_no_memory(err);
-	}
-	*out = shift;
-	return 0;
+	return key_shift_choose(tree, key, loads, objective, true, out, err);
 }
 
 void hd_key_shift_free(struct hd_key_shift *shift)

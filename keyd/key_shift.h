@@ -21,4 +21,9 @@ struct hd_key_shift {
 	struct hd_arena arena;
 };
 
+/* hd_key_shift_choose(). skips_idle false: slower, with the same result; only tests want that. */
+int key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key,
+		     const struct hd_key_loads *loads, enum hd_key_objective objective,
+		     bool skips_idle, struct hd_key_shift **out, struct hd_error *err);
+
 #endif

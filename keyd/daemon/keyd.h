@@ -72,6 +72,7 @@ struct keyd {
 	struct keyd_metrics metrics;
 	struct keyd_phase_counts phases;
 	unsigned checks; /* of credentials, under way or queued */
+	unsigned parsings; /* of long bodies, under way or queued */
 	struct event *retry;
 	unsigned broken; /* keys since the last time that they were made again */
 	char broken_reason[HD_ERROR_TEXT]; /* of the first */

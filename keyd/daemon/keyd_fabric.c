@@ -192,6 +192,7 @@ void keyd_fabric_changed(void *context)
 	}
 	if (takes_keys(hello->engine))
 		return;
+	keyd->reading = NULL; /* that fabric is void when it has been read */
 	keyd->unsupported = *hello->engine;
 	if (keyd->unsupported) {
 		snprintf(keyd->no_view, sizeof(keyd->no_view),

@@ -163,8 +163,8 @@ static void on_drain(evutil_socket_t unused, short what, void *context)
 
 	(void)unused;
 	(void)what;
-	if ((run->keyd.op_count || keyd_show_is_busy(run->keyd.show) ||
-	     keyd_proposals_are_busy(run->keyd.proposals) ||
+	if ((run->keyd.op_count || run->keyd.checks || run->keyd.parsings ||
+	     keyd_show_is_busy(run->keyd.show) || keyd_proposals_are_busy(run->keyd.proposals) ||
 	     keyd_http_is_sending(run->keyd.http)) &&
 	    keyd_op_now() < run->drain_end)
 		return;

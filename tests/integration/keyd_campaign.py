@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The campaign tests/flaps/keyd: a site with OpenSM, heddle-keyd and munged, what happens to it, and the checks.
+"""The campaign tests/flaps/keyd: a site with OpenSM, heddle-keyd and Slurm, what happens to it, and the
+checks.
 The tables of the switches at each moment are those that ibsim has taken."""
 
 import bisect
@@ -19,6 +20,7 @@ import time
 
 import fabric_sim
 import keyd_campaign_clients as clients
+import keyd_campaign_slurm
 import slurm_sim
 from fabric_sim import Simulation, Topology, sbin_path, stop, tables, wait_until
 from keyd_process import KEYD, Keyd, settings, socket_of
@@ -41,23 +43,32 @@ MB = 1 << 20
 
 def missing():
     """What the campaign needs besides a simulation, and this machine lacks."""
-    tools = [tool for tool in ("munged", "munge") if not shutil.which(tool, path=sbin_path())]
-    return tools + [str(path) for path in (KEYD, fabric_sim.CLOCK) if not path.exists()]
+    tools = [] if shutil.which("munge", path=sbin_path()) else ["munge"]
+    return tools + slurm_sim.missing_tools() + [str(path) for path in (KEYD, fabric_sim.CLOCK) if not path.exists()]
 
 
-class Munged:
-    """A munged with a key of its own."""
+def named(folder, seed, nodes):
+    """The fabric, with names of Slurm's nodes for some hosts."""
+    path = fabric_sim.generate(folder, *FABRIC)
+    text = path.read_text()
+    hosts = sorted(set(re.findall(r'^Ca\s.*# "(\S+?)[ "]', text, re.MULTILINE)))
+    for number, host in enumerate(random.Random(f"{seed} nodes").sample(hosts, nodes), 1):
+        text = text.replace(f'"{host}"', f'"node{number}"').replace(f'"{host} ', f'"node{number} ')
+    path.write_text(text)
+    return path
 
-    def __init__(self, folder):
-        self.socket = folder / "munge.sock"
-        (folder / "key").write_bytes(os.urandom(128))
-        (folder / "key").chmod(0o600)
-        self.process = subprocess.Popen(
-            [shutil.which("munged", path=sbin_path()), "--foreground", "--force", "--origin=127.0.0.1",
-             f"--socket={self.socket}", f"--key-file={folder}/key", f"--pid-file={folder}/munged.pid",
-             f"--log-file={folder}/munged.log", f"--seed-file={folder}/seed"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(self.socket.exists, "munged")
+
+def slurm_phases(simulation, folder):
+    """Flows of the phases of jobs that Slurm starts, by pattern and ranks."""
+    topology, found = simulation.discover(), {}
+    for pattern in keyd_campaign_slurm.PATTERNS:
+        for ranks in keyd_campaign_slurm.SIZES:
+            (folder / "hosts").write_text("".join(f"node{i + 1}\n" for i in range(ranks)))
+            report = json.loads(fabric_sim.heddle("key", "make", topology, "--hosts", folder / "hosts", "-p", pattern,
+                                                  "--best-effort", "--json").stdout)
+            found[pattern, ranks] = [[[flow["source_rank"], flow["destination_rank"]] for flow in phase["flows"]]
+                                     for phase in report["phases"]]
+    return found
 
 
 class Record:
@@ -148,21 +159,23 @@ class Record:
 class Site:
     """Programs on a simulated fabric, and clients."""
 
-    def __init__(self, stack, seed, honest, hostile):
+    def __init__(self, stack, seed, honest, hostile, runners):
         self.random, self.seed = random.Random(f"{seed} events"), seed
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="heddle-keyd-")))
         self.folder.chmod(0o755)
-        self.simulation = stack.enter_context(
-            Simulation(fabric_sim.generate(self.folder, *FABRIC), agents=True, clock=True))
-        self.munged = Munged(self.folder)
-        stack.callback(stop, self.munged.process)
+        nodes = max(runners, 1) * keyd_campaign_slurm.NODES
+        self.simulation = stack.enter_context(Simulation(named(self.folder, seed, nodes), agents=True, clock=True))
+        ports = slurm_sim.free_ports(nodes + 2)
+        with_keys = slurm_sim.with_keys(str(self.folder / "keyd.sock"))
+        with_keys["more"] += "MessageTimeout=20\n"
+        self.slurm = stack.enter_context(slurm_sim.Slurm(nodes, port=ports + 1, **with_keys))
         self.opensm = self.make_opensm()
         self.opensm.__enter__()
         stack.callback(lambda: self.opensm.__exit__())
         self.record = Record(self.simulation)
-        self.port = slurm_sim.free_ports(1)
+        self.port = ports
         self.keyd = Keyd(self.folder, managers=socket_of(self.simulation.folder), tcp=f"127.0.0.1:{self.port}",
-                         munge_socket=self.munged.socket, scheduler_uids=0, **BUDGETS)
+                         munge_socket=self.slurm.munge_socket, scheduler_uids=0, **BUDGETS)
         self.number = multiprocessing.Value("i", 0)
         self.rss_base = self.rss_most = 0
         stack.callback(self.keyd.stop)
@@ -170,7 +183,7 @@ class Site:
         self.rss_base = self.rss()
         self.ends = sorted(end for end, far in self.record.topology.peer.items()
                            if {end[0], far[0]} <= self.record.topology.switches and end < far)
-        self.start_clients(stack, honest, hostile)
+        self.start_clients(stack, honest, hostile, runners)
 
     def make_opensm(self):
         return self.simulation.opensm("nrk", options={"lmc": LMC}, heddle_conf=settings(self.simulation.folder))
@@ -181,26 +194,39 @@ class Site:
         wait_until(self.keyd.answers, lambda: f"heddle-keyd\n{self.keyd.log()}")
         self.keyd.wait_ready()
 
-    def start_clients(self, stack, honest, hostile):
+    def start_clients(self, stack, honest, hostile, runners):
         topology = self.record.topology
-        hosts = sorted(name for name, node in topology.names.items() if node in self.record.leaf)
+        hosts = sorted(name for name, node in topology.names.items()
+                       if node in self.record.leaf and not name.startswith("node"))
         self.pause, self.end = multiprocessing.Event(), multiprocessing.Event()
-        self.paused, self.honest = multiprocessing.Value("i", 0), honest
-        self.shared = {"socket": self.keyd.socket, "tcp": self.port, "munge": self.munged.socket, "hosts": hosts,
+        self.paused, self.pausing = multiprocessing.Value("i", 0), honest + runners
+        self.shared = {"socket": self.keyd.socket, "tcp": self.port, "munge": self.slurm.munge_socket, "hosts": hosts,
                        "folder": self.folder, "seed": self.seed, "pause": self.pause, "paused": self.paused,
                        "end": self.end, "keyd": self.number, "honest": honest}
-        kinds = [clients.Honest] * honest + [clients.Hostile] * hostile + [clients.Spender] * bool(hostile)
+        kinds = ([clients.Honest] * honest + [keyd_campaign_slurm.Runner] * runners + [clients.Hostile] * hostile
+                 + [clients.Spender] * bool(hostile))
+        self.share_slurm([number for number, kind in enumerate(kinds) if kind is keyd_campaign_slurm.Runner])
         self.processes = [multiprocessing.Process(target=clients.start, args=(kind, self.shared, number), daemon=True)
                           for number, kind in enumerate(kinds)]
         stack.callback(self.stop_clients)
         for process in self.processes:
             process.start()
 
+    def share_slurm(self, numbers):
+        """What runners of Slurm's jobs with these numbers need."""
+        size = keyd_campaign_slurm.NODES
+        self.shared |= {"slurm": self.slurm.environment, "slurm_folder": self.slurm.folder,
+                        "phases": slurm_phases(self.simulation, self.folder),
+                        "nodes": {number: [f"node{i}" for i in range(part * size + 1, (part + 1) * size + 1)]
+                                  for part, number in enumerate(numbers)}}
+        for number in numbers:
+            (self.folder / f"runner-{number}").mkdir()
+
     def stop_clients(self):
         self.end.set()
-        os.kill(self.munged.process.pid, signal.SIGCONT)
+        self.slurm.munged.send_signal(signal.SIGCONT)
         for process in self.processes:
-            process.join(clients.CALL_MOST + 30)
+            process.join(clients.CALL_MOST + 60)
             if process.is_alive():
                 process.kill()
 
@@ -256,18 +282,56 @@ class Site:
         self.opensm.__enter__()
         self.start_keyd()
 
-    def stop_for_a_while(self, process):
-        process.send_signal(signal.SIGSTOP)
+    def stop_for_a_while(self, *numbers):
+        """Processes; some may have ended."""
+        for number in numbers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGSTOP)
         time.sleep(self.random.uniform(0.2, 4))
-        process.send_signal(signal.SIGCONT)
+        for number in numbers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGCONT)
 
     def stop_munged(self):
-        self.stop_for_a_while(self.munged.process)
+        self.stop_for_a_while(self.slurm.munged.pid)
+
+    def kill_munged(self):
+        self.slurm.munged.kill()
+        self.slurm.munged.wait()
+        time.sleep(self.random.choice((0, 0.5, 2)))
+        self.slurm.start_munged()
 
     def stop_opensm(self):
-        self.stop_for_a_while(self.opensm.process)
+        self.stop_for_a_while(self.opensm.process.pid)
 
-    EVENTS = {"flap": 8, "kill_keyd": 3, "kill_opensm": 2, "kill_both": 1, "stop_munged": 3, "stop_opensm": 2}
+    def some_nodes(self):
+        return self.random.sample(sorted(self.slurm.daemons), self.random.randint(1, len(self.slurm.daemons) // 2))
+
+    def stop_slurmd(self):
+        self.stop_for_a_while(*(self.slurm.daemons[node].pid for node in self.some_nodes()))
+
+    def kill_slurmd(self):
+        """Tasks and their slurmstepd go on."""
+        nodes = self.some_nodes()
+        for node in nodes:
+            self.slurm.daemons[node].kill()
+            self.slurm.daemons[node].wait()
+        time.sleep(self.random.choice((0, 0.5, 2)))
+        for node in nodes:
+            self.slurm.start_node(node)
+
+    def stop_slurmstepd(self):
+        self.stop_for_a_while(*(number for _, number in keyd_campaign_slurm.step_daemons(self.folder)))
+
+    def kill_slurmstepd(self):
+        """One of a job, which ends with that, the sooner the better."""
+        for folder, number in keyd_campaign_slurm.step_daemons(self.folder)[:1]:
+            (folder / "over").touch()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+
+    EVENTS = {"flap": 8, "kill_keyd": 3, "kill_opensm": 2, "kill_both": 1, "stop_munged": 3, "stop_opensm": 2,
+              "kill_munged": 1, "stop_slurmd": 5, "kill_slurmd": 2, "stop_slurmstepd": 2, "kill_slurmstepd": 1}
 
     def events(self):
         """Some random events in a row; their names."""
@@ -282,7 +346,7 @@ class Site:
     def rest(self):
         """Clients pause, and OpenSM sweeps until a sweep changes nothing."""
         self.pause.set()
-        wait_until(lambda: self.paused.value == self.honest or self.check_clients(), "a pause of the clients", 600)
+        wait_until(lambda: self.paused.value == self.pausing or self.check_clients(), "a pause of the clients", 600)
         self.rest_alone()
 
     def rest_alone(self):
@@ -310,6 +374,8 @@ class Campaign:
         self.stalest = 0  # seconds between the loss of a key in the switches and a grant that did not know of it
         self.places = []  # (seconds, seconds of it without a processor)
         self.beliefs = {}  # of clients in the pause: {job: what its client knows}
+        self.canceled = set()  # jobs of Slurm that hung
+        self.released = set()  # jobs with a release that had no answer
 
     def fault(self, text):
         self.faults.append(f"round {self.tally['rounds']}: {text}")
@@ -353,12 +419,19 @@ class Campaign:
             if "paused" in note:
                 self.beliefs[client] = note["jobs"]
                 continue
+            self.count_slurm(note)
             if "sent" not in note:
                 continue
             self.tally["calls"] += 1
             self.tally[f"{note['kind']} {note['status']}"] += 1
+            if note["kind"] == "release" and not note["status"]:
+                self.released.add(note["job"])
             if note["kind"] == "place" and note["status"] == 200:
                 self.check_place(note)
+            elif note["status"] == 404 and note["kind"] == "release" and note["job"] in self.released:
+                self.tally["releases without an answer"] += 1  # the one before was carried out
+            elif note["status"] == 404 and note["job"].isdigit():
+                self.tally["slurm without a place"] += 1  # its prolog found no heddle-keyd, or it has ended
             elif note["status"] == 404 or note["status"] >= 500 and note["status"] != 503:
                 self.fault(f"{note['kind']} of {note['job']}: {note['status']} {note['content']}")
             elif note["kind"] in ("request", "join") and note["status"] == 200:
@@ -366,6 +439,19 @@ class Campaign:
                               if "begins" in other and other["job"] == note["job"]), first)
                 self.check_grant(note, min(later, first))
                 self.turns[note["job"], note["step"]] = note["content"]["turn"]
+
+    def count_slurm(self, note):
+        if "ranks" in note:
+            self.tally["slurm jobs"] += 1
+            self.tally["slurm ranks"] += len(note["ranks"])
+            self.tally["slurm ranks with an offset"] += sum(map(bool, note["ranks"]))
+            self.tally["slurm ranks after a later phase"] += note["late"]
+            if len(set(note["ranks"]) - {0}) > 1:
+                self.fault(f"ranks of a job have the offsets {note['ranks']}")
+        self.tally["slurm jobs without an epilog"] += "left" in note
+        if "canceled" in note:
+            self.canceled.add(note["canceled"])
+            self.tally["slurm jobs canceled"] = len(self.canceled)
 
     def check_place(self, note):
         seconds, waited = (note["answered"] - note["sent"]) / 1e9, note["waited"] / 1e9
@@ -494,25 +580,30 @@ class Campaign:
         site = self.site
         site.note_rss()
         others = len(clients.HOSTILE) + 1  # and one address
-        bound = site.rss_base + MB * (len(clients.USERS) * BUDGETS["user_memory_mb"] + SLACK_MB
+        bound = site.rss_base + MB * ((len(clients.USERS) + 1) * BUDGETS["user_memory_mb"] + SLACK_MB
                                       + others * BUDGETS["max_user_connections"] * BODY_MB)
         self.rss_line = (f"RSS at most {site.rss_most / MB:.0f} MB, {site.rss_base / MB:.0f} MB in the beginning, "
                          f"budgets allow {bound / MB:.0f} MB")
         if b"__asan_init" not in KEYD.read_bytes() and site.rss_most > bound:
             self.fault(self.rss_line)
 
+    def place_line(self):
+        times = sorted(seconds for seconds, _ in self.places) or [0]
+        alone = sorted(max(seconds - waited, 0) for seconds, waited in self.places) or [0]
+        parts = [f"{name} {times[int(part * (len(times) - 1))]:.3f} s ({alone[int(part * (len(alone) - 1))]:.3f} s)"
+                 for name, part in (("median", 0.5), ("90%", 0.9), ("99%", 0.99), ("longest", 1))]
+        return f"{len(self.places)} places: {', '.join(parts)}; in brackets without the wait for a processor"
+
     def summary(self):
-        slowest = max(self.places, default=(0, 0))
-        return (f"{len(self.faults)} faults; {len(self.places)} places, the slowest {slowest[0]:.3f} s "
-                f"({slowest[1]:.3f} s without a processor); {self.rss_line}; stale grants up to "
+        return (f"{len(self.faults)} faults; {self.place_line()}; {self.rss_line}; stale grants up to "
                 f"{self.stalest:.3f} s after a loss; all was well up to {self.longest:.1f} s after a rest; "
                 f"{dict(sorted(self.tally.items()))}")
 
 
-def run(seed, minutes, honest, hostile, keep=None, report=None):
+def run(seed, minutes, honest, hostile, runners=2, keep=None, report=None):
     """A campaign. report(round names, new faults) is called after each round. Returns the Campaign."""
     with contextlib.ExitStack() as stack:
-        site = Site(stack, seed, honest, hostile)
+        site = Site(stack, seed, honest, hostile, runners)
         if keep:
             stack.callback(keep_logs, site, keep)  # before the folder goes, and while the programs run
         campaign = Campaign(site)
@@ -529,6 +620,7 @@ def run(seed, minutes, honest, hostile, keep=None, report=None):
 
 def keep_logs(site, keep):
     keep.mkdir(parents=True, exist_ok=True)
-    for path in (site.keyd.log_path, site.opensm.log_file, *site.folder.glob("*.jsonl")):
+    for path in (site.keyd.log_path, site.opensm.log_file, *site.folder.glob("*.jsonl"),
+                 *site.folder.glob("slurm-*.out"), *site.slurm.folder.glob("*.log")):
         if path.exists():
             shutil.copy(path, keep / path.name)

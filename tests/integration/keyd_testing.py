@@ -2,6 +2,7 @@
 """heddle-keyd, whose answers are compared with the document of its API, and a fake subnet manager that speaks the key
 channel."""
 
+import contextlib
 import os
 import re
 import socket
@@ -104,6 +105,18 @@ class FakeManager:
     def send_fabric(self, connection):
         self.send(connection, FABRIC, struct.pack(f"!QII{len(self.aside)}Q", self.epoch, len(self.aside),
                                                   len(self.fabric), *self.aside) + self.fabric)
+
+    @contextlib.contextmanager
+    def together(self):
+        """What takes messages and sends them as one piece."""
+        class Collector:
+            data = b""
+
+            def sendall(self, more):
+                self.data += more
+        collector = Collector()
+        yield collector
+        self.connections[0].sendall(collector.data)
 
     def change_fabric(self, fabric=None, broken=()):
         """A new epoch. broken: keys that fall back."""

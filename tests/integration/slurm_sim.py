@@ -115,14 +115,14 @@ class Slurm:
         for name in ("SLURM_JOB_ID", "HEDDLE_KEYD"):
             self.environment.pop(name, None)
         try:
-            self._start_munged()
+            self._make_munged()
             self._write_conf()
             for path in (self.folder, self.folder / "state"):
                 shutil.chown(path, self.user)
             self._start("slurmctld", "slurmctld", "-D", "-c", "-i")
             self.daemons = {}  # slurmd by the name of its node
             for node in range(1, self.nodes + 1):
-                self.daemons[f"node{node}"] = self._start(f"node{node}", "slurmd", "-D", "-N", f"node{node}")
+                self.start_node(f"node{node}")
             wait_until(self._ready, "the nodes of Slurm")
         except BaseException as error:
             logs = self.logs()
@@ -141,19 +141,28 @@ class Slurm:
         self.stack.callback(stop, process)
         return process
 
-    def _start_munged(self):
+    def _make_munged(self):
         folder = self.folder / "munge"
         folder.mkdir(mode=0o755)
         key = folder / "key"
         key.write_bytes(secrets.token_bytes(128))
         key.chmod(0o400)
         self.munge_socket = folder / "s"
-        process = self._start("munged", "munged", "-F", "--force", f"--socket={self.munge_socket}",
-                              f"--key-file={key}", f"--pid-file={folder}/pid",
-                              f"--log-file={folder}/log", f"--seed-file={folder}/seed")
-        wait_until(lambda: self.munge_socket.exists() or process.poll() is not None, "munged")
-        if process.poll() is not None:
+        self.start_munged()
+
+    def start_munged(self):
+        """Also after its end."""
+        folder = self.folder / "munge"
+        self.munged = self._start("munged", "munged", "-F", "--force", f"--socket={self.munge_socket}",
+                                  f"--key-file={folder}/key", f"--pid-file={folder}/pid",
+                                  f"--log-file={folder}/log", f"--seed-file={folder}/seed")
+        wait_until(lambda: self.munge_socket.exists() or self.munged.poll() is not None, "munged")
+        if self.munged.poll() is not None:
             raise Failure("munged ended:\n" + tail(self.folder / "munged.out"))
+
+    def start_node(self, name):
+        """The slurmd of a node, also after its end."""
+        self.daemons[name] = self._start(name, "slurmd", "-D", "-N", name)
 
     def _write_conf(self):
         port = self.port or free_ports(self.nodes + 1)

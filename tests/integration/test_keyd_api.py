@@ -2,6 +2,7 @@
 """The calls of heddle-keyd, against a fake subnet manager. Keyd.call() holds each answer to
 doc/guide/keyd-api.yaml."""
 
+import json
 import os
 import pathlib
 import socket
@@ -438,6 +439,51 @@ def test_body_of_one_mebibyte(keyd):
     body = b'{"hosts": ["a"], "pattern": "' + b"x" * (1 << 20)
     body = body[:(1 << 20) - 2] + b'"}'
     refused(keyd.call("PUT", "/v1/jobs/1", body), 422, "host 'a'")
+
+
+def test_long_bodies(keyd):
+    """Long bodies get the same answers as short ones, with the place of a fault."""
+    phases = [[[0, 1]]] * 20000
+    long = json.dumps({"hosts": HOSTS[:2], "phases": phases})
+    assert keyd.call("PUT", "/v1/jobs/1", long).status == 200
+    assert keyd.call("PUT", "/v1/jobs/1", long).status == 200
+    refused(keyd.call("PUT", "/v1/jobs/1", json.dumps({"hosts": HOSTS[:2], "phases": phases[1:]})), 409, "job 1")
+    answer = keyd.call("PUT", "/v1/jobs/2", long[:-1])
+    assert answer.status == 400 and answer.json["offset"] == len(long) - 1
+    refused(keyd.call("PUT", "/v1/jobs/2", json.dumps({"hosts": HOSTS[:2], "phases": [*phases, [[0, 2]]]})), 422,
+            "phases[20000][0]")
+    assert keyd.place("3", HOSTS[:2], "ring").status == 200
+    ranks = {"ranks": HOSTS[:2] * 2000}
+    assert keyd.call("PUT", "/v1/jobs/3/steps/1/layout", ranks).json["ranks"] == 4000
+    assert keyd.call("PUT", "/v1/jobs/3/steps/1/layout", ranks).status == 200
+    refused(keyd.call("PUT", "/v1/jobs/3/steps/2/layout", {"ranks": HOSTS[:2] * 2000 + ["nobody"]}), 422, "nobody")
+    assert [step["step"] for step in keyd.get("/v1/jobs/3").json["steps"]] == ["1", "0"]
+
+
+def test_long_body_of_a_job_that_goes(keyd):
+    """A layout that is read while its job goes, and another user gets one of this name, is not that job's."""
+    body = json.dumps({"ranks": HOSTS[:2] * 20000})
+    head = f"PUT /v1/jobs/1/steps/mine/layout HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
+    for _ in range(10):
+        assert keyd.place("1", HOSTS[:2], "ring", uid=1).status == 200
+        stream = socket.socket(socket.AF_UNIX)
+        stream.connect(str(keyd.socket))
+        stream.sendall((head + body).encode())
+        assert keyd.release("1").status == 200
+        assert keyd.place("1", HOSTS[:2], "ring", uid=2).status == 200
+        status = stream.recv(12)
+        stream.close()
+        assert status == b"HTTP/1.1 404" or status == b"HTTP/1.1 200"
+        if status.endswith(b"404"):
+            assert [step["step"] for step in keyd.get("/v1/jobs/1").json["steps"]] == ["0"]
+        keyd.release("1")
+
+
+def test_long_body_of_a_request(keyd):
+    """A request needs a few bytes. Parsing more would keep others waiting."""
+    keyd.place("1", HOSTS)
+    for call in ("request", "join", "done"):
+        refused(keyd.call("POST", f"/v1/jobs/1/{call}", json.dumps({"step": "0"}) + " " * 4096), 413, "4096")
 
 
 def test_several_requests_on_one_connection(keyd):

@@ -399,6 +399,19 @@ def test_late_request(remote):
     assert remote.keyd.get("/v1/jobs/1").json["active"] == [1]
 
 
+def test_stop_while_a_credential_is_checked(remote):
+    """heddle-keyd answers the call before it ends."""
+    prepare_job(remote)
+    with held_call(remote, "POST", "/v1/jobs/1/request", '{"phase": 0}') as connection:
+        remote.keyd.process.terminate()
+        wait_for(lambda: "stopping" in remote.keyd.log(), "the signal")
+        time.sleep(0.3)  # some looks of heddle-keyd at what is under way
+    answer = Answer(connection.getresponse())
+    connection.close()
+    assert answer.status == 200 and answer.json["ready"]
+    assert remote.keyd.process.wait(PATIENCE) == 0
+
+
 def test_abandoned_release(remote):
     """A job that is placed again meanwhile stays, as when Slurm runs a job a second time."""
     prepare_job(remote)

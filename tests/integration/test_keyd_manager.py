@@ -269,6 +269,25 @@ def test_engine_changes(site):
     wait_for(lambda: keyd.request("1").json["ready"], "a key")
 
 
+def test_engine_changes_while_a_fabric_is_read(site):
+    """The fabric that is read meanwhile is not taken: there are no keys for it."""
+    manager = site.manager()
+    keyd = site.daemon().start()
+    with manager.lock:
+        manager.epoch = 7
+        with manager.together() as connection:
+            manager.send_fabric(connection)
+            manager.engine = "dmodk"
+            manager.greet(connection)
+    wait_for(lambda: "engine 'dmodk'" in keyd.log(), "the other engine")
+    for _ in range(50):  # as long as the fabric is read
+        assert keyd.get("/v1/fabric").json["state"] == "unsupported"
+    manager.epoch = 8
+    manager.route_with("nrk")
+    wait_for(lambda: keyd.get("/v1/fabric").json["epoch"] == 8, "the fabric after that")
+    assert "fabric of epoch 7" not in keyd.log()
+
+
 def test_no_fat_tree(site):
     """A fabric that is no fat tree: the reason is told, and nothing is placed."""
     site.fabric = netlist(site.folder, "--dims", "3,3", kind="mesh")

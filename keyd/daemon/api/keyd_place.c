@@ -2,6 +2,7 @@
 #include "keyd_answer.h"
 #include "keyd_calls.h"
 #include "keyd_op.h"
+#include "keyd_parse.h"
 #include "keyd_program.h"
 
 #include <errno.h>
@@ -284,31 +285,34 @@ static void place_new(struct keyd_call *call, uint32_t uid, struct keyd_place_re
 		keyd_job_free(&keyd->jobs, job);
 }
 
-void keyd_place_job(struct keyd_call *call)
+static int parse_placement(struct keyd_parsing *parsing)
 {
-	struct keyd_place_request placement;
-	struct keyd_problem problem;
-	struct keyd_job *job;
-	size_t length;
-	const char *body = keyd_call_body(call, &length);
-	uint32_t uid;
+	return keyd_request_place(parsing->body, parsing->length, &parsing->placement,
+				  &parsing->problem);
+}
 
-	if (keyd_request_place(body, length, &placement, &problem)) {
-		keyd_call_problem(call, &problem);
-		return;
-	}
-	uid = placement.has_uid ? placement.uid : call->uid;
-	job = keyd_job_find(&call->keyd->jobs, call->job);
+static void take_placement(struct keyd_parsing *parsing)
+{
+	struct keyd_place_request *placement = &parsing->placement;
+	struct keyd_call *call = parsing->call;
+	struct keyd_job *job = keyd_job_find(&call->keyd->jobs, call->job);
+	uint32_t uid = placement->has_uid ? placement->uid : call->uid;
+
 	if (!job) {
-		place_new(call, uid, &placement);
+		place_new(call, uid, placement);
 		return;
 	}
-	if (!is_same(job, uid, placement.text))
+	if (!is_same(job, uid, placement->text))
 		keyd_call_fail(call, 409, "job %s exists with another content; release it first",
 			       job->id);
 	else
 		place_again(call, job);
-	hd_arena_release(&placement.arena);
+	hd_arena_release(&placement->arena);
+}
+
+void keyd_place_job(struct keyd_call *call)
+{
+	keyd_parse(call, parse_placement, take_placement, 0);
 }
 
 /* ---- the layout of a step ---- */
@@ -472,24 +476,43 @@ static void run_layout(struct keyd_op *op)
 		fail_layout(op);
 }
 
-void keyd_place_layout(struct keyd_call *call)
+static int parse_layout(struct keyd_parsing *parsing)
 {
-	struct keyd_layout_request layout;
-	struct keyd_problem problem;
-	size_t length;
-	const char *body = keyd_call_body(call, &length);
+	return keyd_request_layout(parsing->body, parsing->length, &parsing->layout,
+				   &parsing->problem);
+}
+
+/* The job may have gone meanwhile, and another user may have one of its name. */
+static struct keyd_op *layout_op(struct keyd_parsing *parsing)
+{
+	struct keyd_call *call = parsing->call;
+	struct keyd_job *job = keyd_job_find(&call->keyd->jobs, call->job);
+
+	if (job && job->state != KEYD_PLACING && job->uid == parsing->owner)
+		return keyd_op_new(call->keyd, job, call, run_layout);
+	keyd_call_fail(call, 404, "job %s was released meanwhile", call->job);
+	return NULL;
+}
+
+static void take_layout(struct keyd_parsing *parsing)
+{
+	char step[KEYD_ID_LONGEST + 1];
 	struct keyd_op *op;
 
-	if (keyd_request_layout(body, length, &layout, &problem)) {
-		keyd_call_problem(call, &problem);
-		return;
-	}
-	op = keyd_op_new(call->keyd, keyd_job_find(&call->keyd->jobs, call->job), call, run_layout);
+	memcpy(step, parsing->call->step, sizeof(step)); /* the call may be answered at once */
+	op = layout_op(parsing);
 	if (!op) {
-		hd_arena_release(&layout.arena);
+		hd_arena_release(&parsing->layout.arena);
 		return;
 	}
-	op->layout = layout;
-	memcpy(op->name, call->step, sizeof(op->name));
+	op->layout = parsing->layout;
+	memcpy(op->name, step, sizeof(op->name));
 	keyd_op_start(op);
+}
+
+void keyd_place_layout(struct keyd_call *call)
+{
+	const struct keyd_job *job = keyd_job_find(&call->keyd->jobs, call->job);
+
+	keyd_parse(call, parse_layout, take_layout, job->uid);
 }

@@ -342,11 +342,16 @@ int keyd_request_phase(const char *body, size_t length, enum keyd_phase_call cal
 	static const char *const known[][5] = {[KEYD_REQUEST] = {"step", "phase", "turn", "rank"},
 					       [KEYD_DONE] = {"step", "phase", "turn"},
 					       [KEYD_JOIN] = {"step", "rank"}};
-	json_t *root = load(body, length, known[call], problem);
 	struct keyd_phase_request request = {.step = "0"};
 	const json_t *step;
+	json_t *root;
 	int rc;
 
+	if (length > KEYD_PHASE_BODY_LARGEST)
+		return keyd_problem_set(problem, 413,
+					"the body of this call has more than %zu bytes",
+					KEYD_PHASE_BODY_LARGEST);
+	root = load(body, length, known[call], problem);
 	if (!root)
 		return -EINVAL;
 	step = json_object_get(root, "step");

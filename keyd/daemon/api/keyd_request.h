@@ -16,6 +16,7 @@
 #define KEYD_NAME_LONGEST 255u /* bytes of a host's name */
 #define KEYD_BODY_LARGEST ((size_t)1 << 20)
 #define KEYD_TRIES_MAX 100000u
+#define KEYD_PHASE_BODY_LARGEST ((size_t)4096) /* of request, done and join */
 
 /* Alternate: phases change places between two offsets, so that a key is there before the one before it goes. */
 enum keyd_mode { KEYD_REWRITE, KEYD_OFFSET, KEYD_ALTERNATE };
