@@ -29,9 +29,8 @@ static json_t *facts(const struct hd_engine *engine)
 {
 	json_t *object =
 	    json_pack("{s:s, s:b, s:b, s:b, s:b, s:b, s:b}", "description", engine->description,
-		      "needs_tree", engine->needs_tree, "one_lane", engine->one_lane,
-		      "own_lanes", engine->own_lanes,
-		      "shortest_paths", engine->shortest_paths, "keeps_entries",
+		      "needs_tree", engine->needs_tree, "one_lane", engine->one_lane, "own_lanes",
+		      engine->own_lanes, "shortest_paths", engine->shortest_paths, "keeps_entries",
 		      engine->keeps_entries, "takes_keys", engine->takes_keys != 0);
 
 	return json_value_set(object, "policies", policies(engine));

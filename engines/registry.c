@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* clang-format off */
 static const struct hd_engine *const engines[] = {
     &hd_engine_dmodk,
     &hd_engine_updown,
@@ -17,6 +18,7 @@ static const struct hd_engine *const engines[] = {
     &hd_engine_nrk,
     NULL,
 };
+/* clang-format on */
 
 const struct hd_engine *const *hd_engines(unsigned *count)
 {

@@ -7,7 +7,7 @@
 #ifndef AR_MANAGER_PROGRAM_NOTICES_H
 #define AR_MANAGER_PROGRAM_NOTICES_H
 
-#include "program_switch.h"
+#include "program_state.h"
 
 /* Whether the switch has to be told before its tables are set. */
 bool program_notices_are_due(const struct hd_ar_program *program, struct program_switch *sw);

@@ -582,11 +582,8 @@ static void go_on(struct hd_ar_program *program, struct program_switch *sw)
 		fail(program, sw, rc);
 }
 
-static void take_notices(struct hd_ar_program *program, struct program_switch *sw,
-			 const struct hd_ar_answer *answer)
+static void fail_or_go_on(struct hd_ar_program *program, struct program_switch *sw, int rc)
 {
-	int rc = program_notices_answer(program, sw, answer);
-
 	if (rc)
 		fail(program, sw, rc);
 	else
@@ -600,17 +597,13 @@ void program_switch_answer(struct hd_ar_program *program, struct program_switch 
 
 	sw->under_way--;
 	if (sw->stage == PROGRAM_NOTICES) {
-		take_notices(program, sw, answer);
+		fail_or_go_on(program, sw, program_notices_answer(program, sw, answer));
 		return;
 	}
 	if (!ended.rc && !took_effect(sw, slot, ended.data))
 		ended.rc = -EREMOTEIO;
 	if (refuses_recovery(sw, slot, &ended)) {
-		ended.rc = begin_setting(program, sw, false);
-		if (ended.rc)
-			fail(program, sw, ended.rc);
-		else
-			go_on(program, sw);
+		fail_or_go_on(program, sw, begin_setting(program, sw, false));
 		return;
 	}
 	if (ended.rc) {

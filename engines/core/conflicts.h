@@ -7,7 +7,7 @@
  *
  * A link is crossed by L flows. A host that sends s of them has L - s conflicts there with one more of its own. Flows to
  * one destination have no conflicts with one another, so each switch chooses by its own flows alone: the next hop with
- * the fewest conflicts on the way to the destination. Only on the first link is s looked at: farther away flows of many
+ * the fewest conflicts up to the destination. Only on the first link is s looked at: farther away flows of many
  * hosts have come together, and it is small.
  *
  * Among equal ones the class of parallel links decides (parallel_links.h): the first choices then agree on one order of
@@ -25,7 +25,7 @@ struct conflicts {
 	const bool *uncounted; /* [isl_count] links on which flows do not conflict; NULL: none */
 	uint32_t *own; /* [isl_count] LIDs to which a host of the link's switch sends over it */
 	uint32_t *parallel; /* [isl_count] class of the link: parallel_links.h */
-	uint64_t *length; /* [switch_count] sum of loads on the way to the destination at hand */
+	uint64_t *length; /* [switch_count] sum of loads up to the destination at hand */
 };
 
 /* Without any tree. Errors: -ENOMEM. Cost: that of parallel_links_find(). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_repair.h"
 #include "ar_jobs.h"
+#include "ar_masking.h"
 #include "ar_steps.h"
 #include "monotonic.h"
 #include "repair_change.h"

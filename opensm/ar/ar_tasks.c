@@ -2,6 +2,7 @@
 #include "ar_tasks.h"
 #include "ar_figures.h"
 #include "ar_jobs.h"
+#include "ar_masking.h"
 #include "ar_repair.h"
 #include "ar_steps.h"
 #include "ar_tasks_state.h"
@@ -17,6 +18,7 @@
  * sent has to be acknowledged. The rest is for switching adaptive routing off. */
 #define NARROW_MS (0.2 * AR_PREPARE_MS)
 #define SEND_MS (0.7 * AR_PREPARE_MS)
+#define AR_PERSIST_MS 20000 /* for which switches that do not answer are asked to switch it off */
 
 /* ---- the port ---- */
 
@@ -211,6 +213,9 @@ static int narrow(struct ar_tasks *tasks, const struct ar_job *job, const struct
 	/* Switches that have gone silent just now may be behind a cable that is lost: the next job finds out. */
 	if (!rc && (tasks->stuck_before || !unsafe))
 		ar_report_stuck(&tasks->report, &tasks->held, unsafe, tasks->caller->log);
+	if (!rc && unsafe && tasks->held.stuck_count > tasks->stuck_before)
+		rc = hd_error_set(err, -EIO,
+				  "a switch does not answer, and its groups are not safe");
 	return rc;
 }
 
@@ -287,6 +292,17 @@ static int switch_off(struct ar_tasks *tasks, const struct ar_job *job, struct h
 	return rc ? rc : disable(tasks, err);
 }
 
+/* OpenSM has just seen all switches of the job's fabric. One that does not answer now, and did before, is busy: until it
+ * says that its AR is off, its groups could make packets circle with the tables to come. */
+static void switch_off_for_sure(struct ar_tasks *tasks)
+{
+	int rc = disable(tasks, NULL);
+
+	while (!rc && tasks->held.stuck_count > tasks->stuck_before &&
+	       monotonic_ms() < tasks->begun + AR_PERSIST_MS && tasks->caller->go_on(tasks->caller))
+		rc = disable(tasks, NULL);
+}
+
 /* The proof knows the static ports of the forwarding tables only, so AR tables must have these. */
 static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
@@ -300,7 +316,7 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 		rc = make_room(tasks, job, err);
 	/* Without a proof AR must not stay on. */
 	if (rc && rc != -ECANCELED)
-		disable(tasks, NULL);
+		switch_off_for_sure(tasks);
 	return rc;
 }
 

@@ -6,13 +6,26 @@
 #include "ar_held.h"
 #include "ar_hosts.h"
 #include "ar_port.h"
-#include "ar_recovery.h"
 #include "ar_report.h"
+
+#include <heddle/ar_manager/fast_recovery.h>
 
 struct ar_job;
 struct ar_caller;
 struct hd_ar_graph;
 struct routing;
+
+/* Of fast recovery: ar_masking.h. Zero-initialise before use. */
+struct ar_recovery {
+	enum hd_ar_recovery most; /* that the plan in force, or the next one, allows */
+	enum hd_ar_recovery level; /* that switches may have */
+	bool judged; /* that plan was proved, or found not to allow it */
+	char reason[HD_ERROR_TEXT]; /* why it does not; "" */
+	char said[HD_ERROR_TEXT]; /* what the log said of that last */
+	uint32_t count[HD_AR_RECOVERY_LEVELS]; /* switches with each level, as the log has it */
+	uint64_t refusals; /* a sum over switches that refuse it, as the log has it */
+	bool logged;
+};
 
 struct ar_tasks {
 	struct ar_caller *caller;

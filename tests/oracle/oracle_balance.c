@@ -152,7 +152,7 @@ static void find_classes(struct balance *balance)
 	}
 }
 
-/* Flows on the way to the destination that begins with the link, but not those of the first of the switch's hosts on that
+/* Flows up to the destination that begins with the link, but not those of the first of the switch's hosts on that
  * link. */
 static uint64_t count_conflicts(const struct balance *balance, uint32_t number, uint32_t sw,
 				uint32_t link)

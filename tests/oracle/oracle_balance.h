@@ -20,7 +20,8 @@ struct oracle_balance_plan {
 	unsigned passes;
 	bool
 	    until_flat; /* a pass after the first that does not lower the largest load is the last */
-	bool by_conflicts; /* these decide, and not loads; without a host_order the switches take turns */
+	bool
+	    by_conflicts; /* these decide, and not loads; without a host_order the switches take turns */
 	const struct hd_routes *previous; /* NULL: afresh */
 	unsigned
 	    rebalance; /* with previous: at most so many host LIDs move to columns made afresh */

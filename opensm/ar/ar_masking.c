@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "ar_recovery.h"
+#include "ar_masking.h"
 #include "ar_jobs.h"
 #include "ar_tasks_state.h"
 #include "routing.h"

@@ -251,7 +251,7 @@ static void find_held(struct job *job, unsigned lanes, uint16_t *held)
 	}
 }
 
-/* Trees that have lost a link, or whose turns are in no set, grow again. -ENOSPC: there is none. */
+/* Trees that have lost a link, or whose turns are in no set, grow again. -ENOSPC: one cannot. */
 static int grow_again(struct job *job, struct hd_error *err)
 {
 	struct turn_trees *trees = &job->trees;
@@ -421,9 +421,10 @@ static int prepare(struct job *job, struct hd_error *err)
 	int rc = hd_go_on_explain(dag_paths_find(&job->paths, fabric, NULL, request->threads,
 						 &request->go_on, &job->arena),
 				  err);
+	const uint64_t *hops = rc ? NULL : sum_hops(job);
+
 	if (rc)
 		return rc;
-	const uint64_t *hops = sum_hops(job);
 	if (!parallel || !hops || parallel_links_find(fabric, parallel) ||
 	    balance_plan_list(fabric, &job->policy, &job->arena, &job->list) ||
 	    turn_sets_begin(&job->sets, fabric, hops, &job->arena) ||

@@ -5,29 +5,15 @@
  * change it stays as it is: every mixture on the way is proved with all ports of all groups, and fast recovery only
  * takes ports away.
  */
-#ifndef OPENSM_AR_RECOVERY_H
-#define OPENSM_AR_RECOVERY_H
+#ifndef OPENSM_AR_MASKING_H
+#define OPENSM_AR_MASKING_H
 
-#include <heddle/ar_manager/fast_recovery.h>
 #include <heddle/base/error.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 struct ar_job;
 struct ar_tasks;
+struct hd_ar_plan;
 struct routing;
-
-/* Zero-initialise before use. */
-struct ar_recovery {
-	enum hd_ar_recovery most; /* that the plan in force, or the next one, allows */
-	enum hd_ar_recovery level; /* that switches may have */
-	bool judged; /* that plan was proved, or found not to allow it */
-	char reason[HD_ERROR_TEXT]; /* why it does not; "" */
-	char said[HD_ERROR_TEXT]; /* what the log said of that last */
-	uint32_t count[HD_AR_RECOVERY_LEVELS]; /* switches with each level, as the log has it */
-	uint64_t refusals; /* a sum over switches that refuse it, as the log has it */
-	bool logged;
-};
 
 /* Before switches go to a plan (NULL: to one that is not known) on the tables of a routing: whether it allows fast
  * recovery, and if not, switches it off. Errors: -ECANCELED, -ENOMEM, those of the port. */
