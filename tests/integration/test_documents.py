@@ -30,6 +30,7 @@ OTHERS = [
     (None, r"mpirun ", "integration/cli_measure runs it; the hosts of a simulated fabric cannot measure"),
     (None, r"heddle reproduce ", "minutes each; integration/reproduce runs every experiment"),
     (None, r"bench/|(chrt -f 1 )?build/bench/", "minutes each; test_options_of_benchmarks, tests/chroot and bench_multipath"),
+    (None, r"tests/flaps/", "campaigns, minutes to hours each"),
     (None, r"packaging/", "./check and the benchmarks run these"),
     ("CONTRIBUTING.md", r"ctest ", "these run this test"),
     ("CONTRIBUTING.md", r"build/check/.*golden|HEDDLE_PICTURES|export HEDDLE_BIN", "they write into the sources"),

@@ -16,6 +16,7 @@ KINDS = {
     "xgft-64": ("xgft", "--children", "4,4,4", "--parents", "1,4,4"),
     "xgft-216": ("xgft", "--children", "6,6,6", "--parents", "1,6,6"),
     "torus-4x4x4": ("torus", "--dims", "4,4,4"),
+    "torus-5x5x5": ("torus", "--dims", "5,5,5"),
     "irregular-30": ("irregular", "--switches", "30", "--radix", "8", "--seed", "7"),
     "8-ary-3-tree": ("kary-ntree", "--k", "8", "--n", "3"),
 }
@@ -88,7 +89,7 @@ def ibdmchk(simulation):
 
 @pytest.mark.parametrize("fabric, engine, loops", [("xgft-216", "dmodk", False),
                                                    ("torus-4x4x4", "updown", False),
-                                                   ("torus-4x4x4", "spf", True)])
+                                                   ("torus-5x5x5", "spf", True)])
 def test_ibdmchk_agrees(netlist, fabric, engine, loops):
     """ibutils' checker finds all paths, and finds credit loops if and only if `heddle check` does.
     Neither gets service levels, so both assume one lane."""
@@ -96,7 +97,7 @@ def test_ibdmchk_agrees(netlist, fabric, engine, loops):
         simulation.opensm(engine, heddle_conf="[spf]\ndeadlock = off\n", log_flags=LOG_DUMPS).once()
         verdict = ibdmchk(simulation)
         report = check(simulation.discover(), simulation.read_tables())
-    hosts = {"xgft-216": 216, "torus-4x4x4": 64}[fabric]
+    hosts = {"xgft-216": 216, "torus-4x4x4": 64, "torus-5x5x5": 125}[fabric]
     assert f"Scanned:{hosts * (hosts - 1)} CA to CA paths" in verdict
     assert ("no credit loops found" in verdict) == (not loops)
     assert bool(report["credit_loops"]) == loops

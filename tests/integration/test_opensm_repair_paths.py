@@ -170,7 +170,7 @@ def check_lanes(fabric, tables, handed_out):
 
 def make_netlist(folder):
     """A torus. The cables of one switch are slow."""
-    netlist = fabric_sim.generate(folder, "torus", "--dims", "4,4")
+    netlist = fabric_sim.generate(folder, "torus", "--dims", "5,5")
     lines, name = [], None
     for line in netlist.read_text().splitlines():
         head = independent_check.NODE.match(line)

@@ -171,6 +171,7 @@ static uint32_t update(struct replay *replay, const struct set *set, uint32_t fi
 
 	for (uint32_t lid = first; lid < end; lid++) {
 		const bool ways =
+		    replay->fabric.owner[lid] != NONE &&
 		    replay->before[LAYER_ALL][lid] != tables_ports(&replay->tables, set->sw, lid);
 		if (ways)
 			replay->changed[count++] = lid;
