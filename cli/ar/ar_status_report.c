@@ -295,6 +295,56 @@ static void print_raw(const char *name, const uint8_t data[HD_AR_DATA])
 	printf("\n");
 }
 
+/* ---- fast recovery ---- */
+
+static enum hd_ar_recovery supported_by(const struct hd_ar_switch_report *report)
+{
+	return hd_ar_recovery_supported(&report->info);
+}
+
+static const char *supported_name(enum hd_ar_recovery level)
+{
+	return level == HD_AR_RECOVERY_OFF ? "none" : hd_ar_recovery_name(level);
+}
+
+/* Of the switches that say what they can do, those that support each level, and that have it enabled. */
+struct recovery_counts {
+	uint32_t supported[HD_AR_RECOVERY_LEVELS], enabled[HD_AR_RECOVERY_LEVELS];
+};
+
+static struct recovery_counts recovery_counts_of(const struct ar_live *live)
+{
+	struct recovery_counts counts = {{0}, {0}};
+
+	for (uint32_t sw = 0; sw < switch_count(live); sw++) {
+		const struct hd_ar_switch_report report = ar_live_report(live, sw);
+		if (report.standing < HD_AR_ABLE)
+			continue;
+		counts.supported[supported_by(&report)]++;
+		counts.enabled[report.recovery]++;
+	}
+	return counts;
+}
+
+static void print_recovery(const struct ar_live *live)
+{
+	const struct recovery_counts counts = recovery_counts_of(live);
+
+	printf("fast recovery: %u switches have notices, %u local, %u none; %u support notices, "
+	       "%u local, %u none\n",
+	       counts.enabled[HD_AR_RECOVERY_NOTICES], counts.enabled[HD_AR_RECOVERY_LOCAL],
+	       counts.enabled[HD_AR_RECOVERY_OFF], counts.supported[HD_AR_RECOVERY_NOTICES],
+	       counts.supported[HD_AR_RECOVERY_LOCAL], counts.supported[HD_AR_RECOVERY_OFF]);
+}
+
+static json_t *recovery_json(const struct hd_ar_switch_report *report)
+{
+	return json_pack("{s:s, s:s}", "supported", hd_ar_recovery_name(supported_by(report)),
+			 "enabled", hd_ar_recovery_name(report->recovery));
+}
+
+/* ---- one row ---- */
+
 static void print_switch(const struct ar_live *live, uint32_t sw)
 {
 	const struct hd_ar_switch_report report = ar_live_report(live, sw);
@@ -303,11 +353,13 @@ static void print_switch(const struct ar_live *live, uint32_t sw)
 
 	printf("0x%016" PRIx64 "  %-19s", report.guid, state_of(&report));
 	if (report.standing >= HD_AR_ABLE)
-		printf("  %6u  %8u  0x%04X  %-11s  %10u", counts.groups, counts.adaptive,
-		       sl_mask_of(&report), transports_of(&report, transports),
-		       report.info.ageing_time_value);
+		printf("  %6u  %8u  0x%04X  %-11s  %10u  %-8s  %-9s", counts.groups,
+		       counts.adaptive, sl_mask_of(&report), transports_of(&report, transports),
+		       report.info.ageing_time_value, hd_ar_recovery_name(report.recovery),
+		       supported_name(supported_by(&report)));
 	else
-		printf("  %6s  %8s  %6s  %-11s  %10s", "-", "-", "-", "-", "-");
+		printf("  %6s  %8s  %6s  %-11s  %10s  %-8s  %-9s", "-", "-", "-", "-", "-", "-",
+		       "-");
 	printf("  %11u  '%s'\n", differences_of(live, sw), live->job.fabric->node_name[sw]);
 	if (!live->raw || report.standing < HD_AR_ABLE)
 		return;
@@ -339,10 +391,12 @@ static void print_verdict(const struct ar_live *live)
 
 void ar_status_report_print(const struct ar_live *live)
 {
-	printf("%-18s  %-19s  %6s  %8s  %6s  %-11s  %10s  %11s  name\n", "switch", "state",
-	       "groups", "adaptive", "SLs", "transports", "ageing us", "differences");
+	printf("%-18s  %-19s  %6s  %8s  %6s  %-11s  %10s  %-8s  %-9s  %11s  name\n", "switch",
+	       "state", "groups", "adaptive", "SLs", "transports", "ageing us", "recovery",
+	       "supported", "differences");
 	for (uint32_t sw = 0; sw < switch_count(live); sw++)
 		print_switch(live, sw);
+	print_recovery(live);
 	print_verdict(live);
 }
 
@@ -385,6 +439,7 @@ static json_t *switch_json(const struct ar_live *live, uint32_t sw)
 	value = json_value_set(value, "transports", transports_json(&report));
 	value =
 	    json_value_set(value, "ageing_time_us", json_integer(report.info.ageing_time_value));
+	value = json_value_set(value, "fast_recovery", recovery_json(&report));
 	if (!live->raw)
 		return value;
 	value = json_value_set(value, "general_info", raw_json(report.raw_mask));

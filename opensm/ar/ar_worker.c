@@ -16,15 +16,16 @@ bool ar_worker_go_on(void *context)
 	struct ar_worker *worker = context;
 
 	writer_lock(worker->caller.writer);
-	const bool told = worker->told;
-	/* a repair comes before hosts that are left */
-	const bool newer = worker->next && !(worker->repairing && worker->next->task == AR_TELL);
+	const bool told = worker->told, recovery_waits = worker->later != NULL;
+	const bool newer = worker->next && !(worker->before_hosts && worker->next->task == AR_TELL);
 	bool go_on = !worker->ending && !newer;
 	if (go_on && !worker->hurried)
 		go_on = master_is_ours(worker->osm);
 	writer_unlock(worker->caller.writer);
-	if (!go_on || !told || !writer_is_wanted(worker->caller.writer, WRITER_AR))
+	if (!go_on || !told)
 		return go_on;
+	if (!recovery_waits && !writer_is_wanted(worker->caller.writer, WRITER_AR))
+		return true;
 	worker->yielded = true;
 	return false;
 }
@@ -81,8 +82,8 @@ static bool begin_repair(struct ar_worker *worker)
 {
 	writer_lock(worker->caller.writer);
 	worker->told = worker->yielded = false;
-	worker->repairing = !worker->next || worker->next->task == AR_TELL;
-	const bool begun = worker->repairing;
+	worker->before_hosts = !worker->next || worker->next->task == AR_TELL;
+	const bool begun = worker->before_hosts;
 	writer_unlock(worker->caller.writer);
 	return begun;
 }
@@ -102,7 +103,7 @@ static void note_tables(struct ar_worker *worker, struct routing *routing)
 static void end_repair(struct ar_worker *worker, struct routing *repaired)
 {
 	writer_lock(worker->caller.writer);
-	worker->repairing = false;
+	worker->before_hosts = false;
 	writer_unlock(worker->caller.writer);
 	if (repaired)
 		note_tables(worker, repaired);
@@ -199,17 +200,28 @@ static bool is_due(void *context, bool turn, double *until)
 	return (worker->next || worker->later) && !worker->ending;
 }
 
+/* Takes the job that is to be done now, NULL: none. *number becomes that with which it was posted, or 0. */
+static struct ar_job *take_job(struct ar_worker *worker, uint64_t *number)
+{
+	writer_lock(worker->caller.writer);
+	const bool later = !worker->next || (worker->later && worker->next->task == AR_TELL);
+	struct ar_job **place = later ? &worker->later : &worker->next;
+	struct ar_job *job = *place;
+	*place = NULL;
+	*number = later ? 0 : worker->posted_number;
+	worker->told = worker->yielded = false;
+	worker->before_hosts = later;
+	writer_unlock(worker->caller.writer);
+	return job;
+}
+
 static void run(void *context, uint64_t turn)
 {
 	struct ar_worker *worker = context;
+	uint64_t number;
 
 	(void)turn;
-	writer_lock(worker->caller.writer);
-	struct ar_job *job = worker->next ? worker->next : worker->later;
-	const uint64_t number = worker->next ? worker->posted_number : 0;
-	*(worker->next ? &worker->next : &worker->later) = NULL;
-	worker->told = worker->yielded = false;
-	writer_unlock(worker->caller.writer);
+	struct ar_job *job = take_job(worker, &number);
 	if (!job)
 		return;
 	ar_tasks_do(worker->tasks, job);

@@ -3,8 +3,8 @@
  * The jobs of adaptive routing: a client of the writer. The sweeper thread posts them and goes on; only before
  * tables change it waits, for a limited time. A newer job replaces one that has not begun, and stops the one that
  * is being done. Jobs need no turn: OpenSM does not write the tables of adaptive routing. But they make room for
- * a client that comes before them as soon as they are done with the switches, and only tell hosts. The other hosts
- * hear of it after that client's job.
+ * a client that comes before them, and for fast recovery, as soon as they are done with the switches, and only tell
+ * hosts. The other hosts hear of it after that.
  */
 #ifndef OPENSM_AR_WORKER_H
 #define OPENSM_AR_WORKER_H
@@ -28,11 +28,12 @@ struct ar_worker {
 	struct adaptive *adaptive;
 	/* ---- with the writer's lock ---- */
 	struct ar_job *next; /* NULL: none is waiting */
-	struct ar_job *later; /* AR_RECOVER, after `next`; NULL: none is waiting */
+	struct ar_job *
+	    later; /* AR_RECOVER, after `next`, but before hosts that are left; NULL: none is waiting */
 	uint64_t posted_number, done_number;
 	bool told; /* the job at hand is done with the switches, and only tells hosts */
-	bool yielded; /* it has made room for another client */
-	bool repairing; /* ar_worker_repair() is under way */
+	bool yielded; /* it has made room for another client, or for `later` */
+	bool before_hosts; /* it is a repair or AR_RECOVER, which hosts that are left do not stop */
 	bool ending;
 	struct ar_figures figures; /* after the last job */
 	/* Whose tables the switches have since the last repair; held; NULL: none since it was taken. */
@@ -47,8 +48,8 @@ int ar_worker_start(struct ar_worker *worker, struct writer *writer, struct osm_
 /* Gives a job to the thread, which frees it. Returns its number. */
 uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job);
 
-/* Gives a job AR_RECOVER to the thread, which frees it: it is done when no other job is left, and not at all if one is posted
- * meanwhile. */
+/* Gives a job AR_RECOVER to the thread, which frees it: it is done when no other job is left but to tell hosts, and not at
+ * all if one is posted meanwhile. A job that only tells hosts goes on after it. */
 void ar_worker_post_later(struct ar_worker *worker, struct ar_job *job);
 
 /* Does a job AR_REPAIR at once, unless a job waits: for the writer's thread, in a repair. */

@@ -9,6 +9,7 @@ import pytest
 import emulator
 import fabric_sim
 import recovery_sim
+import schemas
 from ar_sim import programmed, sweep
 from emulator import KEY_INFO, NEIGHBORS_INFO, PFRN_CONFIG, Emulator
 from fabric_sim import SURE, Simulation, generate, heddle
@@ -31,7 +32,7 @@ def fixture_netlist(tmp_path_factory):
 
 
 def conf(level, more=""):
-    return f"[ar]\ntell_hosts = no\nfast_recovery = {level}\n{more}"
+    return f"[ar]\nfast_recovery = {level}\n{more}"
 
 
 def said(opensm, since=0):
@@ -58,6 +59,24 @@ def expected(simulation, losses):
         rows += [(recovery_sim.ends_of(loss), {level: loss[level] for level in LEVELS})
                  for loss in kind["list"][::step][:losses]]
     return rows, report["pairs"]
+
+
+def check_status(simulation, leaf):
+    """`heddle ar status` says of each switch what it supports and what it has, and counts them. Of `leaf` the first one has
+    nothing, the second one no notices, and the two after it refuse notices."""
+    inputs = simulation.discover(), simulation.read_tables()
+    run = simulation.run(fabric_sim.HEDDLE, "ar", "status", "--json", *inputs, check=False)
+    shown = {int(switch["guid"], 16): (switch["fast_recovery"]["supported"], switch["fast_recovery"]["enabled"])
+             for switch in schemas.validate("ar status", json.loads(run))["switches"]}
+    assert [shown[guid] for guid in leaf[:5]] == [("off", "off"), ("local", "local"), ("notices", "local"),
+                                                  ("notices", "local"), ("notices", "notices")]
+    text = simulation.run(fabric_sim.HEDDLE, "ar", "status", *inputs, check=False).splitlines()
+    assert text[0].split()[-4:] == ["recovery", "supported", "differences", "name"]
+    rows = [next(line for line in text if line.startswith(f"0x{guid:016x}")).split() for guid in leaf[:5]]
+    assert [row[-4:-2] for row in rows] == [["off", "none"], ["local", "local"], ["local", "notices"],
+                                            ["local", "notices"], ["notices", "notices"]]
+    assert text[-2] == ("fast recovery: 104 switches have notices, 3 local, 1 none; 106 support notices, 1 local, "
+                        "1 none"), text[-2]
 
 
 def share(rows, pairs):
@@ -113,6 +132,7 @@ def test_switches_that_differ_or_refuse(netlist):
                 (False, False), (True, False), (True, False), (True, False), (True, True)]
             assert all(emulated.tables()[guid]["enabled"] for guid in leaf)
             assert opensm.log().count("refuses fast recovery") == 2
+            check_status(simulation, leaf)
             emulated.zero()
             assert sweep(opensm)["sets"] == 0
             assert not any(emulated.totals().get((attribute, "set")) for attribute in OURS)

@@ -28,6 +28,8 @@ struct fake_switch {
 	/* ---- notices ---- */
 	struct hd_ar_pfrn_config pfrn;
 	uint8_t neighbours[FAKE_N2N_BLOCKS][HD_N2N_DATA], key_info[HD_N2N_DATA];
+	uint32_t blocks_set; /* of neighbours */
+	uint32_t blocks_before; /* those when notices were enabled last */
 	uint32_t refuses; /* attribute that it refuses, with the status 0x1C */
 	bool without_recovery; /* it refuses an info with fast recovery */
 };
@@ -83,6 +85,7 @@ static inline void fake_do_n2n(struct fake_switch *sw, const struct fake_mad *as
 	if (mad->attribute == HD_N2N_NEIGHBORS_INFO) {
 		assert_true(mad->modifier < FAKE_N2N_BLOCKS);
 		place = sw->neighbours[mad->modifier];
+		sw->blocks_set += asked->set;
 	}
 	if (asked->set)
 		memcpy(place, mad->data, HD_N2N_DATA);
@@ -102,6 +105,15 @@ static inline bool fake_refuses(const struct fake_switch *sw, const struct fake_
 	return info.fr_enabled || info.pfrn_enabled;
 }
 
+/* Whether the switch drops the MAD: it protects another key. */
+static inline bool fake_drops(const struct fake_switch *sw, const struct fake_mad *asked)
+{
+	struct hd_n2n_key_info info;
+
+	hd_n2n_key_info_decode(sw->key_info, &info);
+	return asked->is_n2n && info.protect && info.manager_key != asked->n2n.manager_key;
+}
+
 static inline uint64_t fake_now(void *context)
 {
 	return ((struct fake_net *)context)->now;
@@ -114,6 +126,8 @@ static inline void fake_set_info(struct fake_switch *sw, const uint8_t *data)
 	hd_ar_info_decode(data, &info);
 	sw->off += sw->info.enabled && !info.enabled;
 	sw->on += !sw->info.enabled && info.enabled;
+	if (info.pfrn_enabled && !sw->info.pfrn_enabled)
+		sw->blocks_before = sw->blocks_set;
 	sw->info = info;
 }
 
@@ -175,7 +189,7 @@ static inline void fake_answer(struct fake_net *net)
 	net->now++;
 	assert_true(sw->seen < FAKE_MOST);
 	*(asked.set ? &sw->sets : &sw->gets) += 1;
-	if (faulty && sw->fault == FAKE_SILENT) {
+	if ((faulty && sw->fault == FAKE_SILENT) || fake_drops(sw, &asked)) {
 		answer = (struct hd_ar_answer){.rc = -ETIMEDOUT, .tries = 4};
 		net->now += FAKE_SILENCE;
 	}

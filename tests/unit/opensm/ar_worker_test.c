@@ -37,7 +37,8 @@ static struct {
 	unsigned programmed, stopped;
 	uint32_t last_threads; /* job->threads of the last job that was done */
 	enum ar_task last_task;
-	unsigned repairs, wanted; /* of these, that were to go on */
+	unsigned repairs, wanted; /* of these and of recoveries, that were to go on */
+	unsigned recoveries;
 	enum adaptive_state adaptive; /* to be told */
 } done;
 
@@ -123,7 +124,7 @@ void ar_key_end(struct ar_tasks *tasks, const struct key_change *change, struct 
 	(void)key;
 }
 
-/* AR_PROGRAM asks all switches; AR_PREPARE goes on until it is stopped. */
+/* AR_PROGRAM asks all switches; AR_PREPARE and AR_TELL go on until they are stopped. */
 void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 {
 	const struct timespec moment = {.tv_nsec = 200000};
@@ -133,7 +134,10 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 		done.wanted += ar_worker_go_on(tasks->caller);
 		return;
 	}
-	if (job->task == AR_PROGRAM) {
+	if (job->task == AR_RECOVER) {
+		done.recoveries++;
+		done.wanted += ar_worker_go_on(tasks->caller);
+	} else if (job->task == AR_PROGRAM) {
 		hd_ar_program_forget(hd_ar_link_program(tasks->link));
 		hd_ar_program_detect(hd_ar_link_program(tasks->link));
 		done.programmed += !hd_ar_link_run(tasks->link, ar_worker_go_on, tasks->caller);
@@ -179,12 +183,32 @@ static uint64_t post(struct ar_worker *worker, enum ar_task task, unsigned mark)
 	return ar_worker_post(worker, job);
 }
 
+static void post_recovery(struct ar_worker *worker)
+{
+	struct ar_job *job = calloc(1, sizeof(*job));
+
+	assert_non_null(job);
+	job->task = AR_RECOVER;
+	ar_worker_post_later(worker, job);
+}
+
 /* Waits until the thread has begun with all that was posted. */
 static void wait_until_begun(struct ar_worker *worker)
 {
 	for (bool begun = false; !begun;) {
 		writer_lock(&writer);
 		begun = writer.running == &worker->client && !worker->next;
+		writer_unlock(&writer);
+	}
+}
+
+/* Waits until fast recovery is done, and the thread tells the other hosts. */
+static void wait_until_recovered(struct ar_worker *worker)
+{
+	for (bool begun = false; !begun;) {
+		writer_lock(&writer);
+		begun = !worker->later && !worker->before_hosts &&
+			writer.running == &worker->client && !worker->next;
 		writer_unlock(&writer);
 	}
 }
@@ -282,6 +306,44 @@ static void others_wait_until_hosts_are_told(void **state)
 	end(&worker, 10000);
 	assert_int_equal(done.stopped, 2);
 	assert_int_equal(done.last_task, AR_TELL);
+}
+
+/* Property: fast recovery waits for a job that changes switches, but not for hosts: these are left, and told after
+ * it. Hosts that are left do not stop it. */
+static void recovery_comes_before_hosts(void **state)
+{
+	struct ar_worker worker;
+
+	(void)state;
+	start(&worker, IB_SMINFO_STATE_MASTER);
+	const uint64_t endless = post(&worker, AR_PREPARE, 1);
+	wait_until_begun(&worker);
+	post_recovery(&worker);
+	assert_false(ar_worker_wait(&worker, endless, 20));
+	ar_worker_note_told(&worker);
+	assert_true(ar_worker_wait(&worker, endless, 10000));
+	wait_until_recovered(&worker);
+	end(&worker, 10000);
+	assert_int_equal(done.stopped, 2); /* the second one tells the other hosts */
+	assert_int_equal(done.last_task, AR_TELL);
+	assert_int_equal(done.recoveries, 1);
+	assert_int_equal(done.wanted, 1);
+}
+
+/* Property: a job that is posted meanwhile replaces fast recovery that has not begun. */
+static void newer_jobs_replace_recovery(void **state)
+{
+	struct ar_worker worker;
+
+	(void)state;
+	start(&worker, IB_SMINFO_STATE_MASTER);
+	post(&worker, AR_PREPARE, 1);
+	wait_until_begun(&worker);
+	post_recovery(&worker);
+	assert_true(ar_worker_wait(&worker, post(&worker, AR_PROGRAM, 2), 10000));
+	end(&worker, 10000);
+	assert_int_equal(done.programmed, 1);
+	assert_int_equal(done.recoveries, 0);
 }
 
 /* Property: a newer job stops the one that is being done, and replaces one that has not begun. */
@@ -416,6 +478,8 @@ int main(void)
 	    cmocka_unit_test(jobs_are_done),
 	    cmocka_unit_test(tells_what_is_in_force),
 	    cmocka_unit_test(others_wait_until_hosts_are_told),
+	    cmocka_unit_test(recovery_comes_before_hosts),
+	    cmocka_unit_test(newer_jobs_replace_recovery),
 	    cmocka_unit_test(a_repair_waits_for_no_job),
 	    cmocka_unit_test(newer_jobs_win),
 	    cmocka_unit_test(a_replaced_programming_is_known),
