@@ -53,6 +53,44 @@ void hd_sweep_free(struct hd_sweep *sweep)
 	free(sweep);
 }
 
+/* ---- LIDs that have gone ---- */
+
+static uint8_t *widen_rows(const uint8_t *rows, const struct hd_routes *routes, uint32_t stride,
+			   uint8_t filling)
+{
+	const size_t bytes = (size_t)routes->switch_count * stride;
+	uint8_t *wide = aligned_alloc(HD_LFT_BLOCK, bytes ? bytes : HD_LFT_BLOCK);
+
+	if (!wide)
+		return NULL;
+	memset(wide, filling, bytes);
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++)
+		memcpy(wide + (size_t)sw * stride, rows + (size_t)sw * routes->stride,
+		       routes->stride);
+	return wide;
+}
+
+int hd_sweep_widen(struct hd_routes *held, uint32_t lids)
+{
+	const uint32_t stride = (lids + HD_LFT_BLOCK - 1) / HD_LFT_BLOCK * HD_LFT_BLOCK;
+
+	if (stride <= held->stride)
+		return 0;
+	uint8_t *lft = widen_rows(held->lft, held, stride, HD_NO_PORT);
+	uint8_t *sl = held->sl ? widen_rows(held->sl, held, stride, 0) : NULL;
+	if (!lft || (held->sl && !sl)) {
+		free(lft);
+		free(sl);
+		return -ENOMEM;
+	}
+	free(held->lft);
+	free(held->sl);
+	held->lft = lft;
+	held->sl = sl;
+	held->stride = stride;
+	return 0;
+}
+
 /* ---- silent switches ---- */
 
 void hd_sweep_silence(struct hd_sweep *sweep, uint32_t sw)

@@ -125,7 +125,7 @@ bool sweep_tree_equal(struct sweep_tree *one, struct sweep_tree *other)
 void sweep_tree_release(struct sweep_tree *tree)
 {
 	free(tree->branches);
-	*tree = (struct sweep_tree){NULL};
+	*tree = (struct sweep_tree){.branches = NULL};
 }
 
 void sweep_copies_free(struct sweep_copies *copies)

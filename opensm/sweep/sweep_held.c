@@ -11,15 +11,20 @@
 
 /* ---- what OpenSM knows ---- */
 
+/* What a switch is to have: for a LID above those of the fabric, nothing. */
+static uint8_t wanted_at(const struct sweep_held *held, uint32_t sw, uint32_t lid)
+{
+	return lid < held->wanted->stride ? hd_routes_row(held->wanted, sw)[lid] : HD_NO_PORT;
+}
+
 /* OpenSM puts 0 where a switch has not acknowledged an entry. */
 static bool is_acknowledged(const struct sweep_held *held, uint32_t sw)
 {
 	const osm_switch_t *found = held->switches[sw];
-	const uint8_t *wanted = hd_routes_row(held->wanted, sw);
 	bool acknowledged = true;
 
-	for (uint32_t lid = 1; lid < held->wanted->lid_count && lid < found->lft_size; lid++)
-		acknowledged &= found->lft[lid] || !wanted[lid];
+	for (uint32_t lid = 1; lid < held->tables->stride && lid < found->lft_size; lid++)
+		acknowledged &= found->lft[lid] || !wanted_at(held, sw, lid);
 	return acknowledged;
 }
 
@@ -45,7 +50,7 @@ static void take_known(struct sweep_held *held, uint32_t sw)
 	const osm_switch_t *found = held->switches[sw];
 	uint8_t *row = hd_routes_row(held->tables, sw);
 	const uint32_t size =
-	    found->lft_size < held->tables->lid_count ? found->lft_size : held->tables->lid_count;
+	    found->lft_size < held->tables->stride ? found->lft_size : held->tables->stride;
 
 	memcpy(row, found->lft, size);
 	row[0] = hd_routes_row(held->wanted, sw)[0];
@@ -83,21 +88,31 @@ int sweep_held_look(struct sweep_held *held, struct hd_error *err)
 
 uint64_t sweep_held_differing(const struct sweep_held *held)
 {
-	const struct hd_routes *wanted = held->wanted;
+	const struct hd_routes *wanted = held->wanted, *tables = held->tables;
 	uint64_t count = 0;
 
 	for (uint32_t sw = 0; sw < held->fabric->switch_count; sw++) {
-		const uint8_t *now = hd_routes_row(held->tables, sw),
-			      *then = hd_routes_row(wanted, sw);
-		if (held->unknown[sw] || !memcmp(now + 1, then + 1, wanted->lid_count - 1))
+		const uint8_t *now = hd_routes_row(tables, sw), *then = hd_routes_row(wanted, sw);
+		const bool same = !memcmp(now + 1, then + 1, wanted->stride - 1);
+		if (held->unknown[sw])
 			continue;
-		for (uint32_t lid = 1; lid < wanted->lid_count; lid++)
-			count += now[lid] != then[lid];
+		for (uint32_t lid = same ? wanted->stride : 1; lid < tables->stride; lid++)
+			count += now[lid] != wanted_at(held, sw, lid);
 	}
 	return count;
 }
 
 /* ---- what the switches say ---- */
+
+/* Entries above the switch's highest LID are not in force. Those that are to go are listed all the same. */
+static void take_above(struct sweep_held *held, uint32_t sw, uint32_t from)
+{
+	uint8_t *tables = hd_routes_row(held->tables, sw);
+
+	for (uint32_t lid = from; lid < held->tables->stride; lid++)
+		if (wanted_at(held, sw, lid) != HD_NO_PORT)
+			tables[lid] = HD_NO_PORT;
+}
 
 static void take_read(struct sweep_held *held, uint32_t sw, const struct hd_lft_row *row)
 {
@@ -108,10 +123,7 @@ static void take_read(struct sweep_held *held, uint32_t sw, const struct hd_lft_
 		writer_tables_note(held->osm, held->fabric, sw, block,
 				   row->ports + (size_t)block * HD_LFT_BLOCK);
 	memcpy(tables, row->ports, size);
-	for (uint32_t lid = row->top_lid + 1u; lid < held->tables->stride; lid++)
-		tables[lid] = HD_NO_PORT;
-	for (uint32_t lid = held->tables->lid_count; lid < held->tables->stride; lid++)
-		tables[lid] = HD_NO_PORT;
+	take_above(held, sw, row->top_lid + 1u);
 	tables[0] = hd_routes_row(held->wanted, sw)[0];
 	held->unknown[sw] = false;
 	held->unknown_count--;

@@ -24,7 +24,7 @@ struct sweep_held {
 	struct osm_switch *const
 	    *switches; /* [switch_count] of the fabric; NULL: OpenSM does not have it */
 	const struct hd_routes *wanted;
-	struct hd_routes *tables; /* of the same shape: gets the entries */
+	struct hd_routes *tables; /* of the same shape, or with longer rows: gets the entries */
 	/* ---- results ---- */
 	bool *
 	    unknown; /* [switch_count] it has to be asked, and has not answered so far; from malloc() */

@@ -6,6 +6,7 @@
 #include "part.h"
 #include "routing.h"
 
+#include <heddle/change/sweep.h>
 #include <stdlib.h>
 
 /* The tables of an earlier run; NULL: they are not known. */
@@ -37,6 +38,18 @@ static int fill_in(struct hd_routes *levels, const struct hd_routes *wanted, str
 	return 0;
 }
 
+/* So that they have room for all LIDs of OpenSM's tables, which never get shorter. */
+static int widen(struct hd_routes *levels, const struct part_context *context, struct hd_error *err)
+{
+	uint32_t lids = 0;
+
+	MAP_FOREACH(osm_switch_t, sw, &context->osm->subn.sw_guid_tbl)
+	{
+		lids = sw->lft_size > lids ? sw->lft_size : lids;
+	}
+	return hd_sweep_widen(levels, lids) ? hd_error_no_memory(err) : 0;
+}
+
 int sweep_levels_find(const struct part_context *context, const struct routing *routing,
 		      struct hd_routes **out, struct hd_error *err)
 {
@@ -54,6 +67,7 @@ int sweep_levels_find(const struct part_context *context, const struct routing *
 		rc = hd_error_no_memory(err);
 	if (!rc && (before || stored))
 		rc = fill_in(levels, routing->routes, err);
+	rc = rc ? rc : widen(levels, context, err);
 	if (rc)
 		hd_routes_free(levels);
 	else

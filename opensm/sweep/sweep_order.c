@@ -153,8 +153,8 @@ static uint64_t count_left(const struct order *order, uint32_t *switches)
 		const uint64_t before = count;
 		if (!found || !found->lft || order->held.unknown[sw])
 			continue;
-		for (uint32_t lid = 1; lid < wanted->lid_count && lid < found->lft_size; lid++)
-			count += found->lft[lid] != row[lid];
+		for (uint32_t lid = 1; lid < found->lft_size; lid++)
+			count += found->lft[lid] != (lid < wanted->stride ? row[lid] : HD_NO_PORT);
 		*switches += count > before;
 	}
 	return count;

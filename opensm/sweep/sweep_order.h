@@ -11,7 +11,7 @@
 struct hd_routes;
 
 /*
- * `levels`: tables of the published routing's shape with the service levels in force, which get overwritten. Says in the
+ * `levels`: tables of sweep_levels_find() for the published routing, which get overwritten. Says in the
  * log what was done. For the hook `published`.
  */
 void sweep_order_run(const struct part_context *context, const struct sweep_settings *settings,

@@ -298,16 +298,18 @@ def longest_lock(opensm):
     return json.loads(text)["parts"]["repair"]["longest_lock_us"]
 
 
-def run(netlist, engine, seed, failures, report=None, options=None, groups=0, keys=False):
+def run(netlist, engine, seed, failures, report=None, options=None, groups=0, keys=False,
+        more_conf=""):
     """Loses parts until so many have failed. Returns the tally. report(Outcome, Campaign) is called after each
-    event. groups: so many multicast groups have members; keys: some are in force, in a tree with LMC 1."""
+    event. groups: so many multicast groups have members; keys: some are in force, in a tree with LMC 1; more_conf:
+    sections of heddle.conf."""
     settings = {"qos": "TRUE", "transaction_timeout": 200, "transaction_retries": 3, **(options or {})}
     emulated = Emulator()
     with Simulation(netlist, emulator=emulated, clock=True) as simulation:
         (simulation.folder / "ar-record").touch()
         if engine.startswith("ar_"):
             emulated.record(simulation.folder / "ar-record")
-        conf = REPAIR + (keys_sim.settings(simulation.folder) if keys else "")
+        conf = REPAIR + more_conf + (keys_sim.settings(simulation.folder) if keys else "")
         with simulation.opensm(engine, options=settings, heddle_conf=conf, log_flags=LOG_DUMPS) as opensm:
             campaign = Campaign(simulation, opensm, emulated, seed, adaptive=engine.startswith("ar_"))
             if groups:

@@ -96,11 +96,12 @@ class Trees:
         ends = [fabric.cable.get((switch, port)) for port in table[switch] if port]
         return all(end and (end[0] not in fabric.switches or end[1] in table.get(end[0], ())) for end in ends)
 
-    def circles(self, fabric, mlids):
-        """[(MLID, start)]: a packet of a host at the switch `start` comes to a switch twice."""
+    def circles(self, fabric, mlids, everywhere=False):
+        """[(MLID, start)]: a packet of a host at the switch `start` comes to a switch twice. everywhere: also where
+        entries are left over."""
         return [(mlid, start) for mlid in mlids for start, ports in self.tables[mlid].items()
                 if ports and fabric.hosts_of(start)
-                and (mlid not in self.left_over or start in self.switches_of_members(fabric, mlid))
+                and (everywhere or mlid not in self.left_over or start in self.switches_of_members(fabric, mlid))
                 and flood(fabric, self.tables[mlid], start, None) is None]
 
     def switches_of_members(self, fabric, mlid):

@@ -42,11 +42,12 @@ extern "C" {
 struct hd_sweep_request {
 	const struct hd_fabric *fabric; /* that the sweep has found */
 	/*
-	 * What the switches hold, in the fabric's shape, with the service levels in force. The caller takes
-	 * each acknowledged block in. A silent switch gets entries HD_NO_PORT here.
+	 * What the switches hold, in the fabric's shape, with the service levels in force; the rows can be
+	 * longer (hd_sweep_widen()). The caller takes each acknowledged block in. A silent switch gets entries
+	 * HD_NO_PORT here.
 	 */
 	struct hd_routes *held;
-	const struct hd_routes *wanted; /* of the same shape */
+	const struct hd_routes *wanted; /* in the fabric's shape */
 	unsigned threads; /* 0 = 1; never changes the result */
 	struct hd_go_on go_on; /* asked for each LID, switch and step */
 };
@@ -60,6 +61,13 @@ struct hd_sweep_part {
 };
 
 struct hd_sweep;
+
+/*
+ * Makes the rows of tables longer, so that they have `lids` LIDs and more: switches can have entries for
+ * LIDs above all that the fabric still has, and a sweep takes them away. The new entries are HD_NO_PORT.
+ * lid_count stays. Errors: -ENOMEM; the tables are as before. Cost: O(switches * LIDs) if they get longer.
+ */
+int hd_sweep_widen(struct hd_routes *held, uint32_t lids);
 
 /* What the request points to must outlive *out, which is freed with hd_sweep_free(). Errors: -ENOMEM. */
 int hd_sweep_new(const struct hd_sweep_request *request, struct hd_sweep **out,
