@@ -537,6 +537,55 @@ int hd_key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key
 	return key_shift_choose(tree, key, loads, objective, true, out, err);
 }
 
+/* Most flows on a link of the key with a shift: of all keys, and of this one alone. Errors: -ENOMEM. */
+static int find_most(const struct hd_key_tree *tree, const struct hd_key *key,
+		     const struct hd_key_loads *loads, const struct hd_key_shift *shift,
+		     uint64_t *most, uint64_t *own)
+{
+	struct choosing choosing = {.tree = tree, .key = key};
+	struct key_counts counts = {.count = 0};
+
+	key_counts_init(&counts, key->flow_count, 2 * HD_KEY_LEVELS, &choosing.arena);
+	int rc = hd_arena_check(&choosing.arena);
+	if (!rc) {
+		count_flows(&choosing, shift, &counts);
+		*most = cost_of_key(loads, &counts).most;
+		*own = 0;
+		for (uint32_t i = 0; i < counts.count; i++)
+			if (*own < counts.places[counts.used[i]].flows)
+				*own = counts.places[counts.used[i]].flows;
+	}
+	hd_arena_release(&choosing.arena);
+	return rc;
+}
+
+int hd_key_shift_renew(const struct hd_key_tree *tree, const struct hd_key *key,
+		       const struct hd_key_loads *loads, enum hd_key_objective objective,
+		       const struct hd_key_shift *before, struct hd_key_shift **out,
+		       struct hd_error *err)
+{
+	struct hd_key_shift *other;
+	uint64_t most, least, own;
+
+	if (find_most(tree, key, loads, before, &most, &least))
+		return hd_error_no_memory(err);
+	if (tree->ranks && least > 1)
+		least = 1; /* there a shift may also part flows of the key */
+	*out = NULL;
+	if (most <= least)
+		return 0;
+	int rc = hd_key_shift_choose(tree, key, loads, objective, &other, err);
+	if (!rc && find_most(tree, key, loads, other, &least, &own))
+		rc = hd_error_no_memory(err);
+	else if (rc)
+		return rc;
+	if (!rc && least < most)
+		*out = other;
+	else
+		hd_key_shift_free(other);
+	return rc;
+}
+
 void hd_key_shift_free(struct hd_key_shift *shift)
 {
 	if (shift)

@@ -163,6 +163,23 @@ static bool any_order(struct hd_keys_proof *proof, const struct hd_keys_change *
 	return fits;
 }
 
+/* ---- a key that goes as it came ---- */
+
+static bool all_mix(const struct hd_keys_proof *proof, const struct hd_keys_change *change)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; all && i < change->count; i++)
+		all = proof->both.mixes[change->lids[i]];
+	return all;
+}
+
+static void note_mixes(struct hd_keys_proof *proof, const struct hd_keys_change *change, bool mix)
+{
+	for (uint32_t i = 0; i < change->count; i++)
+		proof->both.mixes[change->lids[i]] = mix;
+}
+
 /* ---- steps ---- */
 
 /* The plan's own loops are searched once more, without its reasons. */
@@ -217,5 +234,11 @@ int hd_keys_order(struct hd_keys_proof *proof, const struct hd_keys_change *chan
 	if (proof->adaptive)
 		return hd_error_set(err, -ENOTSUP, "adaptive routing has an order of its own");
 	*out = NULL;
-	return any_order(proof, change) ? 0 : in_steps(proof, change, out, err);
+	if (change->goes && all_mix(proof, change))
+		return 0;
+	note_mixes(proof, change, false);
+	if (!any_order(proof, change))
+		return in_steps(proof, change, out, err);
+	note_mixes(proof, change, change->comes);
+	return 0;
 }

@@ -24,6 +24,7 @@ static int allocate(struct hd_keys_proof *proof, const struct hd_ar_plan *plan)
 	both->path = hd_arena_alloc(arena, switches, sizeof(*both->path));
 	both->order = hd_arena_alloc(arena, switches, sizeof(*both->order));
 	both->without = hd_arena_alloc(arena, graphs->fabric->lid_count, 1);
+	both->mixes = hd_arena_alloc(arena, graphs->fabric->lid_count, sizeof(*both->mixes));
 	return hd_arena_check(arena);
 }
 

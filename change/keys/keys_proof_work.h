@@ -21,6 +21,9 @@ struct keys_union {
 	bool circle; /* the search has met one */
 	bool loss; /* some switch fails */
 	uint8_t *without; /* [lid_count] enum keys_arrival: from all switches, without keys */
+	/* [lid_count] all mixtures of the entries without keys and those of the last key are sound, and what they depend
+	 * on is in the graphs */
+	bool *mixes;
 };
 
 struct hd_keys_proof {

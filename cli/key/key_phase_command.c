@@ -78,14 +78,43 @@ static int prepare(struct phase_job *job, const struct usage *usage,
 	return status ? status : key_service_open(&job->service, &job->client);
 }
 
-static json_t *grant_json(const struct hd_key_client_grant *grant)
+static json_t *grant_json(const struct phase_job *job, const struct hd_key_client_grant *grant)
 {
-	return json_pack("{s:o, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:o}", "key",
+	size_t count;
+	const struct hd_key_client_path *paths = hd_key_client_granted_paths(job->client, &count);
+
+	return json_pack("{s:o, s:I, s:I, s:I, s:o, s:I, s:b, s:I, s:I, s:I, s:o}", "key",
 			 json_value_text(grant->key), "phase", (json_int_t)grant->phase, "offset",
-			 (json_int_t)grant->offset, "sl", (json_int_t)grant->sl, "ready",
+			 (json_int_t)grant->offset, "offsets", (json_int_t)grant->offsets, "paths",
+			 key_service_paths(paths, count), "sl", (json_int_t)grant->sl, "ready",
 			 (int)grant->ready, "contention", (json_int_t)grant->contention, "blocks",
 			 (json_int_t)grant->blocks, "changed", (json_int_t)grant->changed, "reason",
 			 json_value_text(grant->reason));
+}
+
+/* The flows of the rank that do not use the offset of the grant. */
+static void show_paths(const struct phase_job *job)
+{
+	size_t count;
+	const struct hd_key_client_path *paths = hd_key_client_granted_paths(job->client, &count);
+
+	for (size_t i = 0; i < count; i++)
+		printf("to rank %" PRIu32 ": LID offset %" PRIu32 "\n", paths[i].destination,
+		       paths[i].offset);
+}
+
+static void show_ready(const struct phase_job *job, const struct hd_key_client_grant *grant)
+{
+	char offsets[48] = "";
+
+	if (grant->offsets > 1)
+		snprintf(offsets, sizeof(offsets), " (the phase has %" PRIu32 ")", grant->offsets);
+	printf("key %s is in force: LID offset %" PRIu32 "%s, service level %" PRIu32
+	       ", at most %" PRIu32 " of its flows on a link; %" PRIu32 " entries changed\n",
+	       grant->key, grant->offset, offsets, grant->sl, grant->contention, grant->changed);
+	show_paths(job);
+	if (*grant->reason)
+		printf("not all of its flows have links of their own: %s\n", grant->reason);
 }
 
 static int show_grant(const struct phase_job *job, const struct hd_key_client_grant *grant)
@@ -93,19 +122,14 @@ static int show_grant(const struct phase_job *job, const struct hd_key_client_gr
 	int status = grant->ready ? STATUS_CLEAN : STATUS_FAULTS;
 
 	if (job->json)
-		return json_value_print(grant_json(grant), status);
+		return json_value_print(grant_json(job, grant), status);
 	if (!grant->ready)
 		message_error("phase %" PRIu32 " has no key in force: %s", grant->phase,
 			      grant->reason);
 	if (job->quiet)
 		printf("%" PRIu32 "\n", grant->ready ? grant->offset : 0);
 	else if (grant->ready)
-		printf("key %s is in force: LID offset %" PRIu32 ", service level %" PRIu32
-		       ", at most %" PRIu32 " of its flows on a link; %" PRIu32
-		       " entries changed\n",
-		       grant->key, grant->offset, grant->sl, grant->contention, grant->changed);
-	if (grant->ready && *grant->reason && !job->quiet)
-		printf("not all of its flows have links of their own: %s\n", grant->reason);
+		show_ready(job, grant);
 	return status;
 }
 

@@ -26,7 +26,7 @@ struct place_job {
 	const char *job, *list, *file, *pattern;
 	uint32_t ranks, keys;
 	int64_t uid; /* -1: the caller */
-	enum { MODE_REWRITE, MODE_OFFSET } mode;
+	enum { MODE_REWRITE, MODE_OFFSET, MODE_ALTERNATE } mode;
 	bool strict, json, prolog;
 	struct key_slurm_job slurm; /* if prolog is true */
 	struct key_propose choose;
@@ -49,9 +49,9 @@ static const struct argument arguments[] = {
      ARGUMENT_NUMBER(struct place_job, ranks, 1, HD_KEY_RANKS_MAX)},
     {'u', "uid", "UID", "the user who may request the keys (default: the caller)",
      ARGUMENT_NUMBER(struct place_job, uid, 0, UINT32_MAX - 1)},
-    {'m', "mode", "rewrite|offset",
-     "one LID offset for the job, whose routes change with its phase (default), or one for each "
-     "phase",
+    {'m', "mode", "rewrite|offset|alternate",
+     "one LID offset for the job, whose routes change with its phase (default), one for each "
+     "phase, or two, between which phases change places",
      ARGUMENT_CHOICE(struct place_job, mode)},
     {'k', "keys", "N", "fail if the job needs more than N LID offsets",
      ARGUMENT_NUMBER(struct place_job, keys, 1, 127)},
@@ -82,10 +82,23 @@ static const struct usage usage = {
 
 static json_t *key_json(const struct hd_key_client_key *key)
 {
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "key", json_value_text(key->key),
-			 "phase", (json_int_t)key->phase, "offset", (json_int_t)key->offset,
-			 "flows", (json_int_t)key->flows, "contention", (json_int_t)key->contention,
-			 "demand", (json_int_t)key->demand, "usable", (json_int_t)key->usable);
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "key",
+			 json_value_text(key->key), "phase", (json_int_t)key->phase, "offset",
+			 (json_int_t)key->offset, "offsets", (json_int_t)key->offsets, "flows",
+			 (json_int_t)key->flows, "contention", (json_int_t)key->contention,
+			 "demand", (json_int_t)key->demand, "usable", (json_int_t)key->usable,
+			 "paths", key_service_paths(key->paths, key->path_count));
+}
+
+static json_t *ranks_json(const struct hd_key_client_job *placed)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < placed->rank_offset_count; i++)
+		list = json_value_append(
+		    list, json_pack("[I,I]", (json_int_t)placed->rank_offsets[i].rank,
+				    (json_int_t)placed->rank_offsets[i].offset));
+	return list;
 }
 
 static int show_json(const struct hd_key_client_job *placed)
@@ -95,12 +108,35 @@ static int show_json(const struct hd_key_client_job *placed)
 	for (size_t i = 0; i < placed->key_count; i++)
 		keys = json_value_append(keys, key_json(&placed->keys[i]));
 	return json_value_print(
-	    json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o}", "job",
+	    json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "job",
 		      json_value_text(placed->job), "state", json_value_text(placed->state), "mode",
 		      json_value_text(placed->mode), "hosts", (json_int_t)placed->hosts, "ranks",
 		      (json_int_t)placed->ranks, "offset", (json_int_t)placed->offset, "offsets",
-		      (json_int_t)placed->offsets, "lmc", (json_int_t)placed->lmc, "keys", keys),
+		      (json_int_t)placed->offsets, "lmc", (json_int_t)placed->lmc, "rank_offsets",
+		      ranks_json(placed), "keys", keys),
 	    STATUS_CLEAN);
+}
+
+/* Which ranks, or which flows of a phase, do not use the first LID offset. */
+static void show_offsets(const struct hd_key_client_job *placed)
+{
+	size_t paths = 0;
+
+	for (size_t i = 0; i < placed->key_count; i++)
+		paths += placed->keys[i].path_count;
+	if (placed->rank_offset_count)
+		printf("\n%6s %8s\n", "RANK", "OFFSET");
+	for (size_t i = 0; i < placed->rank_offset_count; i++)
+		printf("%6" PRIu32 " %8" PRIu32 "\n", placed->rank_offsets[i].rank,
+		       placed->rank_offsets[i].offset);
+	if (paths)
+		printf("\n%6s %6s %6s %8s\n", "PHASE", "FROM", "TO", "OFFSET");
+	for (size_t i = 0; i < placed->key_count; i++)
+		for (size_t j = 0; j < placed->keys[i].path_count; j++)
+			printf("%6" PRIu32 " %6" PRIu32 " %6" PRIu32 " %8" PRIu32 "\n",
+			       placed->keys[i].phase, placed->keys[i].paths[j].source,
+			       placed->keys[i].paths[j].destination,
+			       placed->keys[i].paths[j].offset);
 }
 
 static int show(const struct place_job *job)
@@ -110,14 +146,16 @@ static int show(const struct place_job *job)
 	if (job->json)
 		return show_json(placed);
 	printf("job %s is placed: %" PRIu32 " ranks on %" PRIu32 " hosts, mode %s\n\n"
-	       "%-20s %6s %8s %7s %11s\n",
+	       "%-20s %6s %8s %8s %7s %11s\n",
 	       placed->job, placed->ranks, placed->hosts, placed->mode, "KEY", "PHASE", "OFFSET",
-	       "FLOWS", "CONTENTION");
+	       "OFFSETS", "FLOWS", "CONTENTION");
 	for (size_t i = 0; i < placed->key_count; i++) {
 		const struct hd_key_client_key *key = &placed->keys[i];
-		printf("%-20s %6" PRIu32 " %8" PRIu32 " %7" PRIu32 " %11" PRIu32 "\n", key->key,
-		       key->phase, key->offset, key->flows, key->contention);
+		printf("%-20s %6" PRIu32 " %8" PRIu32 " %8" PRIu32 " %7" PRIu32 " %11" PRIu32 "\n",
+		       key->key, key->phase, key->offset, key->offsets, key->flows,
+		       key->contention);
 	}
+	show_offsets(placed);
 	return STATUS_CLEAN;
 }
 
@@ -139,6 +177,7 @@ static int prepare(struct place_job *job, struct hd_key_client_placement *placem
 	    .ranks = job->ranks,
 	    .keys = job->keys,
 	    .offset_mode = job->mode == MODE_OFFSET,
+	    .alternate = job->mode == MODE_ALTERNATE,
 	    .strict = job->strict,
 	};
 	return key_traffic_take(job->pattern, job->prolog ? &job->slurm : NULL, &job->traffic,

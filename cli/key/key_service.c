@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "key_service.h"
+#include "json_value.h"
 #include "message.h"
 
 #include <errno.h>
@@ -58,6 +59,17 @@ int key_service_fail(const struct hd_key_client_problem *problem)
 		return message_error("heddle-keyd: %s (status %d)", problem->detail,
 				     problem->status);
 	return message_error("%s", problem->detail);
+}
+
+json_t *key_service_paths(const struct hd_key_client_path *paths, size_t count)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		list = json_value_append(list, json_pack("[I,I,I]", (json_int_t)paths[i].source,
+							 (json_int_t)paths[i].destination,
+							 (json_int_t)paths[i].offset));
+	return list;
 }
 
 /* ---- Slurm ---- */

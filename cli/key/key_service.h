@@ -7,6 +7,7 @@
 
 #include <heddle/keyd/key_pattern.h>
 #include <heddle/keyd_client.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -45,6 +46,9 @@ int key_service_job(const char **job);
 
 /* Prints why a call failed. Returns STATUS_BAD. */
 int key_service_fail(const struct hd_key_client_problem *problem);
+
+/* Flows with their LID offsets: a list of [source, destination, offset]. NULL: no memory. */
+json_t *key_service_paths(const struct hd_key_client_path *paths, size_t count);
 
 /* ---- Slurm ---- */
 

@@ -96,12 +96,28 @@ struct hd_key_client_placement {
 	uint32_t keys; /* LID offsets to use at most; 0: as many as there are */
 	bool offset_mode; /* each phase has an offset of its own, in place of one for the job */
 	bool strict; /* fail if a phase has no key that is free of contention */
+	/* phases change places between two offsets; not with offset_mode */
+	bool alternate;
+};
+
+/* A flow that does not use the first LID offset of its phase. */
+struct hd_key_client_path {
+	uint32_t source, destination; /* ranks */
+	uint32_t offset;
+};
+
+/* A rank whose flows do not use the first LID offset, in any phase. */
+struct hd_key_client_rank_offset {
+	uint32_t rank, offset;
 };
 
 /* The key of a phase. */
 struct hd_key_client_key {
 	char key[HD_KEY_CLIENT_KEY];
 	uint32_t phase, offset, flows, contention, demand, usable;
+	uint32_t offsets; /* of the phase, 1 or more; `offset` is the first one */
+	size_t path_count;
+	struct hd_key_client_path *paths; /* [path_count] */
 };
 
 struct hd_key_client_job {
@@ -111,6 +127,8 @@ struct hd_key_client_job {
 	int64_t uid; /* -1: the answer does not have it */
 	size_t key_count;
 	struct hd_key_client_key *keys; /* [key_count] */
+	size_t rank_offset_count;
+	struct hd_key_client_rank_offset *rank_offsets; /* [rank_offset_count] */
 	size_t active_count;
 	uint32_t *active; /* [active_count] phases of all steps that have begun and not ended */
 };
@@ -146,6 +164,7 @@ struct hd_key_client_grant {
 	char key[HD_KEY_CLIENT_KEY];
 	uint32_t phase, offset; /* send to the destination's base LID + offset */
 	uint32_t sl, contention, blocks, changed;
+	uint32_t offsets; /* of the phase, 1 or more */
 	bool ready; /* false: no key is in force; the routes of offset 0 are */
 	/* why not, or why flows are left out; "" if all have a key that is in force */
 	char reason[HD_KEY_CLIENT_TEXT];
@@ -169,6 +188,13 @@ int hd_key_client_request(struct hd_key_client *client, const char *job, const c
  */
 int hd_key_client_join(struct hd_key_client *client, const char *job, const char *step,
 		       struct hd_key_client_grant *out, struct hd_key_client_problem *problem);
+
+/*
+ * The flows of the client's rank that do not use the offset of the last grant, *count of them. Only a client that has a
+ * rank gets them. They are the client's, until its next request or join.
+ */
+const struct hd_key_client_path *hd_key_client_granted_paths(const struct hd_key_client *client,
+							     size_t *count);
 
 /*
  * A phase has ended: its flows count no more. For the job's owner. If this client was granted the phase, of the last

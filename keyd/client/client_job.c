@@ -16,10 +16,54 @@
 void hd_key_client_job_free(struct hd_key_client_job *job)
 {
 	if (job) {
+		for (size_t i = 0; job->keys && i < job->key_count; i++)
+			free(job->keys[i].paths);
 		free(job->keys);
+		free(job->rank_offsets);
 		free(job->active);
 	}
 	free(job);
+}
+
+/* A list of groups of `width` numbers, which the answer may lack, to (*out)[*count * width]. 0, -EPROTO or -ENOMEM. */
+static int read_numbers(const json_t *json, const char *name, size_t width, uint32_t **out,
+			size_t *count)
+{
+	const json_t *list = json_object_get(json, name);
+	const size_t groups = json_array_size(list);
+	uint32_t *numbers = calloc(groups * width + 1, sizeof(*numbers));
+
+	if (!numbers)
+		return -ENOMEM;
+	for (size_t i = 0; i < groups * width; i++) {
+		const json_t *number = json_array_get(json_array_get(list, i / width), i % width);
+		const json_int_t value = json_integer_value(number);
+
+		if (!json_is_integer(number) || value < 0 || value > UINT32_MAX) {
+			free(numbers);
+			return -EPROTO;
+		}
+		numbers[i] = (uint32_t)value;
+	}
+	*out = numbers;
+	*count = groups;
+	return 0;
+}
+
+/* How many LID offsets a phase has, and which flows do not use the first one. 0, -EPROTO or -ENOMEM. */
+static int read_paths(const json_t *json, uint32_t *offsets, struct hd_key_client_path **paths,
+		      size_t *count)
+{
+	uint32_t *numbers;
+
+	*offsets = 1;
+	if (!client_read_number(json, "offsets", offsets))
+		return -EPROTO;
+	int rc = read_numbers(json, "paths", 3, &numbers, count);
+	if (rc)
+		return rc;
+	*paths = (struct hd_key_client_path *)numbers;
+	return 0;
 }
 
 static bool read_key(const json_t *json, struct hd_key_client_key *key)
@@ -63,6 +107,18 @@ static int read_active(const json_t *json, struct hd_key_client_job *job)
 	return 0;
 }
 
+static int read_lists(const json_t *json, struct hd_key_client_job *job)
+{
+	uint32_t *numbers;
+	int rc = read_active(json, job);
+
+	if (!rc)
+		rc = read_numbers(json, "rank_offsets", 2, &numbers, &job->rank_offset_count);
+	if (!rc)
+		job->rank_offsets = (struct hd_key_client_rank_offset *)numbers;
+	return rc;
+}
+
 /* 0, -EPROTO or -ENOMEM. */
 static int read_job(const json_t *json, struct hd_key_client_job *job)
 {
@@ -75,9 +131,16 @@ static int read_job(const json_t *json, struct hd_key_client_job *job)
 	if (!job->keys)
 		return -ENOMEM;
 	job->key_count = json_array_size(keys);
-	json_array_foreach(keys, at, key) if (!json_is_object(key) ||
-					      !read_key(key, &job->keys[at])) return -EPROTO;
-	return read_active(json, job);
+	json_array_foreach(keys, at, key)
+	{
+		struct hd_key_client_key *one = &job->keys[at];
+		int rc = json_is_object(key) && read_key(key, one)
+			     ? read_paths(key, &one->offsets, &one->paths, &one->path_count)
+			     : -EPROTO;
+		if (rc)
+			return rc;
+	}
+	return read_lists(json, job);
 }
 
 /* Makes a call whose answer is a job. */
@@ -106,6 +169,13 @@ static int call_job(struct hd_key_client *client, struct client_call *call, cons
 			     : client_read_refuse(client, name, problem);
 }
 
+static const char *mode_of(const struct hd_key_client_placement *placement)
+{
+	if (placement->offset_mode)
+		return "offset";
+	return placement->alternate ? "alternate" : "rewrite";
+}
+
 /* NULL: no memory, or a text that is not UTF-8. */
 static json_t *placement_json(const struct hd_key_client_placement *placement)
 {
@@ -118,8 +188,7 @@ static json_t *placement_json(const struct hd_key_client_placement *placement)
 		failed |= json_object_set_new(json, "ranks", json_integer(placement->ranks));
 	if (placement->keys)
 		failed |= json_object_set_new(json, "keys", json_integer(placement->keys));
-	failed |= json_object_set_new(json, "mode",
-				      json_string(placement->offset_mode ? "offset" : "rewrite"));
+	failed |= json_object_set_new(json, "mode", json_string(mode_of(placement)));
 	failed |= json_object_set_new(json, "best_effort", json_boolean(!placement->strict));
 	if (!failed)
 		return json;
@@ -252,21 +321,42 @@ static json_t *with_rank(const struct hd_key_client *client, json_t *body)
 	return body;
 }
 
+/* The paths of a grant become those of the client. */
+static int take_paths(struct hd_key_client *client, const json_t *json, uint32_t *offsets)
+{
+	struct hd_key_client_path *paths;
+	size_t count;
+	int rc = read_paths(json, offsets, &paths, &count);
+
+	free(client->paths);
+	client->paths = rc ? NULL : paths;
+	client->path_count = rc ? 0 : count;
+	return rc;
+}
+
+const struct hd_key_client_path *hd_key_client_granted_paths(const struct hd_key_client *client,
+							     size_t *count)
+{
+	*count = client->path_count;
+	return client->paths;
+}
+
 /* Takes the grant of an answer. */
 static int take_grant(struct hd_key_client *client, json_t *json, uint32_t phase,
 		      struct hd_key_client_grant *out, struct hd_key_client_problem *problem)
 {
+	struct hd_key_client_problem unused;
 	struct hd_key_client_grant grant = {.phase = phase};
-	int rc = 0;
+	int rc = read_grant(json, &grant, &client->turn) ? take_paths(client, json, &grant.offsets)
+							 : -EPROTO;
 
-	if (read_grant(json, &grant, &client->turn)) {
-		*out = grant;
-		note_granted(client, grant.phase);
-	} else {
-		rc = client_read_refuse(client, "request", problem);
-	}
 	json_decref(json);
-	return rc;
+	if (rc)
+		return rc == -ENOMEM ? client_problem_memory(problem ? problem : &unused)
+				     : client_read_refuse(client, "request", problem);
+	*out = grant;
+	note_granted(client, grant.phase);
+	return 0;
 }
 
 /*

@@ -435,6 +435,7 @@ void hd_key_client_free(struct hd_key_client *client)
 	client_http_close(&client->http);
 	explicit_bzero(client->token, sizeof(client->token));
 	free(client->munge_socket);
+	free(client->paths);
 	free(client);
 }
 

@@ -21,6 +21,8 @@ struct hd_key_client {
 		uint32_t phase, turn; /* turn 0: none */
 	} granted[16]; /* phases of this step, the last one at granted_at - 1 */
 	unsigned granted_at;
+	struct hd_key_client_path *paths; /* [path_count] of the last grant */
+	size_t path_count;
 };
 
 /* A call of keyd's API. */

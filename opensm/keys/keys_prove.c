@@ -62,6 +62,8 @@ static int prove_at_once(struct setting *setting)
 	if (!lids)
 		return hd_error_no_memory(&setting->err);
 	change.count = merge_lids(setting, lids);
+	change.comes = !setting->old.lid_count;
+	change.goes = !setting->fresh.lid_count;
 	int rc = prove_change(setting, &change, &setting->blocks);
 	free(lids);
 	return rc;
@@ -72,8 +74,12 @@ static int prove_half(struct setting *setting, const struct hd_routes *before,
 		      const struct hd_routes *after, const struct keys_entries *entries)
 {
 	static const struct keys_entries none = {0};
-	const struct hd_keys_change change = {
-	    .before = before, .after = after, .lids = entries->lids, .count = entries->lid_count};
+	const struct hd_keys_change change = {.before = before,
+					      .after = after,
+					      .lids = entries->lids,
+					      .count = entries->lid_count,
+					      .comes = entries == &setting->fresh,
+					      .goes = entries == &setting->old};
 	struct keys_blocks blocks;
 
 	if (keys_blocks_find(before, after, entries, &none, &blocks))

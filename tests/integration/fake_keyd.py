@@ -58,7 +58,7 @@ def problem(status, detail):
 
 class FakeKeyd:
     """Use as a context manager. `ready` False: no key can be programmed; `delay`: seconds before each
-    answer."""
+    answer; `paths`: members of keys and grants, and `rank_offsets`: of jobs, where a phase has several offsets."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
@@ -66,6 +66,7 @@ class FakeKeyd:
         self.calls = []  # (method, path, body, uid)
         self.jobs = {}
         self.ready, self.delay = True, 0
+        self.paths, self.rank_offsets = {}, {}
         self.reason = "the subnet manager is away"
         self.server = None
 
@@ -105,10 +106,11 @@ class FakeKeyd:
 
     def whole(self, name):
         job = self.jobs[name]
-        return {"job": name, "state": "placed", "mode": "rewrite", "hosts": job["hosts"], "ranks": job["ranks"],
+        return {"job": name, "state": "placed", "mode": job["body"].get("mode", "rewrite"), "hosts": job["hosts"],
+                "ranks": job["ranks"], **self.rank_offsets,
                 "uid": job["uid"], "active": sorted(job["active"]), "offset": 1, "offsets": 3, "lmc": 2,
                 "keys": [{"key": f"{name}.0", "phase": 0, "offset": 1, "flows": 8, "contention": 1,
-                          "demand": 2, "usable": 4}]}
+                          "demand": 2, "usable": 4, **self.paths}]}
 
     def answer_job(self, method, name, rest, body, uid):
         if method == "PUT" and not rest:
@@ -140,4 +142,4 @@ class FakeKeyd:
         job["active"].add(phase)
         return 200, {"key": f"{name}.{phase}.{body['step']}", "phase": phase, "turn": job["turn"],
                      "offset": 1 if self.ready else 0, "sl": 0, "ready": self.ready, "contention": 1,
-                     "blocks": 2, "changed": 9, "reason": "" if self.ready else self.reason}
+                     "blocks": 2, "changed": 9, "reason": "" if self.ready else self.reason, **self.paths}

@@ -136,9 +136,9 @@ class Record:
     def contention(self, flows, offset, when):
         """The most flows between names on a directed link between switches, by walks; None: one does not arrive."""
         load, peer = collections.Counter(), self.topology.peer
-        for source, destination in flows:
+        for source, destination, more in flows:
             target = self.node[destination]
-            lid, switch = self.topology.lids[target][0] + offset, self.leaf[self.node[source]]
+            lid, switch = self.topology.lids[target][0] + offset + more, self.leaf[self.node[source]]
             for _ in range(16):
                 port = self.at(switch, lid, when)
                 node = peer.get((switch, port), (None,))[0]
@@ -152,7 +152,7 @@ class Record:
 
     def moments(self, flows, offset, begin, end):
         """When entries for the flows have changed, from begin on and before end."""
-        lids = {self.topology.lids[self.node[destination]][0] + offset for _, destination in flows}
+        lids = {self.topology.lids[self.node[destination]][0] + offset + more for _, destination, more in flows}
         return sorted({when for lid in lids for when in self.changes.get(lid, ()) if begin < when < end})
 
 
@@ -549,7 +549,9 @@ class Campaign:
                     continue
                 checked += 1
                 ranks = belief["steps"].get(step["step"], belief["steps"]["0"])
-                flows = [(ranks[one], ranks[other]) for one, other in belief["phases"][grant["phase"]]]
+                more = belief["more"].get(step["step"], belief["more"].get("0"))
+                flows = clients.named_flows(ranks, belief["phases"][grant["phase"]], more and more[grant["phase"]])
+                self.tally["with several offsets"] += any(above for _, _, above in flows)
                 found = record.contention(flows, grant["offset"], 0)
                 if found != grant["contention"]:
                     problems.append(f"job {job} step {step['step']} phase {grant['phase']}: said "

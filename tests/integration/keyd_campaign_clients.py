@@ -120,21 +120,36 @@ def random_phases(chance, ranks):
     return phases
 
 
+def named_flows(hosts, flows, more):
+    """(source, destination, offset above the first one) of the flows of a phase; more: these offsets, or None."""
+    return [(hosts[one], hosts[other], above) for (one, other), above in zip(flows, more or [0] * len(flows))]
+
+
 class Job:
     """What its client knows of a job. `unsure`: a call without an answer may have changed the phase."""
 
     def __init__(self, name, hosts, phases, mode, uid):
         self.name, self.hosts, self.phases, self.mode, self.uid = name, hosts, phases, mode, uid
         self.steps = {"0": hosts}
+        self.more = {}  # step -> for each phase and flow, its LID offset above the first one of the phase
         self.step, self.active, self.turn, self.unsure = "0", None, None, False
         self.sure = None  # [phases] that are active for sure in the step, None if that is not known
 
     def belief(self):
-        return {"phases": self.phases, "steps": self.steps, "step": self.step, "mode": self.mode, "sure": self.sure}
+        return {"phases": self.phases, "steps": self.steps, "step": self.step, "mode": self.mode, "sure": self.sure,
+                "more": self.more}
+
+    def take_offsets(self, step, answer):
+        """Which offsets the flows of a step use, as a placement or a layout says."""
+        ranks = {rank: offset - answer["keys"][0]["offset"] for rank, offset in answer.get("rank_offsets", [])}
+        self.more[step] = []
+        for key, flows in zip(answer["keys"], self.phases):
+            paths = {(one, other): offset - key["offset"] for one, other, offset in key.get("paths", [])}
+            self.more[step].append([paths.get((one, other), ranks.get(one, 0)) for one, other in flows])
 
     def flows(self, step, phase):
-        """(source, destination) names."""
-        return [(self.steps[step][one], self.steps[step][other]) for one, other in self.phases[phase]]
+        """(source, destination, offset above the first one of the phase), with names of hosts."""
+        return named_flows(self.steps[step], self.phases[phase], self.more[step][phase] if self.more else None)
 
     def placement(self):
         return {"hosts": self.hosts, "phases": self.phases, "mode": self.mode, "uid": self.uid}
@@ -177,11 +192,12 @@ class Honest:
         job = Job(f"c{self.number}-{self.made}", hosts, random_phases(self.random, len(hosts)),
                   "offset" if self.random.random() < 0.2 else "rewrite", self.random.choice(USERS))
         while True:
-            status, _ = self.measured(self.root, "place", job, "PUT", f"/v1/jobs/{job.name}", job.placement())
+            status, answer = self.measured(self.root, "place", job, "PUT", f"/v1/jobs/{job.name}", job.placement())
             if status or self.site["end"].is_set():
                 break
             self.wait(0.2)
         if status == 200:
+            job.take_offsets("0", answer)
             self.jobs.append(job)
 
     def release(self, job):
@@ -194,10 +210,11 @@ class Honest:
 
     def lay_out(self, job, caller):
         step, ranks = f"s{len(job.steps)}", self.random.sample(job.hosts, len(job.hosts))
-        status, _ = self.measured(caller, "layout", job, "PUT", f"/v1/jobs/{job.name}/steps/{step}/layout",
-                                  {"ranks": ranks})
+        status, answer = self.measured(caller, "layout", job, "PUT", f"/v1/jobs/{job.name}/steps/{step}/layout",
+                                       {"ranks": ranks})
         if status == 200:
             job.steps[step] = ranks
+            job.take_offsets(step, answer)
             job.step, job.active, job.turn, job.sure = step, None, None, []
 
     def learn(self, job, caller):

@@ -49,6 +49,41 @@ def test_options_of_place(keyd):
         "mode": "offset", "keys": 3, "best_effort": False}
 
 
+def test_alternate_phases(keyd):
+    assert "mode alternate" in place(keyd, "--mode", "alternate")[0]
+    assert keyd.calls[0][2]["mode"] == "alternate"
+    assert "rewrite" in place(keyd, "--mode", "other", status=2)[1]
+
+
+def test_several_offsets_in_a_phase(keyd):
+    """Which flows, and which ranks, do not use the first one."""
+    keyd.paths = {"offsets": 3, "paths": [[1, 4, 2], [2, 5, 3]]}
+    keyd.rank_offsets = {"rank_offsets": [[2, 3], [3, 2]]}
+    lines = [line.split() for line in place(keyd)[0].splitlines()]
+    assert ["17.0", "0", "1", "3", "8", "1"] in lines
+    for line in (["RANK", "OFFSET"], ["2", "3"], ["3", "2"], ["PHASE", "FROM", "TO", "OFFSET"], ["0", "1", "4", "2"],
+                 ["0", "2", "5", "3"]):
+        assert line in lines
+    placed = json.loads(place(keyd, "--json")[0])
+    assert placed["rank_offsets"] == [[2, 3], [3, 2]] and placed["keys"][0]["offsets"] == 3
+    assert placed["keys"][0]["paths"] == keyd.paths["paths"]
+    out = ask(keyd, "request", "-j", "17", "--rank", "1")[0]
+    assert "LID offset 1 (the phase has 3), " in out and "\nto rank 5: LID offset 3\n" in out
+    grant = json.loads(ask(keyd, "request", "-j", "17", "--json")[0])
+    assert grant["offsets"] == 3 and grant["paths"] == keyd.paths["paths"]
+    assert ask(keyd, "request", "-j", "17", "-q")[0] == "1\n"
+    keyd.paths = {"offsets": 3, "paths": [[1, 4]]}
+    assert "lacks a member" in ask(keyd, "request", "-j", "17", status=2)[1]
+
+
+def test_one_offset_in_a_phase(keyd):
+    """The usual answer has no word of it."""
+    assert "RANK" not in place(keyd)[0]
+    placed = json.loads(place(keyd, "--json")[0])
+    assert (placed["rank_offsets"], placed["keys"][0]["offsets"], placed["keys"][0]["paths"]) == ([], 1, [])
+    assert "the phase has" not in ask(keyd, "request", "-j", "17")[0]
+
+
 @pytest.mark.parametrize("text, names", [
     ("a,b c", "a b c"), ("node[1-3,7]", "node1 node2 node3 node7"), ("n[08-11]", "n08 n09 n10 n11"),
     ("r[1-2]n[1-2]x", "r1n1x r1n2x r2n1x r2n2x"), ("0x0002c903000e0b72,b[5]", "0x0002c903000e0b72 b5"),

@@ -128,6 +128,50 @@ def test_join_is_refused(keyd):
     assert keyd.call("POST", "/v1/jobs/1/join", {"turn": 1}).status == 422
 
 
+# ---- a phase that begins again ----
+
+def begin(keyd, job):
+    """The entries of the key of phase 0, which is in the switches."""
+    assert keyd.request(job, 0).json["ready"]
+    key, _, entries = keyd.manager.sets[-1]
+    assert keyd.manager.keys[key] == entries
+    return entries
+
+
+def test_key_stays_where_its_links_are_as_empty(keyd):
+    """A phase that begins again keeps its routes, unless others have fewer flows on their most loaded link."""
+    keyd.release("1")
+    near, far = keyd.hosts[:4], keyd.hosts[4:8]
+    for number, hosts in enumerate(zip(near, far)):
+        assert keyd.place(str(number), list(hosts), phases=[[[0, 1]]]).status == 200
+    begin(keyd, "0")
+    second = begin(keyd, "1")
+    for job in "01":
+        keyd.done(job, 0)
+    for _ in range(3):
+        assert begin(keyd, "1") == second  # though the links of the first one are as empty now
+        keyd.done("1", 0)
+    begin(keyd, "0")
+    begin(keyd, "2")
+    assert keyd.get("/v1/links").json["most"] == 1
+    begin(keyd, "1")  # the third one may have its links
+    assert keyd.get("/v1/links").json["most"] == 1
+    begin(keyd, "3")
+    assert keyd.get("/v1/links").json["most"] == 1
+
+
+def test_key_moves_if_its_links_are_fuller(keyd):
+    """With the flows of another job on its links, a phase that begins again gets other routes."""
+    keyd.release("1")
+    for number, hosts in enumerate(zip(keyd.hosts[:2], keyd.hosts[4:6])):
+        assert keyd.place(str(number), list(hosts), phases=[[[0, 1]]]).status == 200
+    first = begin(keyd, "0")
+    keyd.done("0", 0)
+    begin(keyd, "1")  # the same links are the first ones that are free
+    assert begin(keyd, "0") != first
+    assert keyd.get("/v1/links").json["most"] == 1
+
+
 # ---- late requests ----
 
 def test_request_with_an_old_turn(keyd):

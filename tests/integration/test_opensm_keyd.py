@@ -116,6 +116,10 @@ def test_a_job_from_its_place_to_its_release(tmp_path, engine):
                     assert site.is_free(phases[phase], granted(keyd, "7", phase))
                     assert keyd.done("7", phase).status == 200
                 offset = granted(keyd, "7", 0)
+                keyd.done("7", 0)
+                again = keyd.request("7", 0).json
+                assert again["ready"] and (again["blocks"], again["changed"]) == (0, 0)  # nothing is written
+                assert site.is_free(phases[0], offset)
                 leaf = site.topology.leaf(hosts[0])
                 port = Tree(site.topology).cables(leaf)[0]
                 since = len(opensm.log())

@@ -26,6 +26,9 @@ struct hd_keys_change {
 	const struct hd_routes *after;
 	const uint16_t *lids; /* [count] each once */
 	uint32_t count;
+	/* Whether `before`, or `after`, has the entries without keys for all of these LIDs. A key that goes needs no proof
+	 * if it came like that, in the same proof: its mixtures are those with which it came. */
+	bool comes, goes;
 };
 
 /*
@@ -34,7 +37,7 @@ struct hd_keys_change {
  * Errors: -EINVAL packets do not arrive in the end; -ELOOP a credit loop in the end, or no order without one, all with
  * the reason; -ENOTSUP the proof is one with adaptive routing, whose hd_keys_proof_change() covers all mixtures; -ENOMEM.
  * After an error the proof may be stricter than it has to be: then hd_keys_proof_is_stale() says so. Cost: O(switches)
- * for each LID; that of hd_repair_plan_new() if there must be steps.
+ * for each LID, O(1) if a key goes that needs no proof; that of hd_repair_plan_new() if there must be steps.
  */
 int hd_keys_order(struct hd_keys_proof *proof, const struct hd_keys_change *change,
 		  struct hd_repair_plan **out, struct hd_error *err);

@@ -155,6 +155,17 @@ int hd_key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key
 			const struct hd_key_loads *loads, enum hd_key_objective objective,
 			struct hd_key_shift **out, struct hd_error *err);
 
+/*
+ * The same for a key that has a shift, `before`, which was chosen for it in this tree; NULL: the key as it was made. The
+ * loads are without its flows. *out NULL: it keeps that shift, since another one would leave as many flows on the most
+ * loaded link of the key. So a key that is in the switches only moves where that is of use. O(flows * hops) if no link
+ * of the key carries flows of others.
+ */
+int hd_key_shift_renew(const struct hd_key_tree *tree, const struct hd_key *key,
+		       const struct hd_key_loads *loads, enum hd_key_objective objective,
+		       const struct hd_key_shift *before, struct hd_key_shift **out,
+		       struct hd_error *err);
+
 /* NULL is allowed. */
 void hd_key_shift_free(struct hd_key_shift *shift);
 

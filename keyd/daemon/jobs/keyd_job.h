@@ -32,6 +32,7 @@ struct keyd_slot {
 	bool counted; /* its flows are in the loads */
 	struct hd_key_shift *shift; /* of the phase's key */
 	bool borrows_shift; /* it is that of the keys' note */
+	uint64_t shift_fabric; /* fingerprint of the fabric for which it was chosen */
 	char *recipe; /* of the database, until the key is in force; NULL: none */
 	uint64_t written; /* check of the recipe that was written last */
 	bool storing; /* it is being written */

@@ -35,24 +35,57 @@ enum keyd_shift keyd_program_shift(const struct keyd *keyd)
 	return engine && engine->takes_keys == HD_TAKES_KEYS ? KEYD_SHIFT_NONE : KEYD_SHIFT_LINKS;
 }
 
+/* Whether the slot has a shift for the key of its phase in the present fabric. One that the manager has refused is of
+ * no use. */
+static bool has_shift(const struct keyd_slot *slot)
+{
+	return slot->shift && !slot->borrows_shift && slot->status != HD_CHANNEL_REFUSED &&
+	       slot->shift_fabric == slot->step->keys->view->fingerprint;
+}
+
+/* For the present loads. A shift that is as good as another one stays. */
+static int choose_by_loads(struct keyd *keyd, struct keyd_slot *slot, enum keyd_shift kind,
+			   struct hd_error *err)
+{
+	const struct hd_key *key = slot->step->keys->keys[slot->phase];
+	const enum hd_key_objective objective =
+	    kind == KEYD_SHIFT_PAPER ? HD_KEY_SHIFT_PAPER : HD_KEY_SHIFT_LINKS;
+	struct hd_key_shift *shift = NULL;
+	const bool stays = has_shift(slot);
+	int rc =
+	    stays ? hd_key_shift_renew(keyd->view->tree, key, keyd->loads, objective, slot->shift,
+				       &shift, err)
+		  : hd_key_shift_choose(keyd->view->tree, key, keyd->loads, objective, &shift, err);
+
+	if (rc || (stays && !shift))
+		return rc;
+	keyd_slot_forget_shift(slot);
+	slot->shift = shift;
+	return 0;
+}
+
 static int choose_shift(struct keyd *keyd, struct keyd_slot *slot, struct hd_error *err)
 {
 	const struct keyd_key_note *note = &slot->step->keys->notes[slot->phase];
 	enum keyd_shift kind = keyd_program_shift(keyd);
+	int rc = 0;
 
-	keyd_slot_forget_shift(slot);
-	if (!note->is_found && slot->recipe && keyd_recipe_apply(slot))
-		return 0;
 	if (note->is_found) {
+		keyd_slot_forget_shift(slot);
 		slot->shift = note->shift;
 		slot->borrows_shift = true;
-		return 0;
+	} else if (slot->recipe) {
+		keyd_slot_forget_shift(slot);
+		if (!keyd_recipe_apply(slot) && kind != KEYD_SHIFT_NONE)
+			rc = choose_by_loads(keyd, slot, kind, err);
+	} else if (kind == KEYD_SHIFT_NONE) {
+		keyd_slot_forget_shift(slot);
+	} else {
+		rc = choose_by_loads(keyd, slot, kind, err);
 	}
-	if (kind == KEYD_SHIFT_NONE)
-		return 0;
-	return hd_key_shift_choose(
-	    keyd->view->tree, slot->step->keys->keys[slot->phase], keyd->loads,
-	    kind == KEYD_SHIFT_PAPER ? HD_KEY_SHIFT_PAPER : HD_KEY_SHIFT_LINKS, &slot->shift, err);
+	if (!rc)
+		slot->shift_fabric = slot->step->keys->view->fingerprint;
+	return rc;
 }
 
 static int make_overlay(struct keyd *keyd, struct keyd_slot *slot, struct hd_key_overlay *overlay,

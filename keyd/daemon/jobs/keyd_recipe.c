@@ -26,10 +26,15 @@ static uint64_t check_of(const uint8_t *bytes, size_t length)
 
 static char *to_text(const uint8_t *bytes, size_t length)
 {
+	static const char digits[] = "0123456789abcdef";
 	char *text = malloc(2 * length + 1);
 
-	for (size_t i = 0; text && i < length; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	for (size_t i = 0; text && i < length; i++) {
+		text[2 * i] = digits[bytes[i] >> 4];
+		text[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	if (text)
+		text[2 * length] = '\0';
 	return text;
 }
 
@@ -79,7 +84,7 @@ static char *write_recipe(const struct keyd_slot *slot, const uint8_t *shift, si
 	head.check = check_of(bytes, length);
 	memcpy(bytes, &head, sizeof(head));
 	*check = head.check;
-	text = to_text(bytes, length);
+	text = head.check == slot->written ? NULL : to_text(bytes, length);
 	free(bytes);
 	return text;
 }

@@ -9,8 +9,8 @@
 
 #include "keyd.h"
 
-/* The recipe of a slot's key as text, to be freed with free(). NULL: it needs none, or no memory. *check differs from that
- * of another recipe. */
+/* The recipe of a slot's key as text, to be freed with free(). NULL: it needs none, it was written already, or no memory.
+ * *check differs from that of another recipe. */
 char *keyd_recipe_write(const struct keyd_slot *slot, uint64_t *check);
 
 /* Makes the slot's key the one of slot->recipe, if that is for its phase and its view. False: nothing has changed. */

@@ -171,7 +171,8 @@ static void add_tables(const struct scene *scene, const struct hd_routes *tables
 static void look_at_all(struct scene *scene, struct hd_keys_proof *proof, uint64_t *random,
 			struct seen *seen)
 {
-	const struct hd_keys_change change = {scene->before, scene->after, &scene->lid, 1};
+	const struct hd_keys_change change = {
+	    .before = scene->before, .after = scene->after, .lids = &scene->lid, .count = 1};
 	struct hd_repair_plan *plan;
 	struct hd_error err;
 	uint32_t count;
@@ -253,10 +254,152 @@ static void keys_that_climb_need_no_order(void **state)
 	assert_false(seen.cycle);
 }
 
+/* ---- keys that come and go ---- */
+
+/* Two proofs of the same changes. Only one hears when keys come and go. */
+struct twins {
+	struct hd_keys_proof *told, *untold;
+	struct hd_routes *now; /* in force */
+	bool with_key;
+	uint32_t gone, gone_hard; /* keys that went in any order, and others */
+};
+
+/* Both proofs say the same of a change. Then it is made, or, as when a switch does not answer, it is not. */
+static void change_both(const struct scene *scene, struct twins *twins, struct hd_routes *next,
+			bool to_base, uint64_t *random)
+{
+	struct hd_keys_change change = {
+	    .before = twins->now, .after = next, .lids = &scene->lid, .count = 1};
+	struct hd_repair_plan *plan = NULL, *other = NULL;
+	struct hd_error err;
+	const int expected = hd_keys_order(twins->untold, &change, &other, &err);
+
+	change.comes = !twins->with_key;
+	change.goes = to_base;
+	const int rc = hd_keys_order(twins->told, &change, &plan, &err);
+	assert_int_equal(rc, expected);
+	if (!rc)
+		assert_int_equal(plan != NULL, other != NULL);
+	twins->gone += !rc && !plan && to_base && twins->with_key;
+	twins->gone_hard += (rc || plan) && to_base && twins->with_key;
+	if (!rc && hd_random_below(random, 4)) {
+		struct hd_routes *old = twins->now;
+		twins->now = next;
+		next = old;
+		twins->with_key = !to_base;
+	}
+	hd_routes_free(next);
+	hd_repair_plan_free(plan);
+	hd_repair_plan_free(other);
+}
+
+/* The key in force with one other entry. Both together are sound more often than this key and the entries without keys
+ * are. */
+static struct hd_routes *with_one_more(const struct scene *scene, const struct hd_routes *now,
+				       uint64_t *random)
+{
+	struct hd_routes *routes = hd_routes_copy(now);
+	struct hd_key_entry entry;
+
+	write_entries(scene->fabric, &entry,
+		      keys_random(scene->fabric, scene->base, scene->lid, 1, false, random, &entry),
+		      routes);
+	return routes;
+}
+
+static struct hd_routes *draw_key(const struct scene *scene, const struct twins *twins,
+				  uint64_t *random)
+{
+	if (twins->with_key && hd_random_below(random, 2))
+		return with_one_more(scene, twins->now, random);
+	return with_key(scene, hd_random_below(random, 2), random);
+}
+
+static void come_and_go(uint64_t seed, struct twins *twins)
+{
+	uint64_t random = seed;
+	struct scene scene = {.fabric = keys_fabric(1)};
+	struct hd_error err;
+
+	scene.base = keys_route("dmodk", scene.fabric);
+	scene.lid = keys_lid(scene.fabric, (uint32_t)hd_random_below(&random, 27), 1);
+	scene.others = hd_routes_copy(scene.base);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(hd_keys_proof_new(scene.fabric, scene.base, 1,
+						   i ? &twins->told : &twins->untold, &err),
+				 0);
+	add_others(&scene, twins->told, &random);
+	hd_routes_free(scene.others);
+	scene.others = hd_routes_copy(scene.base);
+	random = seed;
+	hd_random_below(&random, 27);
+	add_others(&scene, twins->untold, &random);
+	twins->now = hd_routes_copy(scene.others);
+	twins->with_key = false;
+	for (unsigned i = 0; i < 10; i++) {
+		const bool to_base = hd_random_below(&random, 2);
+		change_both(&scene, twins,
+			    to_base ? hd_routes_copy(scene.others)
+				    : draw_key(&scene, twins, &random),
+			    to_base, &random);
+	}
+	hd_keys_proof_free(twins->told);
+	hd_keys_proof_free(twins->untold);
+	hd_routes_free(twins->now);
+	hd_routes_free(scene.others);
+	hd_routes_free(scene.base);
+	hd_fabric_free(scene.fabric);
+}
+
+/* Property: what is remembered of a key that came changes no answer, whatever comes, goes, is replaced, or fails. */
+static void keys_go_as_they_would_without_memory(void **state)
+{
+	struct twins twins = {.gone = 0};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 400; seed++)
+		come_and_go(seed, &twins);
+	print_message("%u keys went in any order, %u did not\n", twins.gone, twins.gone_hard);
+	assert_true(twins.gone > 200 && twins.gone_hard > 10);
+}
+
+/* Property: a key that came in any order goes without a look at any table; one that has replaced another does not. */
+static void a_key_that_came_needs_no_look(void **state)
+{
+	uint64_t random = 3;
+	struct scene scene = {.fabric = keys_fabric(1)};
+	struct hd_keys_proof *proof;
+	struct hd_repair_plan *plan = NULL;
+	struct hd_error err;
+
+	(void)state;
+	scene.base = keys_route("dmodk", scene.fabric);
+	scene.lid = keys_lid(scene.fabric, 5, 1);
+	scene.others = hd_routes_copy(scene.base);
+	scene.after = with_key(&scene, true, &random);
+	assert_int_equal(hd_keys_proof_new(scene.fabric, scene.base, 1, &proof, &err), 0);
+	struct hd_keys_change change = {.before = scene.base,
+					.after = scene.after,
+					.lids = &scene.lid,
+					.count = 1,
+					.comes = true};
+	assert_int_equal(hd_keys_order(proof, &change, &plan, &err), 0);
+	change = (struct hd_keys_change){.lids = &scene.lid, .count = 1, .goes = true};
+	assert_int_equal(hd_keys_order(proof, &change, &plan, &err), 0);
+	assert_null(plan);
+	hd_keys_proof_free(proof);
+	hd_routes_free(scene.after);
+	hd_routes_free(scene.others);
+	hd_routes_free(scene.base);
+	hd_fabric_free(scene.fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(no_mixture_of_any_keys_is_unsound),
-					   cmocka_unit_test(keys_that_climb_need_no_order)};
+					   cmocka_unit_test(keys_that_climb_need_no_order),
+					   cmocka_unit_test(keys_go_as_they_would_without_memory),
+					   cmocka_unit_test(a_key_that_came_needs_no_look)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,8 @@ static struct hd_routes *make_turn(const struct trial *trial, uint32_t leaf, boo
 static int order(void *context, struct hd_error *err)
 {
 	struct trial *trial = context;
-	const struct hd_keys_change change = {trial->before, trial->after, &trial->lid, 1};
+	const struct hd_keys_change change = {
+	    .before = trial->before, .after = trial->after, .lids = &trial->lid, .count = 1};
 	struct hd_repair_plan *plan = NULL;
 	struct keys_steps back = {0};
 	int rc = hd_keys_proof_new(trial->fabric, trial->base, 1, &trial->proof, err);
