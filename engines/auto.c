@@ -15,6 +15,7 @@
  * (hd_routes.chosen_for). Then another engine has to be better by AUTO_GAIN.
  */
 #include "all_engines.h"
+#include "balance_plan.h"
 #include "bisections.h"
 #include "delegate.h"
 #include "engine_options.h"
@@ -434,10 +435,11 @@ static int look_for_intact_tree(const struct hd_route_request *request, bool *in
 	return rc == -ENOMEM ? hd_error_no_memory(err) : 0;
 }
 
-/* With enough lanes spf is as good, and on a tree dmodk. */
+/* With enough lanes spf is as good, and on trees, damaged ones too, dmodk or updown. */
 static bool wants_turns(const struct contest *contest)
 {
-	return !contest->engines[CONTEST_DMODK].routes && !contest->engines[CONTEST_SPF].routes;
+	return balance_plan_hosts_everywhere(contest->request->fabric) &&
+	       !contest->engines[CONTEST_DMODK].routes && !contest->engines[CONTEST_SPF].routes;
 }
 
 /* Tries all engines that have not been tried, until one is known to be the best. */

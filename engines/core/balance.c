@@ -308,22 +308,6 @@ static void write_block(void *context, uint32_t begin, uint32_t end, unsigned wo
 	}
 }
 
-/* Whether packets mostly pass switches with hosts, as in a torus. Then paths to many destinations
- * have links in common, and no parts are independent. */
-static bool hosts_everywhere(const struct hd_fabric *fabric)
-{
-	const uint32_t *hosts = fabric->host_base;
-	uint32_t between = 0;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
-		     link++) {
-			uint32_t to = fabric->isl_to[link];
-			between += hosts[sw] != hosts[sw + 1] && hosts[to] != hosts[to + 1];
-		}
-	return between > fabric->isl_count / 4;
-}
-
 /* Few destinations are not worth it, and build() may want to know the trees before. */
 static unsigned count_parts(const struct balance *balance)
 {
@@ -331,7 +315,8 @@ static unsigned count_parts(const struct balance *balance)
 
 	if (plan->request->previous || plan->routed ||
 	    balance_plan_is_ordered(plan->request, plan->policy) || balance->by_conflicts ||
-	    balance->list.layer_begin[1] < PARTS_LEAST || hosts_everywhere(balance->fabric))
+	    balance->list.layer_begin[1] < PARTS_LEAST ||
+	    balance_plan_hosts_everywhere(balance->fabric))
 		return 1;
 	return PARTS;
 }
@@ -341,7 +326,7 @@ static bool take_conflicts(const struct balance *balance)
 	const enum balance_by by = balance->plan->by;
 
 	return by == BALANCE_BY_CONFLICTS ||
-	       (by == BALANCE_BY_AUTO && hosts_everywhere(balance->fabric));
+	       (by == BALANCE_BY_AUTO && balance_plan_hosts_everywhere(balance->fabric));
 }
 
 static int allocate(struct balance *balance)

@@ -99,3 +99,17 @@ bool balance_plan_is_ordered(const struct hd_route_request *request,
 {
 	return (request->policy && request->policy->order_count) || policy->is_compute;
 }
+
+bool balance_plan_hosts_everywhere(const struct hd_fabric *fabric)
+{
+	const uint32_t *hosts = fabric->host_base;
+	uint32_t between = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			uint32_t to = fabric->isl_to[link];
+			between += hosts[sw] != hosts[sw + 1] && hosts[to] != hosts[to + 1];
+		}
+	return between > fabric->isl_count / 4;
+}

@@ -82,6 +82,10 @@ int balance_plan_list(const struct hd_fabric *fabric, const struct resolved_poli
 bool balance_plan_is_ordered(const struct hd_route_request *request,
 			     const struct resolved_policy *policy);
 
+/* Whether packets mostly pass switches with hosts, as in a torus. Then paths to many destinations have links in
+ * common. Cost: O(links). */
+bool balance_plan_hosts_everywhere(const struct hd_fabric *fabric);
+
 /* Lets the switches take turns in each layer: the first LID of each, then the second of each. Errors: -ENOMEM. */
 int balance_plan_turns(const struct hd_fabric *fabric, struct hd_arena *arena,
 		       struct destinations *list);

@@ -66,7 +66,7 @@ def test_hand_over_moves_nothing_without_need(tmp_path, tree, moved, engines):
 def test_an_engine_that_refuses_goes_on_refusing(tmp_path):
     """Without a change of the fabric no sweep and no restart makes another engine route: tables of
     the second engine do not help the first one to accept."""
-    netlist = generate(tmp_path, "torus", "--dims", "4,4", "--hosts", "1")
+    netlist = generate(tmp_path, "torus", "--dims", "5,5", "--hosts", "1")
     with Simulation(netlist) as simulation:  # qos FALSE: there is one lane, and spf needs more
         for first in (None, "0"):
             since = len(simulation.opensm("spf,updown").log())
