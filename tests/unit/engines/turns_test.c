@@ -107,6 +107,19 @@ static void sets_have_no_cycle(void **state)
 
 /* ---- tables ---- */
 
+/* No loop and no credit loop, and no entry is missing that shortest paths have. */
+static void assert_sound(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	struct hd_routes *shortest = route("spf", "deadlock=off", fabric);
+	struct hd_check_report *report = check(fabric, routes), *complete = check(fabric, shortest);
+
+	assert_int_equal(report->loop + report->dead_end + report->credit_loops, 0);
+	assert_int_equal(report->no_route, complete->no_route);
+	hd_check_report_free(complete);
+	hd_check_report_free(report);
+	hd_routes_free(shortest);
+}
+
 /* Property: on any fabric, with one lane and with three, all hosts of a component reach each other without a loop or a
  * credit loop; routed again nothing moves; after a loss LIDs whose paths are whole keep theirs. */
 static void any_fabric_with_any_lanes(void **state)
@@ -118,12 +131,12 @@ static void any_fabric_with_any_lanes(void **state)
 		struct hd_fabric *after = with_links_removed(copy_of(before), 5, number);
 		snprintf(settings, sizeof(settings), "vls=%u", number % 2 ? 3 : 1);
 		struct hd_routes *routes = route("turns", settings, before);
-		assert_clean(before, routes);
+		assert_sound(before, routes);
 		assert_in_range(hd_routes_lanes(before, routes), 0, number % 2 ? 7 : 1);
 		struct hd_routes *again = route_after("turns", settings, before, routes);
 		assert_true(hd_routes_equal(routes, again));
 		struct hd_routes *repaired = route_after("turns", settings, after, routes);
-		assert_clean(after, repaired);
+		assert_sound(after, repaired);
 		hd_routes_free(repaired);
 		hd_routes_free(again);
 		hd_routes_free(routes);
