@@ -346,7 +346,7 @@ def test_survive_counts_what_does_not(folder, small):
     tree = generate(folder / "levels.net", "kary-ntree", "--k=4", "--n=3")
     text = heddle("survive", tree, "-e", "dmodk", "--remove", 60, "--trials", 2, status=FAULTS)[0]
     assert re.search(r"(?m)^ +60% +2 +0 +0 +- +- +-$", text) and "refused: engine 'dmodk'" in text
-    torus = generate(folder / "torus.net", "torus", "--dims=4,4")
+    torus = generate(folder / "torus.net", "torus", "--dims=5,5")
     for status, lanes, free in ((FAULTS, "off", 0), (CLEAN, "vl", 1)):
         report = json.loads(heddle("survive", torus, "-e", f"spf:deadlock={lanes}", "--remove", "0",
                                    "--trials", 1, "--json", status=status)[0])

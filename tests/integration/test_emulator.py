@@ -81,10 +81,10 @@ def test_information_record(client, switches):
     before = client.get(AR_INFO, path=LEAF)
     assert before[:16].hex() == "28000100" "00000400" "00000200" "00000000"
     answer = client.set(AR_INFO, 0, bytes.fromhex(
-        "d7" "ff" "f2" "31" "ff3ffaaa" "1234" "ff" "ff" "0000000e" "00000258"), path=LEAF)
+        "d7" "ff" "f2" "21" "ff3ffaaa" "1234" "ff" "ff" "0000000e" "00000258"), path=LEAF)
     assert answer == client.get(AR_INFO, path=LEAF)
     # by_sl_en and no_fallback, 2 sub-groups, the enable bits, group_top 0x3ff, masks, ageing time
-    assert answer[:20].hex() == "39000231" "003ff400" "12340200" "0000000e" "00000258"
+    assert answer[:20].hex() == "39000221" "003ff400" "12340200" "0000000e" "00000258"
     held = switches.tables(FIRST)[FIRST]
     assert (held["enabled"], held["subgroups"], held["group_top"], held["group_cap"]) == (True, 2, 0x3FF, 1024)
     assert (held["by_sl"], held["sl_mask"], held["transport_disable"]) == (True, 0x1234, 0xE)
