@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int turns_number(struct turns *turns, const struct hd_fabric *fabric, struct hd_arena *arena)
+int turn_order_number(struct turns *turns, const struct hd_fabric *fabric, struct hd_arena *arena)
 {
 	uint64_t count = 0;
 

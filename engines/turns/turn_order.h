@@ -20,7 +20,7 @@ struct turns {
 };
 
 /* Errors: -ENOMEM. */
-int turns_number(struct turns *turns, const struct hd_fabric *fabric, struct hd_arena *arena);
+int turn_order_number(struct turns *turns, const struct hd_fabric *fabric, struct hd_arena *arena);
 
 static inline uint32_t turns_find(const struct turns *turns, uint32_t in, uint32_t out)
 {

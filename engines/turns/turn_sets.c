@@ -40,7 +40,7 @@ int turn_sets_begin(struct turn_sets *sets, const struct hd_fabric *fabric, cons
 	*sets = (struct turn_sets){.lane_count = 0};
 	sets->parent = hd_arena_alloc(arena, switches, sizeof(*sets->parent));
 	sets->root = hd_arena_alloc(arena, switches, sizeof(*sets->root));
-	if (turns_number(&sets->turns, fabric, arena) || hd_arena_check(arena))
+	if (turn_order_number(&sets->turns, fabric, arena) || hd_arena_check(arena))
 		return -ENOMEM;
 	sets->lanes = hd_arena_alloc(arena, sets->turns.count, sizeof(*sets->lanes));
 	if (!sets->lanes)

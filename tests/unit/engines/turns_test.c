@@ -78,7 +78,7 @@ static void sets_have_no_cycle(void **state)
 		struct hd_arena arena = {0};
 		struct turns turns;
 		struct turn_order order;
-		assert_int_equal(turns_number(&turns, fabric, &arena), 0);
+		assert_int_equal(turn_order_number(&turns, fabric, &arena), 0);
 		assert_int_equal(turn_order_begin(&order, &turns, &arena), 0);
 		uint64_t *weight = hd_arena_alloc(&arena, turns.count, sizeof(*weight));
 		for (uint32_t i = 0; turns.count && i < turns.count * 2; i++) {
