@@ -177,7 +177,7 @@ def test_ibdmchk_agrees_on_a_ring(ring):
 def test_what_route_writes_is_clean_for_check_and_ibdmchk(tmp_path):
     """spf on a torus needs lanes. heddle check and ibdmchk agree: no credit loop with the levels of
     any of the files, and a credit loop without them."""
-    fabric = generate(tmp_path / "fabric", "torus", "--dims=4,4")
+    fabric = generate(tmp_path / "fabric", "torus", "--dims=5,5")
     lfts = tmp_path / "lfts"
     files = {name: tmp_path / name for name in ("sl", "psl", "slvl")}
     _, remarks = heddle("route", "-e", "spf", fabric, "-o", lfts,
@@ -195,7 +195,7 @@ def test_what_route_writes_is_clean_for_check_and_ibdmchk(tmp_path):
 
 
 def test_route_warns_of_levels_that_are_not_written(tmp_path):
-    fabric = generate(tmp_path / "fabric", "torus", "--dims=4,4")
+    fabric = generate(tmp_path / "fabric", "torus", "--dims=5,5")
     _, remarks = heddle("route", "-e", "spf", fabric, "-o", tmp_path / "lfts")
     assert re.search(r"warning: these routes use \d virtual lanes.*--sl FILE", remarks)
     _, remarks = heddle("route", "-e", "updown", fabric, "-o", tmp_path / "lfts")
@@ -204,7 +204,7 @@ def test_route_warns_of_levels_that_are_not_written(tmp_path):
 
 def test_files_that_would_replace_each_other_are_refused(tmp_path):
     """By one name, by two names of one place, and by a link; a device takes all."""
-    fabric = generate(tmp_path / "fabric", "torus", "--dims=4,4")
+    fabric = generate(tmp_path / "fabric", "torus", "--dims=5,5")
     (tmp_path / "there").write_text("kept\n")
     (tmp_path / "link").symlink_to("there")
     (tmp_path / "folder").mkdir()
@@ -223,7 +223,7 @@ def test_files_that_would_replace_each_other_are_refused(tmp_path):
 
 def test_files_appear_together_or_not_at_all(tmp_path):
     """Tables beside service levels that cannot be written keep what was there, and leave nothing."""
-    fabric = generate(tmp_path / "fabric", "torus", "--dims=4,4")
+    fabric = generate(tmp_path / "fabric", "torus", "--dims=5,5")
     (tmp_path / "lfts").write_text("kept\n")
     for levels, reason in (("none/sl", "No such file or directory"), (".", "Is a directory"),
                            ("/dev/full", "No space left on device")):
@@ -235,7 +235,7 @@ def test_files_appear_together_or_not_at_all(tmp_path):
 
 
 def test_only_one_file_goes_to_standard_output(tmp_path):
-    fabric = generate(tmp_path / "fabric", "torus", "--dims=4,4")
+    fabric = generate(tmp_path / "fabric", "torus", "--dims=5,5")
     message = refused("route", "-e", "spf", fabric, "--sl=-")
     assert "only one of tables and service levels" in message
     message = refused("route", "-e", "spf", fabric, "-o", tmp_path / "lfts", "--sl=-", "--json")

@@ -18,7 +18,7 @@ def paths(*arguments, status=CLEAN):
 def fixture_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("paths")
     generate(folder / "tree", "xgft", "--children=4,4", "--parents=1,4")
-    generate(folder / "torus", "torus", "--dims=4,4")
+    generate(folder / "torus", "torus", "--dims=5,5")
     heddle("topo", "convert", "--lmc=2", folder / "tree", "-o", folder / "tree4")
     route("dmodk", folder / "tree4", folder / "tree4.lfts")
     heddle("route", "-e", "spf", folder / "torus", "-o", folder / "torus.lfts", "--sl",
