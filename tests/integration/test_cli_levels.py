@@ -241,7 +241,7 @@ def test_only_one_file_goes_to_standard_output(tmp_path):
     message = refused("route", "-e", "spf", fabric, "-o", tmp_path / "lfts", "--sl=-", "--json")
     assert "--json needs -o FILE" in message
     levels = heddle("route", "-e", "spf", fabric, "-o", tmp_path / "lfts", "--sl=-")[0]
-    assert levels.startswith("SL to VL: ") and levels.endswith("16 switches dumped\n")
+    assert levels.startswith("SL to VL: ") and levels.endswith("25 switches dumped\n")
     done = subprocess.run([HEDDLE, "check", fabric, tmp_path / "lfts", "/dev/stdin"], input=levels,
                           text=True, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -21,7 +21,7 @@ def check(*files, clean):
 def test_opensms_dump_of_lanes_is_read(tmp_path):
     """With the levels of the same routes there is no credit loop. If all levels are on one lane, there
     is one. If one pair of ports has other lanes, heddle check refuses the files."""
-    netlist = generate(tmp_path, "torus", "--dims", "4,4")
+    netlist = generate(tmp_path, "torus", "--dims", "5,5")
     with Simulation(netlist) as simulation:
         simulation.opensm("spf", options={"qos": "TRUE"}, log_flags=LOG_DUMPS).once()
         fabric, folder = simulation.discover("live.topo"), simulation.folder
