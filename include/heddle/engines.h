@@ -83,8 +83,6 @@ struct hd_engine {
 	 * allows other steps, the engine proves that they close no credit loop, or refuses. The
 	 * paths of other engines go to as many lanes as they need. */
 	bool one_lane;
-	/* Its tables have service levels, by which paths are free of credit loops on the lanes that the request has. */
-	bool own_lanes;
 	/* Its function `route` runs other engines by hd_engine_route(), which does for them what it
 	 * would do for this one. */
 	bool delegates;
@@ -99,6 +97,8 @@ struct hd_engine {
 	/* From a module that was loaded (heddle/engines/engine_list.h), which sets this:
 	 * hd_engine_route() then proves the tables. false in the module itself. */
 	bool from_module;
+	/* Its tables have service levels, by which paths are free of credit loops on the lanes that the request has. */
+	bool own_lanes;
 
 	/*
 	 * Computes tables for every LID of every host and switch. 0, or a negative errno with a
