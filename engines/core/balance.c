@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * While they are balanced, trees are kept by destination: row d has for each switch the number of
- * the chosen link among its own, LINK_NUMBER_NONE = none. So a destination's tree is a run of bytes
- * and not one byte in every table. At the end the rows are transposed into tables.
- */
 #include "balance.h"
 #include "balance_plan.h"
 #include "balance_repair.h"
 #include "balance_tree.h"
+#include "tree_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -84,7 +80,6 @@ static bool balance_is_ideal(struct balance_trees *trees, const struct destinati
 #define PARTS 2u
 #define PARTS_LEAST 4096u /* LIDs of hosts, with one for each host */
 #define STEPS 32u /* of a pass */
-#define BLOCK 64u /* destinations transposed together: a cache line of an LFT row */
 
 struct balance {
 	const struct balance_plan *plan;
@@ -262,51 +257,7 @@ static int route_again(struct balance *balance, struct hd_error *err)
 	return 0;
 }
 
-/* ---- tables in, tables out ---- */
-
-static void load_trees(struct balance *balance, const struct hd_routes *routes)
-{
-	const struct hd_fabric *fabric = balance->fabric;
-	uint8_t number[256];
-
-	for (uint32_t begin = 0; begin < balance->list.count; begin += BLOCK) {
-		uint32_t end =
-		    begin + BLOCK < balance->list.count ? begin + BLOCK : balance->list.count;
-		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-			const uint8_t *row = hd_routes_row(routes, sw);
-			link_number_fill(fabric, sw, number);
-			for (uint32_t d = begin; d < end; d++)
-				tree_of(balance, d)[sw] = number[row[balance->list.items[d].lid]];
-		}
-	}
-}
-
-struct writing {
-	struct balance *balance;
-	struct hd_routes *routes;
-};
-
-/* Destinations begin .. end-1 of one block into their columns. */
-static void write_block(void *context, uint32_t begin, uint32_t end, unsigned worker)
-{
-	const struct writing *writing = context;
-	const struct balance *balance = writing->balance;
-	const struct hd_fabric *fabric = balance->fabric;
-
-	(void)worker;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint8_t *row = hd_routes_row(writing->routes, sw);
-		const uint8_t *port = fabric->isl_port + fabric->isl_base[sw];
-		for (uint32_t d = begin; d < end; d++) {
-			const struct balance_destination *to = &balance->list.items[d];
-			uint8_t link = tree_of(balance, d)[sw];
-			if (to->sw == sw)
-				row[to->lid] = to->port;
-			else if (link != LINK_NUMBER_NONE)
-				row[to->lid] = port[link];
-		}
-	}
-}
+/* ---- the parts ---- */
 
 /* Few destinations are not worth it, and build() may want to know the trees before. */
 static unsigned count_parts(const struct balance *balance)
@@ -359,7 +310,9 @@ static int route_all(struct balance *balance, struct hd_error *err)
 	if (allocate(balance))
 		return hd_error_no_memory(err);
 	if (request->previous) {
-		load_trees(balance, request->baseline ? request->baseline : request->previous);
+		tree_rows_read(balance->fabric, &balance->list,
+			       request->baseline ? request->baseline : request->previous,
+			       balance->chosen);
 		return route_again(balance, err);
 	}
 	memset(balance->chosen, LINK_NUMBER_NONE,
@@ -398,29 +351,14 @@ static int rebalance(const struct balance *balance, struct hd_routes *routes, st
 	return 0;
 }
 
-static int write_routes(struct balance *balance, struct hd_routes **out, struct hd_error *err)
-{
-	const struct hd_route_request *request = balance->plan->request;
-	struct hd_routes *routes = hd_routes_new(balance->fabric);
-	struct writing writing = {.balance = balance, .routes = routes};
-
-	if (!routes)
-		return hd_error_no_memory(err);
-	if (hd_parallel_for_while(request->threads, balance->list.count, BLOCK, write_block,
-				  &writing, &request->go_on)) {
-		hd_routes_free(routes);
-		return hd_go_on_stopped(err);
-	}
-	*out = routes;
-	return 0;
-}
-
 /* The whole of it, tree by tree. */
 static int route_trees(struct balance *balance, struct hd_routes **out, struct hd_error *err)
 {
 	int rc = route_all(balance, err);
 
-	return rc ? rc : write_routes(balance, out, err);
+	return rc ? rc
+		  : tree_rows_write(balance->plan->request, &balance->list, balance->chosen, out,
+				    err);
 }
 
 int balance_route(const struct balance_plan *plan, struct hd_routes **out, struct hd_error *err)

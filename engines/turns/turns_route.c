@@ -12,6 +12,7 @@
 #include "conflicts.h"
 #include "engine_options.h"
 #include "parallel_links.h"
+#include "tree_rows.h"
 #include "turn_tree.h"
 
 #include <errno.h>
@@ -65,24 +66,16 @@ static int build(void *context, const struct balance_destination *destination, s
 	return 0;
 }
 
-/* Entries of tables into trees. */
-static void load_trees(struct job *job, const struct hd_routes *routes)
+/* Entries of tables in place. Those for destinations in other components lead nowhere. */
+static void load_trees(struct job *job)
 {
-	const struct hd_fabric *fabric = job->fabric;
 	const uint32_t *root = job->sets.root;
-	uint8_t number[256];
 
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		const uint8_t *row = hd_routes_row(routes, sw);
-
-		link_number_fill(fabric, sw, number);
-		for (uint32_t d = 0; d < job->list.count; d++) {
-			const struct balance_destination *to = &job->list.items[d];
-			const bool leads = to->sw != sw && root[to->sw] == root[sw];
-
-			tree_of(job, d)[sw] = leads ? number[row[to->lid]] : LINK_NUMBER_NONE;
-		}
-	}
+	tree_rows_read(job->fabric, &job->list, job->request->previous, job->chosen);
+	for (uint32_t d = 0; d < job->list.count; d++)
+		for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
+			if (root[sw] != root[job->list.items[d].sw])
+				tree_of(job, d)[sw] = LINK_NUMBER_NONE;
 }
 
 static int route_shortest(struct job *job, struct hd_error *err)
@@ -101,7 +94,7 @@ static int route_shortest(struct job *job, struct hd_error *err)
 	fresh.previous = fresh.baseline = NULL;
 	int rc = balance_route(&plan, &routes, err);
 	if (!rc)
-		load_trees(job, routes);
+		tree_rows_read(job->fabric, &job->list, routes, job->chosen);
 	hd_routes_free(routes);
 	return rc;
 }
@@ -295,7 +288,7 @@ static int route_again(struct job *job, unsigned most, struct hd_error *err)
 
 	if (!held)
 		return hd_error_no_memory(err);
-	load_trees(job, job->request->previous);
+	load_trees(job);
 	find_held(job, lanes, held);
 	int rc = hd_go_on_explain(
 	    turn_sets_keep(&job->sets, held, lanes, most, &job->request->go_on, &job->arena), err);
@@ -303,26 +296,6 @@ static int route_again(struct job *job, unsigned most, struct hd_error *err)
 }
 
 /* ---- tables out ---- */
-
-static void write_entries(const struct job *job, struct hd_routes *routes)
-{
-	const struct hd_fabric *fabric = job->fabric;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		const uint8_t *port = fabric->isl_port + fabric->isl_base[sw];
-		uint8_t *row = hd_routes_row(routes, sw);
-
-		for (uint32_t d = 0; d < job->list.count; d++) {
-			const struct balance_destination *to = &job->list.items[d];
-			const uint8_t link = tree_of(job, d)[sw];
-
-			if (to->sw == sw)
-				row[to->lid] = to->port;
-			else if (link != LINK_NUMBER_NONE)
-				row[to->lid] = port[link];
-		}
-	}
-}
 
 /* One of the lanes of a path: that of the tables in place, or the nth of them, or the first. */
 static uint8_t choose_lane(const struct job *job, uint16_t lanes, uint32_t sw, uint32_t lid)
@@ -386,11 +359,11 @@ static int write_levels(struct job *job, struct hd_routes *routes)
 
 static int write_routes(struct job *job, struct hd_routes **out, struct hd_error *err)
 {
-	struct hd_routes *routes = hd_routes_new(job->fabric);
+	struct hd_routes *routes;
+	int rc = tree_rows_write(job->request, &job->list, job->chosen, &routes, err);
 
-	if (!routes)
-		return hd_error_no_memory(err);
-	write_entries(job, routes);
+	if (rc)
+		return rc;
 	if (write_levels(job, routes)) {
 		hd_routes_free(routes);
 		return hd_error_no_memory(err);
