@@ -21,12 +21,7 @@ struct hd_ar_link {
 struct errand {
 	struct hd_ar_link *link;
 	uint32_t slot;
-};
-
-/* One of the class N2N. */
-struct n2n_errand {
-	struct errand errand; /* first: its address is that of all */
-	struct hd_gmp gmp;
+	struct hd_gmp gmp; /* of the class N2N */
 };
 
 /* A node that was given up gets the next MAD all the same: the program counts its errors. */
@@ -45,29 +40,22 @@ static void on_end(void *cookie, const struct hd_smp_result *result)
 	free(cookie);
 }
 
-static void put64(uint8_t *at, uint64_t value)
+/* `gmp` NULL: the MAD is an SMP. */
+static int submit(struct hd_ar_link *link, uint32_t sw, uint32_t slot, struct hd_smp *smp,
+		  const struct hd_gmp *gmp)
 {
-	for (unsigned i = 0; i < 8; i++)
-		at[i] = (uint8_t)(value >> (56 - 8 * i));
-}
-
-static int send_n2n(void *context, uint32_t sw, uint32_t slot, bool set,
-		    const struct hd_n2n_mad *mad)
-{
-	struct hd_ar_link *link = context;
-	struct n2n_errand *errand = malloc(sizeof(*errand));
-	struct hd_smp smp = {.method = set ? HD_SMP_SET : HD_SMP_GET,
-			     .attribute = (uint16_t)mad->attribute,
-			     .modifier = mad->modifier};
+	struct errand *errand = malloc(sizeof(*errand));
 	int rc;
 
 	if (!errand)
 		return -ENOMEM;
-	*errand = (struct n2n_errand){{link, slot}, {.class = HD_N2N_CLASS, .lid = mad->lid}};
-	put64(errand->gmp.data, mad->manager_key);
-	memcpy(errand->gmp.data + HD_N2N_KEY, mad->data, HD_N2N_DATA);
-	smp.gmp = &errand->gmp;
-	rc = hd_smp_queue_submit(link->queue, sw, &smp, on_end, errand);
+	errand->link = link;
+	errand->slot = slot;
+	if (gmp) {
+		errand->gmp = *gmp;
+		smp->gmp = &errand->gmp;
+	}
+	rc = hd_smp_queue_submit(link->queue, sw, smp, on_end, errand);
 	if (rc)
 		free(errand);
 	return rc;
@@ -76,21 +64,24 @@ static int send_n2n(void *context, uint32_t sw, uint32_t slot, bool set,
 static int send_mad(void *context, uint32_t sw, uint32_t slot, bool set,
 		    const struct hd_ar_mad *mad)
 {
-	struct hd_ar_link *link = context;
-	struct errand *errand = malloc(sizeof(*errand));
 	struct hd_smp smp = {.method = set ? HD_SMP_SET : HD_SMP_GET,
 			     .attribute = (uint16_t)mad->attribute,
 			     .modifier = mad->modifier};
-	int rc;
 
-	if (!errand)
-		return -ENOMEM;
-	*errand = (struct errand){link, slot};
 	memcpy(smp.data, mad->data, sizeof(smp.data));
-	rc = hd_smp_queue_submit(link->queue, sw, &smp, on_end, errand);
-	if (rc)
-		free(errand);
-	return rc;
+	return submit(context, sw, slot, &smp, NULL);
+}
+
+static int send_n2n(void *context, uint32_t sw, uint32_t slot, bool set,
+		    const struct hd_n2n_mad *mad)
+{
+	struct hd_smp smp = {.method = set ? HD_SMP_SET : HD_SMP_GET,
+			     .attribute = (uint16_t)mad->attribute,
+			     .modifier = mad->modifier};
+	struct hd_gmp gmp = {.class = HD_N2N_CLASS, .lid = mad->lid};
+
+	hd_n2n_mad_encode(mad, gmp.data);
+	return submit(context, sw, slot, &smp, &gmp);
 }
 
 static uint64_t now(void *context)

@@ -29,8 +29,6 @@ enum program_stage {
 /* What a switch is known to hold for notices between switches, and how far it is told. */
 struct program_notices {
 	bool ready; /* it has all below, and may have notices enabled */
-	bool
-	    told; /* while it is told: it was before, so only what may have been lost is read again */
 	bool refused; /* it does not take it */
 	uint32_t attribute; /* of the MAD that failed */
 	uint16_t status; /* of its answer; 0: none came */

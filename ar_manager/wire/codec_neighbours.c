@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* NeighborsInfo and KeyInfo of the class N2N. */
+/* MADs of the class N2N, and their attributes NeighborsInfo and KeyInfo. */
 #include <heddle/ar_manager/neighbours.h>
 #include <string.h>
 
@@ -30,6 +30,12 @@ static uint64_t get64(const uint8_t *at)
 	for (unsigned i = 0; i < 8; i++)
 		value = value << 8 | at[i];
 	return value;
+}
+
+void hd_n2n_mad_encode(const struct hd_n2n_mad *mad, uint8_t data[HD_N2N_KEY + HD_N2N_DATA])
+{
+	put64(data, mad->manager_key);
+	memcpy(data + HD_N2N_KEY, mad->data, HD_N2N_DATA);
 }
 
 void hd_n2n_neighbours_encode(const struct hd_n2n_neighbour records[HD_N2N_NEIGHBOURS],

@@ -80,13 +80,26 @@ void ar_held_take(struct ar_held *held, struct hd_ar_plan *plan)
 	held->plan = plan;
 }
 
+bool ar_held_is_stuck(const struct ar_held *held, uint64_t guid)
+{
+	const uint32_t index = held->plan ? hd_ar_plan_find(held->plan, guid) : HD_NONE;
+
+	return index != HD_NONE && held->stuck[index];
+}
+
 void ar_held_stuck(const struct ar_held *held, const struct hd_fabric *fabric, bool *stuck)
 {
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t index =
-		    held->plan ? hd_ar_plan_find(held->plan, fabric->node_guid[sw]) : HD_NONE;
-		stuck[sw] = index != HD_NONE && held->stuck[index];
-	}
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		stuck[sw] = ar_held_is_stuck(held, fabric->node_guid[sw]);
+}
+
+bool ar_held_has_more_stuck(const struct ar_held *held, const struct hd_fabric *fabric,
+			    const bool *stuck)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (!stuck[sw] && ar_held_is_stuck(held, fabric->node_guid[sw]))
+			return true;
+	return false;
 }
 
 void ar_held_release(struct ar_held *held)

@@ -9,7 +9,8 @@
 struct ar_repair;
 struct routing;
 
-/* In which groups that could become unsafe are to be narrowed before tables change. */
+/* In which groups that could become unsafe are to be narrowed before tables change; switches that go silent meanwhile
+ * have longer. */
 #define AR_PREPARE_MS 5000u
 /* For which the sweeper thread waits at most. The job ends by itself when all switches have answered or were given up; on
  * a machine that is very busy that takes longer, and tables that change before it can make packets circle. */

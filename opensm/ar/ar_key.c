@@ -94,7 +94,7 @@ int ar_key_program(struct ar_tasks *tasks, const struct ar_job *job, struct key_
 	if (rc)
 		return rc;
 	ar_steps_forget(tasks);
-	rc = ar_recovery_before(tasks, job, after, plan, err);
+	rc = ar_masking_before(tasks, job, after, plan, err);
 	if (!rc)
 		rc = set_plan(tasks, plan, err);
 	if (!rc) {

@@ -11,13 +11,6 @@
 
 #define NAMED_MOST 10u /* switches that refuse it and are named each */
 
-static bool caller_goes_on(void *context)
-{
-	struct ar_caller *caller = context;
-
-	return caller->go_on(caller);
-}
-
 static struct hd_ar_program *program_of(const struct ar_tasks *tasks)
 {
 	return ar_port_program(&tasks->port);
@@ -36,12 +29,6 @@ static bool any_has_it(const struct hd_ar_program *program)
 	return false;
 }
 
-static void take_level(struct ar_tasks *tasks, enum hd_ar_recovery level)
-{
-	tasks->recovery.level = level;
-	hd_ar_program_set_recovery(program_of(tasks), level);
-}
-
 /* ---- before a plan ---- */
 
 /* Whether the plan allows it; the reason is noted. Its lanes are proved by those who program it, at once or with the steps
@@ -49,11 +36,12 @@ static void take_level(struct ar_tasks *tasks, enum hd_ar_recovery level)
 static int judge(struct ar_tasks *tasks, const struct ar_job *job, const struct routing *routing,
 		 const struct hd_ar_plan *plan, struct hd_error *err)
 {
-	const struct hd_ar_recovery_request request = {.fabric = routing->fabric,
-						       .routes = routing->routes,
-						       .plan = plan,
-						       .threads = job->threads,
-						       .go_on = {caller_goes_on, tasks->caller}};
+	const struct hd_ar_recovery_request request = {
+	    .fabric = routing->fabric,
+	    .routes = routing->routes,
+	    .plan = plan,
+	    .threads = job->threads,
+	    .go_on = {tasks->caller->go_on, tasks->caller}};
 	struct hd_error reason = {""};
 
 	int rc = hd_ar_recovery_prove(&request, true, &reason);
@@ -66,16 +54,16 @@ static int judge(struct ar_tasks *tasks, const struct ar_job *job, const struct 
 
 static int switch_off(struct ar_tasks *tasks, struct hd_error *err)
 {
-	take_level(tasks, HD_AR_RECOVERY_OFF);
+	hd_ar_program_set_recovery(program_of(tasks), HD_AR_RECOVERY_OFF);
 	if (!any_has_it(program_of(tasks)))
 		return 0;
 	hd_ar_program_end_recovery(program_of(tasks));
-	return ar_port_run(&tasks->port, caller_goes_on, tasks->caller, err);
+	return ar_port_run(&tasks->port, tasks->caller->go_on, tasks->caller, err);
 }
 
-int ar_recovery_before(struct ar_tasks *tasks, const struct ar_job *job,
-		       const struct routing *routing, const struct hd_ar_plan *plan,
-		       struct hd_error *err)
+int ar_masking_before(struct ar_tasks *tasks, const struct ar_job *job,
+		      const struct routing *routing, const struct hd_ar_plan *plan,
+		      struct hd_error *err)
 {
 	struct ar_recovery *recovery = &tasks->recovery;
 	int rc = 0;
@@ -109,9 +97,9 @@ static int switch_on(struct ar_tasks *tasks, const struct ar_job *job, struct hd
 
 	if (rc)
 		return rc;
-	take_level(tasks, tasks->recovery.most);
+	hd_ar_program_set_recovery(program_of(tasks), tasks->recovery.most);
 	hd_ar_program_apply(program_of(tasks), tasks->plan, false);
-	rc = ar_port_run(&tasks->port, caller_goes_on, tasks->caller, err);
+	rc = ar_port_run(&tasks->port, tasks->caller->go_on, tasks->caller, err);
 	hd_ar_program_set_neighbours(program_of(tasks), NULL);
 	tasks->unsure |= rc != 0;
 	return ar_tasks_note_held(tasks, tasks->plan, rc, err);
@@ -187,7 +175,7 @@ static void report(struct ar_tasks *tasks, const struct ar_job *job)
 	recovery->logged = wanted_of(job) != HD_AR_RECOVERY_OFF;
 }
 
-int ar_recovery_run(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+int ar_masking_run(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
 	int rc = 0;
 

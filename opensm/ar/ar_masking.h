@@ -17,15 +17,15 @@ struct routing;
 
 /* Before switches go to a plan (NULL: to one that is not known) on the tables of a routing: whether it allows fast
  * recovery, and if not, switches it off. Errors: -ECANCELED, -ENOMEM, those of the port. */
-int ar_recovery_before(struct ar_tasks *tasks, const struct ar_job *job,
-		       const struct routing *routing, const struct hd_ar_plan *plan,
-		       struct hd_error *err);
+int ar_masking_before(struct ar_tasks *tasks, const struct ar_job *job,
+		      const struct routing *routing, const struct hd_ar_plan *plan,
+		      struct hd_error *err);
 
 /*
  * After the switches have been given tasks->plan, with links active: tells switches their neighbours, switches fast
  * recovery on, and says in the log how many switches have it, who refuses it, or why the plan does not allow it, each
  * once. Nothing is done if it is not known what the switches hold. Errors: -ECANCELED, -ENOMEM, those of the port.
  */
-int ar_recovery_run(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err);
+int ar_masking_run(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err);
 
 #endif

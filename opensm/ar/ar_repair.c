@@ -59,7 +59,7 @@ static int make_steps(struct repairing *repairing, struct hd_error *err)
 				      &stepping->wanted, &wrong, err);
 	stepping->next = repairing->next;
 	if (!rc)
-		rc = ar_recovery_before(stepping->tasks, job, routing, repairing->next, err);
+		rc = ar_masking_before(stepping->tasks, job, routing, repairing->next, err);
 	if (!rc)
 		rc = ar_steps_plan(stepping, repairing->repair->before, false, err);
 	return rc == -ECANCELED ? say_unwanted(err) : rc;

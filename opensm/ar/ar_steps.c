@@ -44,16 +44,9 @@ static int make_graph(struct ar_tasks *tasks, const struct hd_fabric *fabric,
 	return rc;
 }
 
-static bool caller_goes_on(void *context)
-{
-	struct ar_caller *caller = context;
-
-	return caller->go_on(caller);
-}
-
 void ar_steps_renew(struct ar_tasks *tasks, const struct ar_job *job)
 {
-	const struct hd_go_on wanted = {caller_goes_on, tasks->caller};
+	const struct hd_go_on wanted = {tasks->caller->go_on, tasks->caller};
 
 	if (tasks->graph || tasks->no_graph || !tasks->held.plan || tasks->held.stuck_count ||
 	    !ar_steps_possible(&job->settings.config))

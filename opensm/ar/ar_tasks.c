@@ -18,7 +18,8 @@
  * sent has to be acknowledged. The rest is for switching adaptive routing off. */
 #define NARROW_MS (0.2 * AR_PREPARE_MS)
 #define SEND_MS (0.7 * AR_PREPARE_MS)
-#define AR_PERSIST_MS 20000 /* for which switches that do not answer are asked to switch it off */
+/* Since the job began: for which switches that have gone silent are asked to switch it off. */
+#define PERSIST_MS 20000
 
 /* ---- the port ---- */
 
@@ -44,6 +45,7 @@ void ar_tasks_free(struct ar_tasks *tasks)
 	ar_held_release(&tasks->held);
 	ar_report_release(&tasks->report);
 	ar_hosts_release(&tasks->hosts);
+	free(tasks->stuck_before);
 	free(tasks);
 }
 
@@ -62,7 +64,6 @@ static int begin(struct ar_tasks *tasks, const struct ar_job *job, struct hd_err
 		hd_ar_program_forget(program_of(tasks));
 	tasks->unsure |= fresh || rc;
 	tasks->begun = monotonic_ms();
-	tasks->stuck_before = tasks->held.stuck_count;
 	tasks->behind |= job->unfinished;
 	return rc;
 }
@@ -120,15 +121,21 @@ static int detect_quickly(struct ar_tasks *tasks, const struct ar_job *job, stru
 	return run_for_now(tasks, &patience, err);
 }
 
-static int disable(struct ar_tasks *tasks, struct hd_error *err)
+/* patience NULL: until all have answered or were given up. */
+static int disable_for_now(struct ar_tasks *tasks, struct patience *patience, struct hd_error *err)
 {
 	int rc;
 
 	ar_steps_forget(tasks);
 	hd_ar_program_disable(program_of(tasks), false);
-	rc = run(tasks, err);
+	rc = patience ? run_for_now(tasks, patience, err) : run(tasks, err);
 	tasks->unsure = rc != 0;
 	return ar_tasks_note_held(tasks, NULL, rc, err);
+}
+
+static int disable(struct ar_tasks *tasks, struct hd_error *err)
+{
+	return disable_for_now(tasks, NULL, err);
 }
 
 /* The tables of an earlier routing, in the shape of the job's fabric. */
@@ -168,8 +175,9 @@ static int apply_narrowing(struct ar_tasks *tasks, const struct hd_ar_narrowing 
 	return ar_tasks_note_held(tasks, narrowing->off ? NULL : narrowing->plan, rc, err);
 }
 
+/* *more: switches have become stuck that were not taken for it. */
 static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *request,
-		       struct patience *patience, bool *unsafe, struct hd_error *err)
+		       struct patience *patience, bool *unsafe, bool *more, struct hd_error *err)
 {
 	bool *stuck = calloc(request->fabric->switch_count + 1u, sizeof(*stuck));
 	struct hd_ar_narrowing narrowing = {0};
@@ -186,9 +194,25 @@ static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *requ
 	if (!rc)
 		rc = apply_narrowing(tasks, &narrowing, request->stuck, patience, err);
 	*unsafe = narrowing.unsafe;
+	*more = ar_held_has_more_stuck(&tasks->held, request->fabric, stuck);
 	hd_ar_plan_free(narrowing.plan);
 	free(stuck);
 	return rc;
+}
+
+/* Whether a switch is silent, and was not stuck when the job began. One that refuses to switch AR off does answer. */
+static bool any_has_gone_silent(const struct ar_tasks *tasks)
+{
+	const struct hd_ar_program *program = program_of(tasks);
+
+	for (uint32_t sw = 0; sw < hd_ar_program_switch_count(program); sw++) {
+		const struct hd_ar_switch_report report = hd_ar_program_report(program, sw);
+		const bool before = tasks->stuck_before && tasks->stuck_before[sw];
+		if (!before && report.rc != -EREMOTEIO &&
+		    ar_held_is_stuck(&tasks->held, report.guid))
+			return true;
+	}
+	return false;
 }
 
 /* A switch that has not answered in the first half of the time is taken for stuck: then the others
@@ -201,22 +225,22 @@ static int narrow(struct ar_tasks *tasks, const struct ar_job *job, const struct
 					       .after = job->routing->routes,
 					       .next = next,
 					       .threads = job->threads};
-	const uint32_t known = tasks->held.stuck_count;
-	bool unsafe = false;
+	bool unsafe = false, more = false;
 
 	ar_steps_forget(tasks);
-	int rc = narrow_once(tasks, &request, patience, &unsafe, err);
-	if (!rc && tasks->held.stuck_count > known) {
-		struct patience more = patience_of(tasks, NARROW_MS);
-		rc = narrow_once(tasks, &request, &more, &unsafe, err);
+	int rc = narrow_once(tasks, &request, patience, &unsafe, &more, err);
+	if (!rc && more) {
+		struct patience longer = patience_of(tasks, NARROW_MS);
+		rc = narrow_once(tasks, &request, &longer, &unsafe, &more, err);
 	}
+	if (rc)
+		return rc;
 	/* Switches that have gone silent just now may be behind a cable that is lost: the next job finds out. */
-	if (!rc && (tasks->stuck_before || !unsafe))
-		ar_report_stuck(&tasks->report, &tasks->held, unsafe, tasks->caller->log);
-	if (!rc && unsafe && tasks->held.stuck_count > tasks->stuck_before)
-		rc = hd_error_set(err, -EIO,
-				  "a switch does not answer, and its groups are not safe");
-	return rc;
+	if (unsafe && any_has_gone_silent(tasks))
+		return hd_error_set(err, -EIO,
+				    "a switch does not answer, and its groups are not safe");
+	ar_report_stuck(&tasks->report, &tasks->held, unsafe, tasks->caller->log);
+	return 0;
 }
 
 /* Programs all that can change before the forwarding tables do. Any error but -ECANCELED: it is not possible, and the
@@ -264,7 +288,7 @@ static int make_room(struct ar_tasks *tasks, const struct ar_job *job, struct hd
 	if (!rc) /* any other error: AR will be off, which is what NULL means */
 		rc = ar_tasks_make_plan(tasks, job, tasks->graph != NULL, &wanted, &next, err);
 	if (rc != -ENOMEM && rc != -ECANCELED && before) {
-		int off = ar_recovery_before(tasks, job, job->routing, next, err);
+		int off = ar_masking_before(tasks, job, job->routing, next, err);
 		if (off)
 			rc = off;
 	}
@@ -293,24 +317,41 @@ static int switch_off(struct ar_tasks *tasks, const struct ar_job *job, struct h
 }
 
 /* OpenSM has just seen all switches of the job's fabric. One that does not answer now, and did before, is busy: until it
- * says that its AR is off, its groups could make packets circle with the tables to come. */
+ * says that its AR is off, its groups could make packets circle with the tables to come. One that was stuck before is not
+ * waited for again. */
 static void switch_off_for_sure(struct ar_tasks *tasks)
 {
+	struct patience patience = {tasks->caller, tasks->begun + PERSIST_MS};
 	int rc = disable(tasks, NULL);
 
-	while (!rc && tasks->held.stuck_count > tasks->stuck_before &&
-	       monotonic_ms() < tasks->begun + AR_PERSIST_MS && tasks->caller->go_on(tasks->caller))
-		rc = disable(tasks, NULL);
+	while (!rc && any_has_gone_silent(tasks) && go_on_for_now(&patience)) {
+		/* one that has never said what it can do is asked that first */
+		hd_ar_program_detect(program_of(tasks));
+		rc = run_for_now(tasks, &patience, NULL);
+		if (!rc)
+			rc = disable_for_now(tasks, &patience, NULL);
+	}
+}
+
+static int note_stuck_before(struct ar_tasks *tasks, const struct hd_fabric *fabric,
+			     struct hd_error *err)
+{
+	free(tasks->stuck_before);
+	tasks->stuck_before = calloc(fabric->switch_count + 1u, sizeof(*tasks->stuck_before));
+	if (!tasks->stuck_before)
+		return hd_error_no_memory(err);
+	ar_held_stuck(&tasks->held, fabric, tasks->stuck_before);
+	return 0;
 }
 
 /* The proof knows the static ports of the forwarding tables only, so AR tables must have these. */
 static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
-	int rc = 0;
+	int rc = note_stuck_before(tasks, job->routing->fabric, err);
 
 	tasks->no_graph = false;
 	tasks->unsure |= tasks->behind;
-	if (tasks->unsure)
+	if (!rc && tasks->unsure)
 		rc = switch_off(tasks, job, err);
 	if (!rc && tasks->held.plan)
 		rc = make_room(tasks, job, err);
@@ -382,19 +423,14 @@ static int apply_plan(struct ar_tasks *tasks, const struct ar_job *job,
 	return ar_tasks_note_held(tasks, plan, rc, err);
 }
 
-static bool caller_goes_on(void *context)
-{
-	struct ar_caller *caller = context;
-
-	return caller->go_on(caller);
-}
-
 /* Goes to the next plan in steps, all but the last one. */
 static int advance(struct ar_tasks *tasks, const struct ar_job *job, const struct hd_ar_plan *next,
 		   struct hd_error *err)
 {
-	struct ar_stepping stepping = {
-	    .tasks = tasks, .job = job, .wanted = {caller_goes_on, tasks->caller}, .next = next};
+	struct ar_stepping stepping = {.tasks = tasks,
+				       .job = job,
+				       .wanted = {tasks->caller->go_on, tasks->caller},
+				       .next = next};
 	int rc = ar_steps_plan(&stepping, job->routing->routes, false, err);
 	const uint32_t count = rc ? 0 : hd_ar_steps_count(stepping.steps);
 
@@ -479,11 +515,11 @@ static int approach_safely(struct ar_tasks *tasks, const struct ar_job *job,
 	int rc = 0;
 
 	if (!same || tasks->recovery.judged != wanted)
-		rc = ar_recovery_before(tasks, job, job->routing, *next, err);
+		rc = ar_masking_before(tasks, job, job->routing, *next, err);
 	if (!rc && tasks->held.plan && !same)
 		rc = approach_any(tasks, job, next, err);
 	if (!rc && *next != judged)
-		rc = ar_recovery_before(tasks, job, job->routing, *next, err);
+		rc = ar_masking_before(tasks, job, job->routing, *next, err);
 	return rc;
 }
 
@@ -579,7 +615,7 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 	if (!rc && job->task == AR_PROGRAM && job->settings.config.enable)
 		rc = program(tasks, job, &err);
 	else if (!rc && job->task == AR_RECOVER && job->settings.config.enable)
-		rc = ar_recovery_run(tasks, job, &err);
+		rc = ar_masking_run(tasks, job, &err);
 	else if (!rc && job->task == AR_RECOVER)
 		return;
 	else if (!rc && job->task == AR_TELL)

@@ -18,7 +18,6 @@ struct routing;
 /* Of fast recovery: ar_masking.h. Zero-initialise before use. */
 struct ar_recovery {
 	enum hd_ar_recovery most; /* that the plan in force, or the next one, allows */
-	enum hd_ar_recovery level; /* that switches may have */
 	bool judged; /* that plan was proved, or found not to allow it */
 	char reason[HD_ERROR_TEXT]; /* why it does not; "" */
 	char said[HD_ERROR_TEXT]; /* what the log said of that last */
@@ -43,7 +42,8 @@ struct ar_tasks {
 	struct hd_ar_graph *graph;
 	bool no_graph; /* none is possible until something changes */
 	bool unsure; /* what the switches hold is not known */
-	uint32_t stuck_before; /* switches that were stuck when the job began */
+	/* [switches of its fabric] those that were stuck when the last AR_PREPARE began; owned; NULL: none has begun */
+	bool *stuck_before;
 	double begun; /* monotonic_ms() when the job began */
 	double plan_ms; /* that the last plan for a whole programming took, with its proof */
 	struct hd_ar_notes notes; /* of the plan that was made last, or of its refusal */

@@ -9,9 +9,10 @@
 /*
  * hd_certificate_new() for tables in whose switches a plan is programmed: packets may take every port
  * of a group. The plan's switches are matched by GUID; those that it lacks have no groups. plan NULL:
- * the tables alone. `go_on` (NULL: never stop) is asked for each LID. *out is freed with hd_certificate_free(). Errors: those of hd_certificate_new();
- * -EINVAL the plan does not belong to the tables (hd_ar_plan_check()), -ENOTSUP it has private tables
- * (DFP). Cost: that of both functions.
+ * the tables alone. `go_on` (NULL: never stop) is asked for each LID. *out is freed with
+ * hd_certificate_free(). Errors: those of hd_certificate_new(); -EINVAL the plan does not belong to the
+ * tables (hd_ar_plan_check()), -ENOTSUP it has private tables (DFP), and the fabric is no Dragonfly+.
+ * Cost: that of both functions; with private tables O(switches + links of the entries) for each LID.
  */
 int hd_ar_certify(const struct hd_fabric *fabric, const struct hd_routes *routes,
 		  const struct hd_ar_plan *plan, const struct hd_go_on *go_on,

@@ -19,6 +19,18 @@
 
 enum hd_n2n_attribute { HD_N2N_KEY_INFO = 0x000F, HD_N2N_NEIGHBORS_INFO = 0x0010 };
 
+/* A MAD of the class N2N. */
+struct hd_n2n_mad {
+	uint32_t attribute; /* enum hd_n2n_attribute */
+	uint32_t modifier;
+	uint16_t lid; /* of the switch */
+	uint64_t manager_key;
+	uint8_t data[HD_N2N_DATA];
+};
+
+/* What follows the header of the MAD. An answer has it, too. */
+void hd_n2n_mad_encode(const struct hd_n2n_mad *mad, uint8_t data[HD_N2N_KEY + HD_N2N_DATA]);
+
 /* The node at the other end of a port. All 0: no cable. */
 struct hd_n2n_neighbour {
 	uint8_t node_type; /* as in NodeInfo: 1 adapter, 2 switch, 3 router; 3 bits */

@@ -37,15 +37,6 @@ struct hd_ar_answer {
 	const uint8_t *data; /* if rc is 0: [HD_AR_DATA], or of the class N2N [HD_N2N_DATA] */
 };
 
-/* A MAD of the class N2N. */
-struct hd_n2n_mad {
-	uint32_t attribute; /* enum hd_n2n_attribute */
-	uint32_t modifier;
-	uint16_t lid; /* of the switch */
-	uint64_t manager_key;
-	uint8_t data[HD_N2N_DATA];
-};
-
 /* Sends MADs to switches, by their index. Both functions get `context`. */
 struct hd_ar_sender {
 	/* Sends a Get or a Set of mad->data, which is copied. Its end is reported by one call of

@@ -16,6 +16,7 @@
 #include "ar_tasks.h"
 #include "ar_worker.h"
 #include "key_change.h"
+#include "monotonic.h"
 #include "no_switches.h"
 #include "opensm_headers.h"
 #include "opensm_log_testing.h"
@@ -68,6 +69,22 @@ void hd_umad_port_close(struct hd_umad_port *port)
 const struct hd_smp_port *hd_umad_port_smp(const struct hd_umad_port *port)
 {
 	return &((const struct scene *)port)->port.port;
+}
+
+/* The plugin's clock is that of the simulated port, so that no test depends on the machine. */
+double monotonic_ms(void)
+{
+	return (double)in_use->port.now;
+}
+
+struct timespec monotonic_timespec(double milliseconds)
+{
+	return (struct timespec){.tv_sec = (time_t)(milliseconds / 1000)};
+}
+
+void monotonic_condition(pthread_cond_t *condition)
+{
+	pthread_cond_init(condition, NULL);
 }
 
 static uint16_t answer(void *context, uint32_t node, const struct hd_smp *smp, uint8_t *data)
@@ -452,6 +469,109 @@ static void names_switches_without_the_plan(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* ---- switches that go silent ---- */
+
+/* A switch with AR that is to get other tables. */
+static uint32_t find_used(const struct scene *scene)
+{
+	uint32_t sw = 0;
+
+	while (!scene->switches[sw].info.enabled)
+		sw++;
+	return sw;
+}
+
+static bool prepare_fresh(struct scene *scene, struct routing *routing, struct routing *before)
+{
+	struct ar_job job = job_of(scene, AR_PREPARE, routing, before);
+
+	job.fresh = true;
+	return do_job(scene, &job);
+}
+
+struct silence {
+	struct scene scene;
+	struct routing *a, *b;
+	uint32_t sw;
+};
+
+static void begin_silence(struct silence *silence)
+{
+	begin(&silence->scene, tree());
+	silence->a = routing_new(silence->scene.fabric, "dmodk", 0);
+	silence->b = routing_new(silence->scene.fabric, "dmodk", 3);
+	program(&silence->scene, silence->a, true);
+	silence->sw = find_used(&silence->scene);
+}
+
+static void end_silence(struct silence *silence)
+{
+	end(&silence->scene);
+	routing_release(silence->a);
+	routing_release(silence->b);
+}
+
+/* Milliseconds that OpenSM waits until its tables may change. `known`: it knows the tables before. */
+static uint64_t wait_of(struct silence *silence, bool known)
+{
+	const uint64_t now = silence->scene.port.now;
+
+	prepare(&silence->scene, silence->b, known ? silence->a : NULL);
+	return silence->scene.port.now - now;
+}
+
+/* Property: tables do not change before a switch that is busy for a while has said that its AR is off, if it could be
+ * unsafe: whether it has no answer while groups are narrowed, or is not known yet what it can do. */
+static void waits_for_a_busy_switch(void **state)
+{
+	(void)state;
+	for (unsigned fresh = 0; fresh < 3; fresh++) {
+		struct silence silence;
+		begin_silence(&silence);
+		struct simulated_node *busy = &silence.scene.port.nodes[silence.sw];
+		busy->silent = 12;
+		if (fresh == 2)
+			prepare_fresh(&silence.scene, silence.b, silence.a);
+		else
+			wait_of(&silence, fresh);
+		assert_int_equal(busy->silent, 0);
+		assert_false(silence.scene.switches[silence.sw].info.enabled);
+		end_silence(&silence);
+	}
+}
+
+/* Property: a switch that never answers holds OpenSM up for 20 s, once; one that answers, but refuses, does not. It is
+ * the switch that counts, not how many are stuck: a second one that is busy is waited for although the first one has
+ * come back meanwhile. */
+static void waits_once_for_a_dead_switch(void **state)
+{
+	struct silence silence;
+
+	(void)state;
+	begin_silence(&silence);
+	struct scene *scene = &silence.scene;
+	struct simulated_node *nodes = scene->port.nodes;
+	uint32_t other = silence.sw + 1;
+	while (!scene->switches[other].info.enabled)
+		other++;
+	scene->switches[other].fault = FAKE_IGNORES;
+	assert_true(wait_of(&silence, false) < 1000);
+	scene->switches[other].fault = FAKE_NONE;
+	program(scene, silence.a, true);
+	nodes[silence.sw].silent = SIMULATED_FOREVER;
+	const uint64_t first = wait_of(&silence, false);
+	assert_true(first >= 20000 && first < 21000);
+	assert_true(wait_of(&silence, false) < 10000);
+	program(scene, silence.a, false);
+	assert_true(scene->switches[other].info.enabled);
+	nodes[silence.sw].silent = 0;
+	nodes[other].silent = 12;
+	wait_of(&silence, false);
+	assert_false(scene->switches[silence.sw].info.enabled);
+	assert_false(scene->switches[other].info.enabled);
+	end_silence(&silence);
+}
+
 /* ---- routing keys ---- */
 
 /* A key at up to 8 switches that choose among ports for the LID: the last of these ports. */
@@ -594,6 +714,8 @@ int main(void)
 	    cmocka_unit_test(follows_a_key),
 	    cmocka_unit_test(takes_a_key_back),
 	    cmocka_unit_test(narrows),
+	    cmocka_unit_test(waits_for_a_busy_switch),
+	    cmocka_unit_test(waits_once_for_a_dead_switch),
 	    cmocka_unit_test(survives_a_stopped_first_programming),
 	    cmocka_unit_test(forgets_no_older_ports),
 	    cmocka_unit_test(opens_a_broken_port_again),
