@@ -2,10 +2,12 @@
 #include "key_counts.h"
 
 void key_counts_init(struct key_counts *counts, uint32_t flows, uint32_t hops,
-		     struct hd_arena *arena)
+		     uint32_t fabric_links, struct hd_arena *arena)
 {
 	uint64_t links = (uint64_t)flows * hops, places = 16;
 
+	if (links > fabric_links)
+		links = fabric_links;
 	while (places < 2 * links)
 		places *= 2;
 	counts->mask = (uint32_t)(places - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Flows of one key on each link that it uses. Memory and time follow the flows of the key, not the links of the
- * fabric: a hash table by link, with the links that it has in the order in which they came.
+ * Flows of one key on each link that it uses. Memory and time follow the flows of a small key, not the
+ * links of the fabric: a hash table by link, with the links that it has in the order in which they came.
  */
 #ifndef KEYD_KEY_COUNTS_H
 #define KEYD_KEY_COUNTS_H
@@ -20,9 +20,9 @@ struct key_counts {
 	uint32_t count;
 };
 
-/* Room for so many flows, each over at most `hops` links. Without memory the arena has failed. */
+/* Room for so many flows, each over at most `hops` links of a fabric with so many. Without memory the arena has failed. */
 void key_counts_init(struct key_counts *counts, uint32_t flows, uint32_t hops,
-		     struct hd_arena *arena);
+		     uint32_t fabric_links, struct hd_arena *arena);
 
 /* The place of a link, which is free if no flow uses the link. O(1) */
 static inline struct key_count *key_counts_place(const struct key_counts *counts, uint32_t link)

@@ -432,7 +432,7 @@ static int allocate(struct choosing *choosing)
 	choosing->colour = hd_arena_alloc(arena, parents, sizeof(uint32_t));
 	choosing->match = hd_arena_alloc(arena, parents, sizeof(uint32_t));
 	choosing->seen = hd_arena_alloc(arena, parents, sizeof(bool));
-	key_counts_init(&choosing->own, flows, 2 * tree->top, arena);
+	key_counts_init(&choosing->own, flows, 2 * tree->top, tree->fabric->isl_count, arena);
 	for (uint32_t level = 0; level < tree->top; level++)
 		choosing->shift->cable[level] = hd_arena_alloc(
 		    &choosing->shift->arena,
@@ -477,7 +477,7 @@ static int keep_if_better(struct choosing *choosing)
 	struct key_counts shifted = {.count = 0};
 
 	key_counts_init(&shifted, choosing->key->flow_count, 2 * choosing->tree->top,
-			&choosing->arena);
+			choosing->tree->fabric->isl_count, &choosing->arena);
 	if (hd_arena_check(&choosing->arena))
 		return -ENOMEM;
 	count_flows(choosing, choosing->shift, &shifted);
@@ -545,7 +545,8 @@ static int find_most(const struct hd_key_tree *tree, const struct hd_key *key,
 	struct choosing choosing = {.tree = tree, .key = key};
 	struct key_counts counts = {.count = 0};
 
-	key_counts_init(&counts, key->flow_count, 2 * HD_KEY_LEVELS, &choosing.arena);
+	key_counts_init(&counts, key->flow_count, 2 * HD_KEY_LEVELS, tree->fabric->isl_count,
+			&choosing.arena);
 	int rc = hd_arena_check(&choosing.arena);
 	if (!rc) {
 		count_flows(&choosing, shift, &counts);

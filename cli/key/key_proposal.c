@@ -10,6 +10,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- what is asked ---- */
+
+int key_proposal_check_hosts(const struct key_proposal_hosts *hosts, const char *pattern)
+{
+	if (!hosts->count == !hosts->reorder)
+		return message_error("expected either --choose N or --reorder FILE");
+	if (!hosts->count != !hosts->free)
+		return message_error("--choose N and --free FILE need each other");
+	return pattern ? 0 : message_error("no pattern given: use --pattern NAME");
+}
+
+const char *key_proposal_path(const struct key_proposal_hosts *hosts)
+{
+	return hosts->free ? hosts->free : hosts->reorder;
+}
+
+int key_proposal_read_hosts(const struct key_proposal_hosts *hosts, struct key_hosts *out,
+			    struct hd_error *err)
+{
+	int rc = key_hosts_read(key_proposal_path(hosts), out, err);
+
+	return rc || out->count ? rc
+				: hd_error_set(err, -EINVAL, "%s: there is no host in it",
+					       key_proposal_path(hosts));
+}
+
 static bool is_stdout(const char *path)
 {
 	return path && !strcmp(path, "-");

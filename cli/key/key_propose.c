@@ -54,11 +54,8 @@ static int find_host(struct choosing *choosing, size_t number, struct hd_error *
 static int read_hosts(struct choosing *choosing, struct hd_error *err)
 {
 	const struct key_propose *asked = choosing->asked;
-	const char *path = asked->free ? asked->free : asked->reorder;
-	int rc = key_hosts_read(path, &choosing->names, err);
+	int rc = key_proposal_read_hosts(&asked->hosts, &choosing->names, err);
 
-	if (!rc && !choosing->names.count)
-		rc = hd_error_set(err, -EINVAL, "%s: there is no host in it", path);
 	if (rc)
 		return rc;
 	choosing->hosts = calloc(choosing->names.count, sizeof(*choosing->hosts));
@@ -68,7 +65,7 @@ static int read_hosts(struct choosing *choosing, struct hd_error *err)
 		return hd_error_no_memory(err);
 	for (size_t i = 0; !rc && i < choosing->names.count; i++)
 		rc = find_host(choosing, i, err);
-	return rc ? hd_error_prefix(err, rc, "%s", path) : 0;
+	return rc ? hd_error_prefix(err, rc, "%s", key_proposal_path(&asked->hosts)) : 0;
 }
 
 static int make_tables(struct choosing *choosing, const struct hd_log *log, struct hd_error *err)
@@ -97,7 +94,7 @@ static int choose(struct choosing *choosing, const char *pattern, uint32_t ranks
 		  struct hd_error *err)
 {
 	const struct key_propose *asked = choosing->asked;
-	uint32_t count = asked->count ? asked->count : (uint32_t)choosing->names.count;
+	uint32_t count = asked->hosts.count ? asked->hosts.count : (uint32_t)choosing->names.count;
 	int rc = hd_key_pattern_new(pattern, ranks ? ranks : count, &choosing->pattern, err);
 	const struct hd_key_choose_request request = {
 	    .fabric = choosing->fabric,
@@ -116,22 +113,19 @@ static int choose(struct choosing *choosing, const char *pattern, uint32_t ranks
 
 bool key_propose_asked(const struct key_propose *choose)
 {
-	return choose->count || choose->free || choose->reorder || choose->files.host_file ||
-	       choose->files.rank_file;
+	return choose->hosts.count || choose->hosts.free || choose->hosts.reorder ||
+	       choose->files.host_file || choose->files.rank_file;
 }
 
 static int check(const struct key_propose *choose, const char *pattern, bool json,
 		 const char *fabric)
 {
-	const char *const inputs[] = {fabric, choose->free, choose->reorder, choose->name_map};
+	const char *const inputs[] = {fabric, choose->hosts.free, choose->hosts.reorder,
+				      choose->name_map};
 	struct hd_error err = {""};
 
-	if (!choose->count == !choose->reorder)
-		return message_error("expected either --choose N or --reorder FILE");
-	if (!choose->count != !choose->free)
-		return message_error("--choose N and --free FILE need each other");
-	if (!pattern)
-		return message_error("no pattern given: use --pattern NAME");
+	if (key_proposal_check_hosts(&choose->hosts, pattern))
+		return STATUS_BAD;
 	if (hd_key_pattern_check(pattern, &err))
 		return message_fail(&err);
 	return key_proposal_check(&choose->files, inputs, 4, json);

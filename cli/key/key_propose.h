@@ -12,8 +12,7 @@
 
 /* What the user asks for. */
 struct key_propose {
-	uint32_t count; /* hosts to choose; 0: not asked */
-	const char *free, *reorder; /* files of hosts */
+	struct key_proposal_hosts hosts;
 	struct key_proposal_files files;
 	const char *name_map;
 	uint32_t tries;
@@ -26,15 +25,7 @@ struct key_propose {
 	}
 
 #define KEY_PROPOSE_ARGUMENTS(type, member)                                                        \
-	{0, "choose", "N", "propose N of the hosts of --free, and the host of each rank",          \
-	 ARGUMENT_NUMBER(type, member.count, 1, HD_KEY_RANKS_MAX)},                                \
-	    {0, "free", "FILE",                                                                    \
-	     "the hosts that are free, with a host or list on each line; -: standard input",       \
-	     ARGUMENT_TEXT(type, member.free)},                                                    \
-	    {0, "reorder", "FILE",                                                                 \
-	     "propose the host of each rank for a job that has all hosts of FILE",                 \
-	     ARGUMENT_TEXT(type, member.reorder)},                                                 \
-	    KEY_PROPOSAL_FILES(type, member.files),                                                \
+	KEY_PROPOSAL_HOSTS(type, member.hosts), KEY_PROPOSAL_FILES(type, member.files),            \
 	    {0, "tries", "N", "try N changes to the best proposal, at most (default 2000)",        \
 	     ARGUMENT_NUMBER(type, member.tries, 0, 1000000)},                                     \
 	    SHARED_ENGINE(type, member.tables), SHARED_NAME_MAP(type, member.name_map)

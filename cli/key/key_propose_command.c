@@ -19,8 +19,9 @@
 
 struct propose_job {
 	struct key_service service;
-	uint32_t count, ranks;
-	const char *free, *reorder, *pattern;
+	struct key_proposal_hosts asked;
+	uint32_t ranks;
+	const char *pattern;
 	struct key_proposal_files files;
 	bool list, json;
 	struct key_hosts hosts;
@@ -30,13 +31,7 @@ struct propose_job {
 };
 
 static const struct argument arguments[] = {
-    {0, "choose", "N", "propose N of the hosts of --free, and the host of each rank",
-     ARGUMENT_NUMBER(struct propose_job, count, 1, HD_KEY_RANKS_MAX)},
-    {0, "free", "FILE",
-     "the hosts that are free, with a host or list on each line; -: standard input",
-     ARGUMENT_TEXT(struct propose_job, free)},
-    {0, "reorder", "FILE", "propose the host of each rank for a job that has all hosts of FILE",
-     ARGUMENT_TEXT(struct propose_job, reorder)},
+    KEY_PROPOSAL_HOSTS(struct propose_job, asked),
     {'p', "pattern", "NAME[:ARGUMENTS]",
      "which ranks send to which, phase by phase (see heddle key make --patterns)",
      ARGUMENT_TEXT(struct propose_job, pattern)},
@@ -141,17 +136,13 @@ static int show(const struct propose_job *job)
 
 static int check(const struct propose_job *job)
 {
-	const char *const inputs[] = {job->free, job->reorder};
+	const char *const inputs[] = {job->asked.free, job->asked.reorder};
 	int status = key_proposal_check(&job->files, inputs, 2, job->json);
 
 	if (status)
 		return status;
-	if (!job->count == !job->reorder)
-		return message_error("expected either --choose N or --reorder FILE");
-	if (!job->count != !job->free)
-		return message_error("--choose N and --free FILE need each other");
-	if (!job->pattern)
-		return message_error("no pattern given: use --pattern NAME");
+	if (key_proposal_check_hosts(&job->asked, job->pattern))
+		return STATUS_BAD;
 	if (job->list && (job->json || key_proposal_takes_output(&job->files)))
 		return message_error("--list, --json and a file on standard output exclude each "
 				     "other");
@@ -162,19 +153,17 @@ static int check(const struct propose_job *job)
 static int prepare(struct propose_job *job, struct hd_key_client_placement *what,
 		   struct hd_error *err)
 {
-	const char *path = job->free ? job->free : job->reorder;
-	int rc = key_hosts_read(path, &job->hosts, err);
+	const uint32_t count = job->asked.count;
+	int rc = key_proposal_read_hosts(&job->asked, &job->hosts, err);
 
-	if (!rc && !job->hosts.count)
-		rc = hd_error_set(err, -EINVAL, "%s: there is no host in it", path);
-	if (!rc && job->hosts.count < job->count)
+	if (!rc && job->hosts.count < count)
 		rc = hd_error_set(err, -ERANGE, "%s: %" PRIu32 " hosts are wanted, and %zu listed",
-				  path, job->count, job->hosts.count);
+				  key_proposal_path(&job->asked), count, job->hosts.count);
 	if (rc)
 		return rc;
 	*what = (struct hd_key_client_placement){
 	    .hosts = (const char *const *)job->hosts.names,
-	    .host_count = job->count ? job->count : job->hosts.count,
+	    .host_count = count ? count : job->hosts.count,
 	    .uid = -1,
 	    .ranks = job->ranks,
 	};
@@ -199,14 +188,14 @@ static int run(void *context, const struct operands *operands)
 		status = key_service_open(&job->service, &job->client);
 	if (status)
 		return status;
-	if (hd_key_client_propose(job->client, &what, job->count, &job->proposal, &problem))
+	if (hd_key_client_propose(job->client, &what, job->asked.count, &job->proposal, &problem))
 		return key_service_fail(&problem);
 	return show(job);
 }
 
 int key_propose(int argc, char **argv)
 {
-	struct propose_job job = {.count = 0};
+	struct propose_job job = {.ranks = 0};
 	int status = arguments_run(&usage, argc, argv, &job, run);
 
 	hd_key_client_proposal_free(job.proposal);

@@ -184,8 +184,6 @@ static json_t *placement_json(const struct hd_key_client_placement *placement)
 
 	if (placement->uid >= 0)
 		failed |= json_object_set_new(json, "uid", json_integer(placement->uid));
-	if (placement->ranks)
-		failed |= json_object_set_new(json, "ranks", json_integer(placement->ranks));
 	if (placement->keys)
 		failed |= json_object_set_new(json, "keys", json_integer(placement->keys));
 	failed |= json_object_set_new(json, "mode", json_string(mode_of(placement)));

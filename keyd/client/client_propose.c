@@ -88,8 +88,6 @@ static json_t *body_of(const struct hd_key_client_placement *what, uint32_t choo
 	json_t *json = json_object();
 	int failed = client_write_traffic(json, what);
 
-	if (what->ranks)
-		failed |= json_object_set_new(json, "ranks", json_integer(what->ranks));
 	if (choose)
 		failed |= json_object_set_new(json, "choose", json_integer(choose));
 	if (!failed)

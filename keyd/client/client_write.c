@@ -53,6 +53,8 @@ int client_write_traffic(json_t *json, const struct hd_key_client_placement *pla
 		failed |= json_object_set_new(json, "pattern", json_string(placement->pattern));
 	else
 		failed |= json_object_set_new(json, "phases", phases(placement));
+	if (placement->ranks)
+		failed |= json_object_set_new(json, "ranks", json_integer(placement->ranks));
 	return failed;
 }
 

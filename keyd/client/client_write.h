@@ -9,7 +9,7 @@
 /* A list. NULL: no memory, or a text that is not UTF-8. */
 json_t *client_write_texts(const char *const *list, size_t count);
 
-/* Adds hosts, and the pattern or the flows. Not 0: as above. */
+/* Adds hosts, the pattern or the flows, and the ranks if they are given. Not 0: as above. */
 int client_write_traffic(json_t *json, const struct hd_key_client_placement *placement);
 
 /* -EINVAL: a body could not be made for one of these reasons. */

@@ -36,17 +36,19 @@ static bool is_json(const char *text)
 	return is_object;
 }
 
-/* The offsets of flows, which are in the answer to the placement or layout. */
-static int take_paths(struct keyd_job *job, uint32_t rank_count, const char *answer,
-		      struct keyd_spread *spread, struct hd_error *err)
+/* The offsets of flows, which are in the answer to the layout of the step or, step NULL, to the placement. */
+static int take_paths(struct keyd_job *job, struct keyd_step *step, const char *answer,
+		      struct hd_error *err)
 {
-	int rc = keyd_paths_read(answer, job->offset, rank_count,
-				 job->placement.mode == KEYD_OFFSET, &spread->paths);
+	uint32_t ranks = step ? step->rank_count : job->placement.ranks;
+	struct keyd_paths *paths;
+	int rc =
+	    keyd_paths_read(answer, job->offset, ranks, job->placement.mode == KEYD_OFFSET, &paths);
 
-	spread->known = true;
+	keyd_job_take_paths(job, step, paths);
 	if (rc == -ENOMEM)
 		return hd_error_no_memory(err);
-	if (rc || (spread->paths && spread->paths->offsets > job->offsets))
+	if (rc || (paths && paths->offsets > job->offsets))
 		return hd_error_set(err, -EINVAL, "bad LID offsets of flows");
 	return 0;
 }
@@ -61,7 +63,7 @@ static int take_job(struct keyd *keyd, const struct keyd_store_row *row, struct 
 		return damaged(row, "bad id", err);
 	if (row->uid < 0 || row->uid > UINT32_MAX)
 		return damaged(row, "bad uid", err);
-	if (row->offset < 0 || row->offsets < 0 || row->offset > KEYD_OFFSETS_LIMIT ||
+	if (row->offset < 1 || row->offsets < 1 || row->offset > KEYD_OFFSETS_LIMIT ||
 	    row->offsets > KEYD_OFFSETS_LIMIT - row->offset)
 		return damaged(row, "bad LID offsets", err);
 	if (!is_json(row->answer))
@@ -78,7 +80,7 @@ static int take_job(struct keyd *keyd, const struct keyd_store_row *row, struct 
 	keyd_job_set_answer(job, keyd_answer_stored(job, row->answer), keyd_answer_names(job));
 	if (!job->answer || !job->names)
 		return hd_error_no_memory(err);
-	return take_paths(job, job->placement.ranks, row->answer, &job->spread, err);
+	return take_paths(job, NULL, row->answer, err);
 }
 
 /* Keys that no other step has; 0 is none. */
@@ -102,7 +104,7 @@ static int add_slots(struct keyd *keyd, struct keyd_step *step, uint64_t first_k
 	if (rc)
 		return rc;
 	if (step->layout.rank_count)
-		rc = take_paths(step->job, step->rank_count, answer, &step->own_spread, err);
+		rc = take_paths(step->job, step, answer, err);
 	paths = keyd_step_spread(step)->paths;
 	if (!rc && paths && paths->phase_count != pattern->phase_count)
 		rc = hd_error_set(err, -EINVAL, "bad LID offsets of flows");

@@ -394,14 +394,14 @@ static void give_address(spank_t spank, const struct spank_settings *settings,
 		spank_setenv(spank, "HEDDLE_STEP", step->step, 1);
 }
 
-/* Asks for the key of the phase that the step has: other nodes may have begun before this one. Says so in slurmd's log if it has none: srun has told the user already. */
+/* Asks for the key of the phase that the step has: other nodes may have begun before this one. Says so in slurmd's log
+ * if it has none: srun has told the user already. */
 static bool ask_key(spank_t spank, const struct spank_settings *settings,
 		    const struct spank_step *step, struct hd_key_client_grant *grant)
 {
-	uint32_t rank;
-
 	struct hd_key_client_problem problem;
 	struct hd_key_client *client = NULL;
+	uint32_t rank;
 	int rc = spank_settings_client(settings, &client, &problem);
 
 	if (!rc &&

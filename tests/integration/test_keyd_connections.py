@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -23,6 +24,7 @@ from keyd_testing import Answer, FakeManager, Keyd, check_answer, host_names, ne
 IMPATIENT = 2  # seconds, in place of the default of 30
 SENT_MOST = 256e6  # bytes, many times what the buffers of sockets hold
 ROUNDS_AT_REST = 20
+LOOKS = 10
 
 
 @pytest.fixture(name="keyd")
@@ -364,6 +366,12 @@ def held_call(remote, method, path, body=None):
         os.kill(process, signal.SIGCONT)
 
 
+def looks(keyd):
+    """How often heddle-keyd's event thread has gone to sleep, and so how often it has looked at what there is to do."""
+    status = pathlib.Path(f"/proc/{keyd.process.pid}/task/{keyd.process.pid}/status").read_text(encoding="utf-8")
+    return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.M)[1])
+
+
 def answered(keyd, call):
     return sum(value for name, value in keyd.metrics().items() if name.startswith(f'answers_total{{call="{call}"'))
 
@@ -400,12 +408,14 @@ def test_late_request(remote):
 
 
 def test_stop_while_a_credential_is_checked(remote):
-    """heddle-keyd answers the call before it ends."""
+    """heddle-keyd answers the call before it ends. Without that, its event thread would wait for the threads that check
+    credentials, and look at nothing any more."""
     prepare_job(remote)
     with held_call(remote, "POST", "/v1/jobs/1/request", '{"phase": 0}') as connection:
         remote.keyd.process.terminate()
         wait_for(lambda: "stopping" in remote.keyd.log(), "the signal")
-        time.sleep(0.3)  # some looks of heddle-keyd at what is under way
+        before = looks(remote.keyd)
+        wait_for(lambda: looks(remote.keyd) >= before + LOOKS, "looks at what is under way")
     answer = Answer(connection.getresponse())
     connection.close()
     assert answer.status == 200 and answer.json["ready"]

@@ -161,6 +161,9 @@ DAMAGES = {
     "UPDATE jobs SET body=replace(body, 'H_', 'h\"') WHERE id='b'": "",
     "UPDATE jobs SET answer='' WHERE id='b'": "the answer is not JSON",
     "UPDATE jobs SET first_offset=4000000000 WHERE id='b'": "bad LID offsets",
+    "UPDATE jobs SET offsets=0 WHERE id='b'": "bad LID offsets",
+    "UPDATE jobs SET answer=replace(answer, '\"keys\"', '\"rank_offsets\":[[0,100]],\"keys\"') WHERE id='b'":
+        "bad LID offsets of flows",
     "UPDATE jobs SET uid=-1 WHERE id='b'": "bad uid",
     "UPDATE steps SET body='[]' WHERE job='b' AND step='7'": "step 7: ",
     "UPDATE steps SET body='{\"ranks\": [\"nowhere\"]}' WHERE job='b' AND step='7'": "'nowhere'",

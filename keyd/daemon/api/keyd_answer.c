@@ -8,14 +8,6 @@
 #define KEY_TEXT (2 * KEYD_ID_LONGEST + 16)
 #define REASON_TEXT 256
 
-static const char *mode_name(const struct keyd_job *job)
-{
-	static const char *const names[] = {
-	    [KEYD_REWRITE] = "rewrite", [KEYD_OFFSET] = "offset", [KEYD_ALTERNATE] = "alternate"};
-
-	return names[job->placement.mode];
-}
-
 /* The key of a phase, or NULL: it is not made. */
 static const struct hd_key *key_of(const struct keyd_step *step, uint32_t phase)
 {
@@ -118,7 +110,7 @@ static void write_place(struct keyd_writer *writer, const struct keyd_answering 
 	const struct keyd_job *job = answering->job;
 
 	write_identity(writer, job, KEYD_PLACED);
-	write_text_member(writer, "mode", mode_name(job));
+	write_text_member(writer, "mode", keyd_mode_name(job->placement.mode));
 	write_member(writer, "uid", job->uid);
 	write_member(writer, "hosts", job->placement.host_count);
 	write_member(writer, "ranks", job->placement.ranks);
@@ -359,7 +351,7 @@ void keyd_answer_row(const struct keyd_job *job, struct keyd_writer *writer)
 	write_identity(writer, job, job->state);
 	write_member(writer, "uid", job->uid);
 	write_member(writer, "hosts", job->placement.host_count);
-	write_text_member(writer, "mode", mode_name(job));
+	write_text_member(writer, "mode", keyd_mode_name(job->placement.mode));
 	write_all_active(writer, job);
 	write_without(writer, job);
 	keyd_write(writer, "}");

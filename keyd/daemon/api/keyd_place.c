@@ -176,8 +176,7 @@ static bool makes_again(struct keyd_op *op)
 	    count <= keyd_offsets_room(&keyd->offsets, keyd->view, op->job->hosts,
 				       op->job->placement.host_count, 0, 0))
 		return false;
-	keyd_paths_free(op->job->spread.paths);
-	op->job->spread = (struct keyd_spread){.known = false};
+	keyd_step_forget_paths(op->step);
 	op->one_offset = true;
 	op->state = KEYS;
 	return true;
@@ -379,7 +378,9 @@ static int extend_offsets(struct keyd_op *op)
 
 	if (count <= job->offsets)
 		return 0;
-	if (keyd->view && keyd_step_spread(op->step)->paths) {
+	if (!keyd->view)
+		return keyd_problem_set(&op->problem, 503, "%s", keyd->no_view);
+	if (keyd_step_spread(op->step)->paths) {
 		if (count <= keyd_offsets_room(&keyd->offsets, keyd->view, job->hosts,
 					       job->placement.host_count, job->offset,
 					       job->offsets)) {
@@ -387,8 +388,7 @@ static int extend_offsets(struct keyd_op *op)
 			change_offsets(op, true);
 			return 0;
 		}
-		keyd_paths_free(op->step->own_spread.paths);
-		op->step->own_spread = (struct keyd_spread){.known = false};
+		keyd_step_forget_paths(op->step);
 		op->one_offset = true;
 		return keyd_op_make_keys(op) ? -EINVAL : -EAGAIN;
 	}

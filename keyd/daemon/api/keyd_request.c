@@ -214,16 +214,22 @@ static int take_pattern(const json_t *root, struct keyd_place_request *out,
 	return out->pattern ? 0 : no_memory(problem);
 }
 
+const char *keyd_mode_name(enum keyd_mode mode)
+{
+	static const char *const names[] = {
+	    [KEYD_REWRITE] = "rewrite", [KEYD_OFFSET] = "offset", [KEYD_ALTERNATE] = "alternate"};
+
+	return names[mode];
+}
+
 static int take_mode(const json_t *root, struct keyd_place_request *out,
 		     struct keyd_problem *problem)
 {
 	const json_t *mode = json_object_get(root, "mode");
-	static const char *const names[] = {
-	    [KEYD_REWRITE] = "rewrite", [KEYD_OFFSET] = "offset", [KEYD_ALTERNATE] = "alternate"};
-	const char *text = mode ? json_string_value(mode) : "rewrite";
+	const char *text = mode ? json_string_value(mode) : keyd_mode_name(KEYD_REWRITE);
 
-	for (unsigned i = 0; text && i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(text, names[i])) {
+	for (unsigned i = KEYD_REWRITE; text && i <= KEYD_ALTERNATE; i++)
+		if (!strcmp(text, keyd_mode_name((enum keyd_mode)i))) {
 			out->mode = (enum keyd_mode)i;
 			return 0;
 		}

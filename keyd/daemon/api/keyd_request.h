@@ -21,6 +21,8 @@
 /* Alternate: phases change places between two offsets, so that a key is there before the one before it goes. */
 enum keyd_mode { KEYD_REWRITE, KEYD_OFFSET, KEYD_ALTERNATE };
 
+const char *keyd_mode_name(enum keyd_mode mode);
+
 /* PUT /v1/jobs/{id}. All memory is in the arena. */
 struct keyd_place_request {
 	struct hd_arena arena;

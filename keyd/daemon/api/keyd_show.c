@@ -13,6 +13,7 @@
 #define ROW_BYTES 128u /* of a job in the list, about */
 #define SLOT_BYTES 96u
 #define STEP_BYTES 128u
+#define PATHS_GROW 2u /* when they are written as text, at most, about */
 
 TAILQ_HEAD(calls, keyd_call);
 
@@ -72,12 +73,13 @@ void keyd_show_jobs(struct keyd_call *call)
 void keyd_show_job(struct keyd_call *call)
 {
 	const struct keyd_job *job = keyd_job_find(&call->keyd->jobs, call->job);
-	const struct keyd_step *step;
+	struct keyd_step *step;
 	size_t size = job->answer->length + job->names->length;
 
 	LIST_FOREACH(step, &job->steps, link)
 	{
-		size += STEP_BYTES + step->slot_count * (size_t)SLOT_BYTES;
+		size += STEP_BYTES + step->slot_count * (size_t)SLOT_BYTES +
+			PATHS_GROW * keyd_paths_bytes(keyd_step_spread(step)->paths);
 	}
 	wait_for(call, &call->keyd->show->job, size);
 }

@@ -52,8 +52,10 @@ static void charge(struct keyd_job *job, struct keyd_step *step, size_t bytes)
 	job->user->bytes += bytes;
 }
 
-static void discharge(struct keyd_job *job, size_t bytes)
+static void discharge(struct keyd_job *job, struct keyd_step *step, size_t bytes)
 {
+	if (step)
+		step->bytes -= bytes;
 	job->bytes -= bytes;
 	job->user->bytes -= bytes;
 }
@@ -111,7 +113,7 @@ void keyd_job_free(struct keyd_jobs *jobs, struct keyd_job *job)
 	tdelete(job, &jobs->by_id, compare_ids);
 	TAILQ_REMOVE(&jobs->list, job, link);
 	jobs->count--;
-	discharge(job, job->bytes);
+	discharge(job, NULL, job->bytes);
 	keyd_paths_free(job->spread.paths);
 	hd_arena_release(&job->placement.arena);
 	free(job->hosts);
@@ -248,13 +250,30 @@ struct keyd_spread *keyd_step_spread(struct keyd_step *step)
 	return step->layout.rank_count ? &step->own_spread : &step->job->spread;
 }
 
+void keyd_job_take_paths(struct keyd_job *job, struct keyd_step *step, struct keyd_paths *paths)
+{
+	*(step ? &step->own_spread : &job->spread) = (struct keyd_spread){true, paths};
+	charge(job, step, keyd_paths_bytes(paths));
+}
+
+/* The step if the offsets are those of its layout. */
+static struct keyd_step *owner_of_spread(struct keyd_step *step)
+{
+	return step->layout.rank_count ? step : NULL;
+}
+
 void keyd_step_take_paths(struct keyd_step *step, struct keyd_paths *paths)
+{
+	keyd_job_take_paths(step->job, owner_of_spread(step), paths);
+}
+
+void keyd_step_forget_paths(struct keyd_step *step)
 {
 	struct keyd_spread *spread = keyd_step_spread(step);
 
-	spread->known = true;
-	spread->paths = paths;
-	charge(step->job, step->layout.rank_count ? step : NULL, keyd_paths_bytes(paths));
+	discharge(step->job, owner_of_spread(step), keyd_paths_bytes(spread->paths));
+	keyd_paths_free(spread->paths);
+	*spread = (struct keyd_spread){.known = false};
 }
 
 uint32_t keyd_step_first_offset(struct keyd_step *step, uint32_t phase)
@@ -398,7 +417,7 @@ void keyd_step_free(struct keyd_jobs *jobs, struct keyd_step *step)
 	}
 	LIST_REMOVE(step, link);
 	keyd_step_drop_keys(step);
-	discharge(step->job, step->bytes);
+	discharge(step->job, step, step->bytes);
 	keyd_paths_free(step->own_spread.paths);
 	hd_arena_release(&step->layout.arena);
 	free(step->rank_host);
@@ -525,7 +544,6 @@ char *keyd_step_active(struct keyd_step *step, enum keyd_step_change change, uin
 static void take_phase(struct keyd_step *step, struct keyd_slot *slot, uint32_t phase,
 		       uint32_t turn)
 {
-
 	slot->phase = phase;
 	slot->active = slot->wanted = true;
 	slot->turn = turn;
@@ -553,7 +571,6 @@ static const char *take_word(struct keyd_step *step, const char *text)
 		step->turn = 1;
 	} else {
 		unsigned long turn = *end == ':' ? strtoul(end + 1, &end, 10) : 1;
-
 		unsigned long place = *end == '+' ? strtoul(end + 1, &end, 10) : 0;
 
 		take_phase(step,

@@ -131,8 +131,8 @@ bool keyd_job_duplicate(const struct keyd_job *job, uint32_t *first, uint32_t *s
 int keyd_step_new(struct keyd_job *job, const char *name, struct keyd_layout_request *layout,
 		  struct keyd_step **out, struct hd_error *err);
 
-/* Gives a step the slots for so many phases, with the keys from first_key on. The offsets of the job and of its flows are
- * known. Errors: -ENOMEM. */
+/* Gives a step the slots for so many phases, with the keys from first_key on. The offsets of the
+ * job and of its flows are known. Errors: -ENOMEM. */
 int keyd_step_add_slots(struct keyd_jobs *jobs, struct keyd_step *step, uint32_t phase_count,
 			uint64_t first_key);
 
@@ -164,6 +164,12 @@ struct keyd_spread *keyd_step_spread(struct keyd_step *step);
 /* Notes the offsets that were chosen, and takes them over. paths may be NULL. */
 void keyd_step_take_paths(struct keyd_step *step, struct keyd_paths *paths);
 
+/* The same for the layout of a step, or for the placement: step NULL. */
+void keyd_job_take_paths(struct keyd_job *job, struct keyd_step *step, struct keyd_paths *paths);
+
+/* Frees the offsets of the step's flows: others are to be chosen. */
+void keyd_step_forget_paths(struct keyd_step *step);
+
 /* The first LID offset of a phase of the step, and how many offsets all phases take. Its offsets are known, or there is
  * one for each phase. */
 uint32_t keyd_step_first_offset(struct keyd_step *step, uint32_t phase);
@@ -191,9 +197,10 @@ enum keyd_step_change {
 };
 
 /*
- * The phases of a step after a change, as the database has them: "0:5 3:7 @7", the active phases with the turns in
- * which they began, and the step's turn. "3:7+1": it is in slot 1, in mode alternate. "-3 @8": none is active, and phase 3 began last. "": none has begun. In a
- * buffer that the caller frees. NULL: no memory. phase: that begins or ends, else 0.
+ * The phases of a step after a change, as the database has them: "0:5 3:7 @7", the active phases with
+ * the turns in which they began, and the step's turn. "3:7+1": it is in slot 1, in mode alternate.
+ * "-3 @8": none is active, and phase 3 began last. "": none has begun. In a buffer that the caller
+ * frees. NULL: no memory. phase: that begins or ends, else 0.
  */
 char *keyd_step_active(struct keyd_step *step, enum keyd_step_change change, uint32_t phase);
 

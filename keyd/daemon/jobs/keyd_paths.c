@@ -531,15 +531,26 @@ static int read_keys(const json_t *answer, uint32_t first, struct keyd_paths *pa
 	return 0;
 }
 
+/* Whether each rank has one of the offsets of the phases, which have equally many then. */
+static bool are_offsets_of_ranks(const struct keyd_paths *paths)
+{
+	for (uint32_t rank = 0; paths->of_rank && rank < paths->rank_count; rank++)
+		if (paths->of_rank[rank] >= paths->phases[0].count)
+			return false;
+	return true;
+}
+
 static int read_answer(const json_t *answer, uint32_t first, uint32_t rank_count,
 		       struct keyd_paths **out)
 {
 	size_t phases = json_array_size(json_object_get(answer, "keys"));
+	int rc;
 
 	if (!phases || phases > HD_KEY_PHASES_MAX)
 		return -EINVAL;
 	*out = new_paths((uint32_t)phases, rank_count);
-	return *out ? read_keys(answer, first, *out) : -ENOMEM;
+	rc = *out ? read_keys(answer, first, *out) : -ENOMEM;
+	return rc || are_offsets_of_ranks(*out) ? rc : -EINVAL;
 }
 
 int keyd_paths_read(const char *answer, uint32_t first, uint32_t rank_count, bool own_offsets,

@@ -12,8 +12,9 @@ static void compare_counts(const struct scene *scene, const struct hd_key *key,
 	struct hd_arena arena = {0};
 	uint32_t hops[2 * HD_KEY_LEVELS], links = 0;
 
-	key_counts_init(&counts, key->flow_count, 2 * HD_KEY_LEVELS, &arena);
+	key_counts_init(&counts, key->flow_count, 2 * HD_KEY_LEVELS, loads->link_count, &arena);
 	assert_int_equal(hd_arena_check(&arena), 0);
+	assert_true(counts.mask < 4 * (uint64_t)loads->link_count + 16);
 	hd_key_loads_add(loads, scene->tree, key, shift, 1);
 	for (uint32_t i = 0; i < key->flow_count; i++) {
 		uint32_t count = hd_key_path(scene->tree, &key->routes[i], shift, hops);
