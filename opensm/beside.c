@@ -17,7 +17,8 @@ static int name_temporary(const char *path, char temporary[PATH_MAX], struct hd_
 static int write_new(const char *path, mode_t mode, beside_write_fn *write, const void *context,
 		     struct hd_error *err)
 {
-	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+	unlink(path); /* what another user may have put there is neither followed nor written to */
+	int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	FILE *stream = file < 0 ? NULL : fdopen(file, "w");
 	int rc;
 

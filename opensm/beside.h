@@ -13,8 +13,8 @@
 typedef int beside_write_fn(const void *context, FILE *stream, struct hd_error *err);
 
 /*
- * Writes PATH.new with these rights. Follows no symbolic link. On an error PATH.new is gone. Errors:
- * errno of the system's calls, -ENOMEM, those of write().
+ * Writes PATH.new as a new file with these rights, whatever was there. On an error PATH.new is gone.
+ * Errors: errno of the system's calls, -ENOMEM, those of write().
  */
 int beside_write(const char *path, mode_t mode, beside_write_fn *write, const void *context,
 		 struct hd_error *err);

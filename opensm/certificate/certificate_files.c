@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "certificate_files.h"
+#include "beside.h"
 #include "routing.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define RIGHTS 0644 /* whatever the umask is: others verify them */
 
 struct writing {
 	const struct certificate_request *request;
@@ -58,39 +61,40 @@ static bool has_levels(const struct writing *writing)
 	return writing->request->routing->routes->sl != NULL;
 }
 
-static bool wants_tables(const struct writing *writing)
+static bool has_plan(const struct writing *writing)
 {
-	return writing->request->tables;
-}
-
-static bool wants_plan(const struct writing *writing)
-{
-	return writing->request->tables && writing->plan;
-}
-
-static bool always(const struct writing *writing)
-{
-	(void)writing;
-	return true;
+	return writing->plan != NULL;
 }
 
 /* In the order in which they come to their places. */
 static const struct file {
 	const char *suffix;
-	bool (*wanted)(const struct writing *writing);
+	bool of_tables; /* only if the tables are wanted, too */
+	bool (*exists)(const struct writing *writing); /* NULL: always */
 	int (*write)(const struct writing *writing, FILE *stream, struct hd_error *err);
-} files[] = {{".topo", wants_tables, write_fabric},
-	     {".lfts", wants_tables, write_tables},
-	     {".sls", has_levels, write_levels},
-	     {".far", wants_plan, write_plan},
-	     {"", always, write_proof}};
+} files[] = {{".topo", true, NULL, write_fabric},
+	     {".lfts", true, NULL, write_tables},
+	     {".sls", false, has_levels, write_levels},
+	     {".far", true, has_plan, write_plan},
+	     {"", false, NULL, write_proof}};
 
 #define FILE_COUNT (sizeof(files) / sizeof(*files))
+
+/* What stands at the places of other files is not touched. */
+static bool is_wanted(const struct writing *writing, const struct file *file)
+{
+	return writing->request->tables || !file->of_tables;
+}
+
+static bool is_written(const struct writing *writing, const struct file *file)
+{
+	return is_wanted(writing, file) && (!file->exists || file->exists(writing));
+}
 
 /* ---- one file ---- */
 
 struct sink {
-	int file;
+	FILE *file;
 	const struct hd_go_on *go_on;
 };
 
@@ -100,42 +104,32 @@ static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
 	const struct sink *sink = cookie;
 
 	if (hd_go_on_ask(sink->go_on))
-		return write(sink->file, bytes, size);
+		return fwrite(bytes, 1, size, sink->file) == size ? (ssize_t)size : -1;
 	errno = ECANCELED;
 	return -1;
 }
 
-static int fill(const struct writing *writing, const struct file *file, int descriptor,
-		struct hd_error *err)
+struct filling {
+	const struct writing *writing;
+	const struct file *file;
+};
+
+/* The disk has the file then. */
+static int fill(const void *context, FILE *file, struct hd_error *err)
 {
-	struct sink sink = {.file = descriptor, .go_on = &writing->request->go_on};
+	const struct filling *filling = context;
+	struct sink sink = {.file = file, .go_on = &filling->writing->request->go_on};
 	FILE *stream = fopencookie(&sink, "w", (cookie_io_functions_t){.write = sink_write});
-	int rc;
 
 	if (!stream)
 		return hd_error_no_memory(err);
 	setvbuf(stream, NULL, _IOFBF, 1 << 16);
-	rc = file->write(writing, stream, err);
+	int rc = filling->file->write(filling->writing, stream, err);
 	if (fclose(stream) && !rc)
 		rc = hd_error_set(err, -errno, "%s", strerror(errno));
+	if (!rc && (fflush(file) || fchmod(fileno(file), RIGHTS) || fsync(fileno(file))))
+		rc = hd_error_set(err, -errno, "%s", strerror(errno));
 	return rc;
-}
-
-/* A file that another user may have put there is not followed. */
-static int write_new(const struct writing *writing, const struct file *file, const char *path,
-		     struct hd_error *err)
-{
-	unlink(path);
-	int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-
-	if (descriptor < 0)
-		return hd_error_set(err, -errno, "%s: %s", path, strerror(errno));
-	int rc = fill(writing, file, descriptor, err);
-	if (!rc && (fchmod(descriptor, 0644) || fsync(descriptor)))
-		rc = hd_error_set(err, -errno, "%s", strerror(errno));
-	if (close(descriptor) && !rc)
-		rc = hd_error_set(err, -errno, "%s", strerror(errno));
-	return rc ? hd_error_prefix(err, rc, "%s", path) : 0;
 }
 
 /* ---- all files ---- */
@@ -145,16 +139,10 @@ static int name_files(const struct certificate_request *request, char names[FILE
 {
 	for (unsigned i = 0; i < FILE_COUNT; i++)
 		if (snprintf(names[i], PATH_MAX, "%s%s", request->path, files[i].suffix) >=
-		    PATH_MAX - 5)
+		    PATH_MAX)
 			return hd_error_set(err, -ENAMETOOLONG, "%s: the path is too long",
 					    request->path);
 	return 0;
-}
-
-static char *beside(const char *name, char path[PATH_MAX])
-{
-	snprintf(path, PATH_MAX, "%.*s.new", PATH_MAX - 5, name);
-	return path;
 }
 
 static int sync_folder(const char *path, struct hd_error *err)
@@ -174,31 +162,34 @@ static int sync_folder(const char *path, struct hd_error *err)
 static int place(const struct writing *writing, char names[FILE_COUNT][PATH_MAX],
 		 struct hd_error *err)
 {
-	char path[PATH_MAX];
+	int rc = 0;
 
-	for (unsigned i = 0; i < FILE_COUNT; i++) {
-		int failed = files[i].wanted(writing) ? rename(beside(names[i], path), names[i])
-						      : unlink(names[i]);
-		if (failed && (files[i].wanted(writing) || errno != ENOENT))
-			return hd_error_set(err, -errno, "%s: %s", names[i], strerror(errno));
+	for (unsigned i = 0; !rc && i < FILE_COUNT; i++) {
+		if (is_written(writing, &files[i]))
+			rc = beside_rename(names[i], err);
+		else if (is_wanted(writing, &files[i]) && unlink(names[i]) && errno != ENOENT)
+			rc = hd_error_set(err, -errno, "%s: %s", names[i], strerror(errno));
 	}
-	return sync_folder(writing->request->path, err);
+	return rc ? rc : sync_folder(writing->request->path, err);
 }
 
 static int write_files(const struct writing *writing, struct hd_error *err)
 {
-	char names[FILE_COUNT][PATH_MAX], path[PATH_MAX];
+	char names[FILE_COUNT][PATH_MAX];
 	int rc = name_files(writing->request, names, err);
 
 	if (rc)
 		return rc;
-	for (unsigned i = 0; !rc && i < FILE_COUNT; i++)
-		if (files[i].wanted(writing))
-			rc = write_new(writing, &files[i], beside(names[i], path), err);
+	for (unsigned i = 0; !rc && i < FILE_COUNT; i++) {
+		const struct filling filling = {writing, &files[i]};
+		if (is_written(writing, &files[i]))
+			rc = beside_write(names[i], RIGHTS, fill, &filling, err);
+	}
 	if (!rc)
 		rc = place(writing, names, err);
 	for (unsigned i = 0; rc && i < FILE_COUNT; i++)
-		unlink(beside(names[i], path));
+		if (is_wanted(writing, &files[i]))
+			beside_drop(names[i]);
 	return rc;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The files of a certificate: PATH itself; PATH.sls with the service levels, if the routing has any; and, if the tables
- * are wanted, PATH.topo, PATH.lfts, and PATH.far with the plan of adaptive routing, if it is on. PATH.sls and
- * PATH.far of an earlier routing are removed where this one has none.
+ * are wanted, PATH.topo, PATH.lfts, and PATH.far with the plan of adaptive routing, if it is on. Where a routing has no
+ * service levels, PATH.sls of an earlier one is removed, and PATH.far if the tables are wanted.
  */
 #ifndef OPENSM_CERTIFICATE_FILES_H
 #define OPENSM_CERTIFICATE_FILES_H
@@ -24,8 +24,8 @@ struct certificate_request {
 };
 
 /*
- * Makes the certificate and replaces the files. Each is written as a new file beside its place, which the disk then has,
- * and renamed; the certificate comes last, then its folder. Follows no symbolic link. Errors: those of
+ * Makes the certificate and replaces the files. Each is written beside its place (beside.h), the disk has it then, and it
+ * is renamed; the certificate comes last, then its folder. Errors: those of
  * hd_ar_certify(), hd_ar_plan_pinned() and the system; -ECANCELED; all with the reason. An error before the first
  * rename leaves all old files.
  */

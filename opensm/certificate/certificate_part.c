@@ -109,7 +109,7 @@ static void sweep_begins(void *state)
 static void published(void *state)
 {
 	if (worker_of(state))
-		certificate_worker_wait(worker_of(state));
+		certificate_worker_wait(worker_of(state), true);
 }
 
 static void settled(void *state)
@@ -134,13 +134,14 @@ static int repair_begins(void *state, struct repair_change *change, struct hd_er
 	(void)change;
 	(void)err;
 	if (worker_of(state))
-		certificate_worker_wait(worker_of(state));
+		certificate_worker_wait(worker_of(state), false);
 	return 0;
 }
 
+/* If it has failed halfway, the switches hold a mixture until the next sweep. */
 static void repair_ends(void *state, struct repair_change *change)
 {
-	if (worker_of(state))
+	if (worker_of(state) && (change->published || !change->sent))
 		certificate_worker_take(worker_of(state),
 					change->published ? change->routing : NULL, false);
 }
@@ -150,7 +151,7 @@ static int key_programs(void *state, struct key_change *change, struct hd_error 
 	(void)change;
 	(void)err;
 	if (worker_of(state))
-		certificate_worker_wait(worker_of(state));
+		certificate_worker_wait(worker_of(state), false);
 	return 0;
 }
 

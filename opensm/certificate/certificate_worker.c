@@ -37,6 +37,8 @@ struct certificate_worker {
 	char path[PATH_MAX];
 	bool tables;
 	bool waits; /* tables change */
+	uint64_t writing; /* sweeps that have begun to write */
+	uint64_t changing; /* `writing` when the last change between sweeps began */
 	struct routing *routing; /* in force; held; NULL: none of ours */
 	struct epoch epoch;
 	struct timespec since; /* it is in force */
@@ -238,11 +240,30 @@ void certificate_worker_place(struct certificate_worker *worker, const char *pat
 		wake(worker);
 }
 
-void certificate_worker_wait(struct certificate_worker *worker)
+void certificate_worker_wait(struct certificate_worker *worker, bool sweep)
 {
 	pthread_mutex_lock(&worker->lock);
 	worker->waits = true;
+	worker->writing += sweep;
+	if (!sweep)
+		worker->changing = worker->writing;
 	pthread_mutex_unlock(&worker->lock);
+}
+
+/* With the lock held. Returns the routing before, which is no longer held; NULL: it is the same. */
+static struct routing *replace(struct certificate_worker *worker, struct routing *routing,
+			       bool sweep)
+{
+	struct routing *old = worker->routing;
+
+	worker->waits = false;
+	if (!sweep && !routing)
+		return NULL;
+	worker->routing = routing ? routing_hold(routing) : NULL;
+	worker->epoch.sweep += sweep;
+	worker->epoch.change = sweep ? 0 : worker->epoch.change + 1;
+	clock_gettime(CLOCK_REALTIME, &worker->since);
+	return old;
 }
 
 void certificate_worker_take(struct certificate_worker *worker, struct routing *routing, bool sweep)
@@ -250,14 +271,8 @@ void certificate_worker_take(struct certificate_worker *worker, struct routing *
 	struct routing *old = NULL;
 
 	pthread_mutex_lock(&worker->lock);
-	worker->waits = false;
-	if (sweep || routing) {
-		old = worker->routing;
-		worker->routing = routing ? routing_hold(routing) : NULL;
-		worker->epoch.sweep += sweep;
-		worker->epoch.change = sweep ? 0 : worker->epoch.change + 1;
-		clock_gettime(CLOCK_REALTIME, &worker->since);
-	}
+	if (sweep || worker->changing == worker->writing)
+		old = replace(worker, routing, sweep);
 	pthread_mutex_unlock(&worker->lock);
 	routing_release(old);
 	wake(worker);

@@ -25,11 +25,13 @@ void certificate_worker_end(struct certificate_worker *worker);
  * certificate at once. */
 void certificate_worker_place(struct certificate_worker *worker, const char *path, bool tables);
 
-/* Tables change: what is in force is not known before certificate_worker_take(). For any thread, as all below. */
-void certificate_worker_wait(struct certificate_worker *worker);
+/* Tables change, in a sweep or between sweeps: what is in force is not known before certificate_worker_take(). For any
+ * thread, as all below. */
+void certificate_worker_wait(struct certificate_worker *worker, bool sweep);
 
-/* A routing is in force, which is held from then on: of the next sweep, or of a change since then. NULL: tables of
- * others, or, after a change, those before. */
+/* A routing is in force, which is held from then on: of the sweep, or of a change since then. NULL: tables of
+ * others, or, after a change, those before. A change that ends when another sweep has begun to write says nothing:
+ * the sweep does not wait for its end. */
 void certificate_worker_take(struct certificate_worker *worker, struct routing *routing,
 			     bool sweep);
 

@@ -78,21 +78,21 @@ class Adaptive:
 
     def looping(self, fabric, switch, lids):
         """Those of the LIDs for which packets of hosts can come back to the switch."""
+        sources = [start for start in fabric.switches if fabric.hosts_of(start)]
         return [lid for lid in lids if lid in fabric.owner and self.returns(fabric, switch, lid)
-                and any(switch in self.reached(fabric, start, lid)
-                        for start in fabric.switches if fabric.hosts_of(start))]
+                and switch in self.reached(fabric, sources, lid)]
 
     def returns(self, fabric, switch, lid):
-        return switch in set().union(*(self.reached(fabric, far, lid) for far in self.following(fabric, switch, lid)))
+        return switch in self.reached(fabric, self.following(fabric, switch, lid), lid)
 
     def following(self, fabric, switch, lid):
         """The switches that a packet may come to next."""
         ends = (fabric.cable.get((switch, port)) for port in self.ports(switch, lid) if port)
         return [end[0] for end in ends if end and end[0] in fabric.switches]
 
-    def reached(self, fabric, start, lid):
-        """The switches that a packet may pass from here on."""
-        seen, waiting = {start}, [start]
+    def reached(self, fabric, starts, lid):
+        """The switches that packets may pass from these on."""
+        seen, waiting = set(starts), list(starts)
         while waiting:
             for far in self.following(fabric, waiting.pop(), lid):
                 if far not in seen:
@@ -105,8 +105,7 @@ class Adaptive:
         found = []
         sources = [switch for switch in fabric.switches if fabric.hosts_of(switch)]
         for lid, place in fabric.place.items():
-            passed = set().union(*(self.reached(fabric, source, lid) for source in sources))
-            for switch in sorted(passed):
+            for switch in sorted(self.reached(fabric, sources, lid)):
                 ports = self.ports(switch, lid)
                 found += [(switch, lid, port) for port in ports or {NO_ENTRY}
                           if fabric.cable.get((switch, port), (None,))[0] not in fabric.switches

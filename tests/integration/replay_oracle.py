@@ -43,10 +43,10 @@ def dependencies(fabric, ports, lids):
     graph = {}
     sources = [switch for switch in fabric.switches if fabric.hosts_of(switch)]
     for lid in lids:
-        passed = set().union(*(ports.reached(fabric, source, lid) for source in sources))
         links = {switch: [port for port in ports.ports(switch, lid) if port and
-                          fabric.cable.get((switch, port), (None,))[0] in fabric.switches] for switch in passed}
-        for switch in passed:
+                          fabric.cable.get((switch, port), (None,))[0] in fabric.switches]
+                 for switch in ports.reached(fabric, sources, lid)}
+        for switch in links:
             for port in links[switch]:
                 far = fabric.cable[switch, port][0]
                 graph.setdefault((switch, port), set()).update((far, after) for after in links[far])
@@ -76,11 +76,11 @@ class Oracle:
     def loop(self):
         everything = list(self.fabric.place)
         hosts = [lid for lid in everything if self.fabric.owner[lid] not in self.inside]
-        for lids, name in ((hosts, "hosts"), (everything, "groups")):
-            if loops(self.fabric, self.ports, lids):
-                still = loops(self.fabric, Static(self.ports), lids)
-                return {"hosts": "static-hosts", "groups": "static"}[name] if still else name
-        return "none"
+        if not loops(self.fabric, self.ports, everything):
+            return "none"
+        lids, names = (hosts, ("hosts", "static-hosts")) if loops(self.fabric, self.ports, hosts) else (
+            everything, ("groups", "static"))
+        return names[loops(self.fabric, Static(self.ports), lids)]
 
     def missing(self):
         """Switches and LIDs: packets of adapters come, and may be lost."""
