@@ -429,7 +429,7 @@ static void test_place(void **state)
 	assert_non_null(strstr(
 	    scene.server.last,
 	    "\r\n\r\n{\"hosts\":[\"node1\",\"0x0002c903000e0b72\"],\"phases\":[[[0,1],[1,0]],"
-	    "[[0,3]]],\"uid\":1000,\"ranks\":4,\"keys\":2,\"mode\":\"offset\","
+	    "[[0,3]]],\"ranks\":4,\"uid\":1000,\"keys\":2,\"mode\":\"offset\","
 	    "\"best_effort\":false}"));
 	assert_int_equal(strncmp(scene.server.last, "PUT /v1/jobs/17 HTTP/1.1\r\n", 26), 0);
 }
