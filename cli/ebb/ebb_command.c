@@ -82,10 +82,14 @@ static const struct usage usage = {
 	"flows on\nevery link, and shows the bandwidth that is left for each route.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
-    .notes = "TABLES: files, or folders of files. With --subnet, paths go through all subnets and "
-	     "the routers\nbetween them; -e (default dmodk) computes the tables of subnets without "
-	     "TABLES. With --application the patterns are those of FILE; without FABRIC their\n"
-	     "bandwidths, too.",
+    .notes =
+	"pi of a route is the largest number of flows on one of its links. `bandwidth` is the "
+	"mean of\n1/pi over all routes. `pi sum avg` is the mean of pi, and 1 over it: the other "
+	"definition in use,\nwhich is smaller where pi varies.\n\n"
+	"TABLES: files, or folders of files. With --subnet, paths go through all subnets and "
+	"the routers\nbetween them; -e (default dmodk) computes the tables of subnets without "
+	"TABLES. With\n--application the patterns are those of FILE; without FABRIC their "
+	"bandwidths, too.",
     .statuses = {"all routes between hosts arrive", "some routes between hosts are broken",
 		 "bad input or usage, or the engine refuses the fabric"},
 };

@@ -143,6 +143,7 @@ static void add_figures(const struct scenario_ebb *ebb, const struct hd_congesti
 		       {"minimum", "1", report->minimum},
 		       {"sum_max", "1", report->sum_max},
 		       {"sum_avg", "1", report->sum_avg},
+		       {"bandwidth_of_mean", "1", report->sum_avg > 0 ? 1 / report->sum_avg : 0},
 		       {"patterns", "-", (double)report->patterns},
 		       {"broken", "-", (double)report->broken}};
 	char name[160];
