@@ -38,9 +38,12 @@
 
 #define MOST 200u
 
-enum kind { SPINE_CABLE, LEAF_CABLE, SPINE_SWITCH, LEAF_SWITCH, KINDS };
+/* A turn cable is a spine cable of a switch above the leaf at which paths between aggregation nodes of spine switches
+ * turn: all these paths get another leaf. */
+enum kind { SPINE_CABLE, LEAF_CABLE, SPINE_SWITCH, LEAF_SWITCH, TURN_CABLE, KINDS };
 
-static const char *const names[] = {"spine cable", "leaf cable", "spine switch", "leaf switch"};
+static const char *const names[] = {"spine cable", "leaf cable", "spine switch", "leaf switch",
+				    "turn cable"};
 
 enum phase { PLAN, STEPS, PROOF, BLOCKS, SETTLE, ALL, TABLES, REST, SLOW, PHASES };
 
@@ -56,6 +59,7 @@ struct bench {
 	struct state whole, now;
 	struct hd_ar_graph *graph;
 	uint32_t *level;
+	uint32_t turn; /* the leaf of turn cables; HD_NONE: not known */
 	bool slow;
 	double times[PHASES];
 	uint64_t blocks; /* of AR tables */
@@ -347,17 +351,37 @@ static struct hd_fabric *without(const struct bench *bench, const struct hd_fabr
 	return fabric;
 }
 
+/* Whether a switch is cabled to the leaf of turn cables. */
+static bool is_above_turn(const struct bench *bench, uint32_t sw)
+{
+	const struct hd_fabric *fabric = bench->whole.fabric;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+		if (fabric->isl_to[link] == bench->turn)
+			return true;
+	return false;
+}
+
+static bool is_of_kind(const struct bench *bench, enum kind kind, uint32_t sw, uint32_t far)
+{
+	const bool cable = kind <= LEAF_CABLE || kind == TURN_CABLE;
+	const bool leaf = kind == LEAF_CABLE || kind == LEAF_SWITCH;
+	const bool low = bench->level[sw] == 0 || (cable && bench->level[far] == 0);
+
+	/* a spine switch has no link upwards */
+	return low == leaf && (kind != SPINE_SWITCH || bench->level[sw] > bench->level[far]) &&
+	       (kind != TURN_CABLE || is_above_turn(bench, sw));
+}
+
 static struct hd_fabric_change draw(const struct bench *bench, enum kind kind, uint64_t *random)
 {
 	const struct hd_fabric *fabric = bench->whole.fabric;
-	const bool cable = kind <= LEAF_CABLE, leaf = kind == LEAF_CABLE || kind == LEAF_SWITCH;
+	const bool cable = kind <= LEAF_CABLE || kind == TURN_CABLE;
 
 	for (;;) {
 		const uint32_t link = (uint32_t)hd_random_below(random, fabric->isl_count);
-		const uint32_t sw = hd_isl_from(fabric, link), far = fabric->isl_to[link];
-		const bool low = bench->level[sw] == 0 || (cable && bench->level[far] == 0);
-		/* a spine switch has no link upwards */
-		if (low != leaf || (kind == SPINE_SWITCH && bench->level[sw] < bench->level[far]))
+		const uint32_t sw = hd_isl_from(fabric, link);
+		if (!is_of_kind(bench, kind, sw, fabric->isl_to[link]))
 			continue;
 		return (struct hd_fabric_change){
 		    .lost = true,
@@ -405,6 +429,29 @@ static void run(struct bench *bench, enum kind kind, unsigned count)
 	}
 }
 
+/* The lowest switch on the path from one spine switch to the aggregation node of another one. */
+static uint32_t find_turn(const struct bench *bench)
+{
+	const struct hd_fabric *fabric = bench->whole.fabric;
+	const uint32_t last = fabric->aside_count - 1;
+	uint32_t sw = 0;
+
+	if (!fabric->aside_count)
+		return HD_NONE;
+	while (bench->level[sw] < bench->level[fabric->aside_switch[last]])
+		sw++;
+	const uint32_t lid = fabric->lid[fabric->aside_port[last]];
+	while (bench->level[sw]) {
+		const uint8_t port = hd_routes_port(bench->whole.routes, sw, lid);
+		const uint32_t peer =
+		    port == HD_NO_PORT ? HD_NONE : fabric->peer[hd_port_index(fabric, sw, port)];
+		if (peer == HD_NONE || !hd_is_switch(fabric, fabric->port_node[peer]))
+			return HD_NONE;
+		sw = fabric->port_node[peer];
+	}
+	return sw;
+}
+
 static void begin(struct bench *bench)
 {
 	struct hd_error err = {""};
@@ -416,6 +463,7 @@ static void begin(struct bench *bench)
 		exit(1);
 	check(hd_fabric_levels(bench->whole.fabric, bench->level, &err), &err);
 	bench->whole.routes = route(bench, bench->whole.fabric, NULL);
+	bench->turn = find_turn(bench);
 	bench->now.routes = route(bench, bench->now.fabric, NULL);
 	printf("%u hosts, %u switches, %u aggregation nodes; tables %.0f ms",
 	       bench->now.fabric->host_count, bench->now.fabric->switch_count,
@@ -456,7 +504,8 @@ int main(int argc, char **argv)
 	}
 	begin(&bench);
 	for (enum kind kind = 0; kind < KINDS; kind++)
-		run(&bench, kind, count > MOST ? MOST : count);
+		if (kind != TURN_CABLE || bench.turn != HD_NONE)
+			run(&bench, kind, count > MOST ? MOST : count);
 	printf("%u changes made entries static meanwhile, %u were not possible with the graph\n",
 	       bench.still, bench.without_graph);
 	hd_ar_graph_free(bench.graph);

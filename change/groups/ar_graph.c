@@ -410,14 +410,35 @@ static bool has_state(const struct hd_ar_graph *graph, const struct ar_pair *at,
 	return step && at->step <= step && only != AR_GRAPH_BEFORE;
 }
 
-int ar_graph_try(struct hd_ar_graph *graph, const struct ar_state states[2], uint32_t step)
+static void renew(struct hd_ar_graph *graph, const struct ar_pair *pair, const uint64_t *set)
+{
+	if (graph->renewed == graph->renewal_room) {
+		const size_t room = graph->renewal_room * 2 + 4096;
+		struct ar_renewal *more = realloc(graph->renewals, room * sizeof(*more));
+		if (!more) {
+			graph->failed = true;
+			return;
+		}
+		graph->renewals = more;
+		graph->renewal_room = room;
+	}
+	struct ar_renewal *renewal = &graph->renewals[graph->renewed++];
+	renewal->pair = *pair;
+	memcpy(renewal->set, set, graph->words * sizeof(*set));
+}
+
+/* Finds the pairs that get other ports in the step: switch by switch, whose entries are loaded once. */
+static void find_renewals(struct hd_ar_graph *graph, const struct ar_state states[2], uint32_t step)
 {
 	struct ar_entries entries = {.far_slot = NULL};
 	uint32_t loaded = HD_NONE;
 
 	ar_graph_sort(graph);
+	graph->renewed = 0;
 	for (size_t i = 0; i < graph->mark_count; i++) {
 		const struct ar_pair at = graph->marked[i];
+		const uint64_t *own =
+		    graph->columns[at.destination].sets + (size_t)at.slot * graph->words;
 		uint64_t set[HD_PORT_SET_WORDS] = {0};
 		if (graph->sw[at.slot] == HD_NONE)
 			continue;
@@ -427,8 +448,31 @@ int ar_graph_try(struct hd_ar_graph *graph, const struct ar_state states[2], uin
 			ar_graph_unite(graph, &entries, 0, at.destination, set);
 		if (has_state(graph, &at, step, 1))
 			ar_graph_unite(graph, &entries, 1, at.destination, set);
-		ar_graph_change(graph, at.destination, at.slot, set);
+		if (memcmp(own, set, graph->words * sizeof(*own)))
+			renew(graph, &at, set);
 	}
+}
+
+/* Destination by destination: what is known of one fits into the processor's cache. */
+static void take_renewals(struct hd_ar_graph *graph)
+{
+	memset(graph->first_renewal, 0xFF, graph->destinations * sizeof(*graph->first_renewal));
+	for (size_t i = graph->renewed; i-- > 0;) {
+		uint32_t *first = &graph->first_renewal[graph->renewals[i].pair.destination];
+		graph->renewals[i].next = *first;
+		*first = (uint32_t)i;
+	}
+	for (uint32_t to = 0; to < graph->destinations; to++)
+		for (uint32_t i = graph->first_renewal[to]; i != HD_NONE;
+		     i = graph->renewals[i].next)
+			ar_graph_change(graph, to, graph->renewals[i].pair.slot,
+					graph->renewals[i].set);
+}
+
+int ar_graph_try(struct hd_ar_graph *graph, const struct ar_state states[2], uint32_t step)
+{
+	find_renewals(graph, states, step);
+	take_renewals(graph);
 	ar_graph_spread(graph);
 	if (graph->failed)
 		return -ENOMEM;

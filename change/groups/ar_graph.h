@@ -39,6 +39,13 @@ struct ar_undo {
 	uint64_t set[HD_PORT_SET_WORDS];
 };
 
+/* A pair that gets other ports. */
+struct ar_renewal {
+	struct ar_pair pair; /* its step is not known */
+	uint32_t next; /* the next one for the destination; HD_NONE: none */
+	uint64_t set[HD_PORT_SET_WORDS];
+};
+
 /* Of the entries of a step, which may have changed or not, only these count. */
 enum { AR_GRAPH_BEFORE = 1, AR_GRAPH_AFTER };
 
@@ -69,6 +76,9 @@ struct hd_ar_graph {
 	uint64_t *is_marked, *has_changed; /* [slots * destinations / 64] by slot and destination */
 	struct ar_pair *marked; /* until the change is settled */
 	size_t mark_count, mark_room, sorted;
+	struct ar_renewal *renewals; /* of the step at hand */
+	size_t renewed, renewal_room;
+	uint32_t *first_renewal; /* [destinations] HD_NONE: none */
 	struct ar_undo *log;
 	size_t logged, log_room;
 	struct ar_pair *pairs; /* where it may have changed whether packets come */

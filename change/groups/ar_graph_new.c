@@ -33,6 +33,7 @@ static int allocate(struct hd_ar_graph *graph)
 	    {&graph->has_changed, pairs, sizeof(*graph->has_changed)},
 	    {&graph->first_lid, graph->destinations + 1u, sizeof(*graph->first_lid)},
 	    {&graph->home, SPLIT_ROOM, sizeof(*graph->home)},
+	    {&graph->first_renewal, graph->destinations, sizeof(*graph->first_renewal)},
 	    {&graph->unstable, graph->destinations, sizeof(*graph->unstable)},
 	    {&graph->only, graph->destinations, sizeof(*graph->only)},
 	    {&graph->excused, graph->destinations, sizeof(*graph->excused)},
@@ -197,6 +198,7 @@ void hd_ar_graph_free(struct hd_ar_graph *graph)
 	free(graph->destination);
 	free(graph->lids);
 	free(graph->marked);
+	free(graph->renewals);
 	free(graph->log);
 	free(graph->pairs);
 	free(graph);

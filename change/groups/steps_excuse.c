@@ -10,12 +10,20 @@
 
 #define ROUNDS 32u
 
+/* The static ports of a switch before (0) and after (1). One with AR sends by its AR table, of which it is known what has
+ * changed: there it is 1 for entries that change before the forwarding tables do. */
+struct sender {
+	const uint8_t *row[2];
+	const uint8_t *step; /* NULL: none, or nothing changes in the AR table */
+};
+
 /* Static ports. */
 struct tables {
 	struct hd_ar_graph *graph;
 	const struct ar_state *states;
 	const struct steps_order *order;
 	struct hd_arena arena;
+	struct sender *senders; /* [slots] */
 	uint64_t *hosts,
 	    *waits; /* [channels * words] of LIDs of hosts; of all that is not left out */
 	uint32_t *list, count; /* LIDs of adapters that are set aside */
@@ -23,19 +31,28 @@ struct tables {
 
 /* ---- dependencies ---- */
 
-/* Before (0) and after (1). A switch with AR sends by its AR table, of which it is known what has changed. */
-static uint32_t port_of(const struct tables *tables, unsigned state, uint32_t slot, uint32_t lid)
+static struct sender sender_of(const struct tables *tables, uint32_t sw)
 {
 	const struct ar_state *states = tables->states;
-	const uint32_t sw = tables->graph->sw[slot];
 	const struct hd_ar_switch *held = &states[0].plan->switches[sw];
 	const struct hd_ar_switch *next = &states[1].plan->switches[sw];
 
 	if (!held->used || !next->used)
-		return states[state].rows[sw][lid];
-	const uint8_t step = tables->order->step[sw] ? tables->order->step[sw][lid] : 0;
-	return step && step < tables->order->tables ? next->lid_port[0][lid]
-						    : held->lid_port[0][lid];
+		return (struct sender){{states[0].rows[sw], states[1].rows[sw]}, NULL};
+	if (!tables->order->step[sw])
+		return (struct sender){{held->lid_port[0], held->lid_port[0]}, NULL};
+	return (struct sender){{held->lid_port[0], next->lid_port[0]}, tables->order->step[sw]};
+}
+
+/* Before (0) or after (1). */
+static uint32_t port_of(const struct tables *tables, unsigned state, uint32_t slot, uint32_t lid)
+{
+	const struct sender *sender = &tables->senders[slot];
+	const unsigned step = sender->step ? sender->step[lid] : 0;
+
+	if (sender->step)
+		state = step && step < tables->order->tables;
+	return sender->row[state][lid];
 }
 
 /* Adds those of packets to a LID that leave the switch by a port. first, end: the states that count. */
@@ -104,8 +121,12 @@ static int begin(struct tables *tables)
 	tables->hosts = hd_arena_alloc(&tables->arena, words, sizeof(*tables->hosts));
 	tables->waits = hd_arena_alloc(&tables->arena, words, sizeof(*tables->waits));
 	tables->list = hd_arena_alloc(&tables->arena, graph->lid_count, sizeof(*tables->list));
+	tables->senders = hd_arena_alloc(&tables->arena, graph->slots, sizeof(*tables->senders));
 	if (hd_arena_check(&tables->arena))
 		return -ENOMEM;
+	for (uint32_t slot = 0; slot < graph->slots; slot++)
+		if (is_here(tables, slot))
+			tables->senders[slot] = sender_of(tables, graph->sw[slot]);
 	for (uint32_t lid = 0; lid < graph->lid_count; lid++)
 		if (graph->destination[lid] != HD_NONE &&
 		    ar_graph_is_aside(graph, graph->destination[lid]))

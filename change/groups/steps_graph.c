@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define MOST_HOPS 16u /* to a switch that are followed */
+#define MANY_ASIDE 32u /* one of so many entries for adapters that are set aside */
 #define SPLIT_ROUNDS 8u
 
 /* When an entry changes: the phase, and the step in it. */
@@ -445,6 +446,20 @@ static int explain(const struct ordering *ordering, int rc, struct hd_error *err
 	return hd_go_on_explain(rc, err);
 }
 
+/* Whether so many entries for adapters that are set aside change that most of their paths turn at another leaf. */
+static bool paths_turn(const struct hd_ar_graph *graph)
+{
+	size_t count = 0, all = 0;
+
+	for (uint32_t to = 0; to < graph->destinations; to++)
+		all += graph->columns[to].sets && ar_graph_is_aside(graph, to) ? graph->slots : 0;
+	for (size_t i = 0; i < graph->mark_count; i++)
+		count += ar_graph_is_aside(graph, graph->marked[i].destination) &&
+			 ar_graph_has_changed(graph, graph->marked[i].slot,
+					      graph->marked[i].destination);
+	return count > all / MANY_ASIDE;
+}
+
 /* Marks what changes, and puts the graph at the beginning of the change. */
 static int mark_changes(struct ordering *ordering)
 {
@@ -489,6 +504,8 @@ static int find_order_by_lid(struct ordering *ordering)
 	struct ar_state states[2];
 	int rc = list ? mark_changes(ordering) : -ENOMEM;
 
+	ordering->order->aside_late |=
+	    !rc && ordering->request->tables_apart && paths_turn(ordering->graph);
 	load_states(ordering, states);
 	for (unsigned round = 0; !rc; round++) {
 		uint32_t count;

@@ -16,8 +16,8 @@
 
 /* Of the time for which OpenSM waits before tables change: until a proof has to be complete, and what was begun to be
  * sent has to be acknowledged. The rest is for switching adaptive routing off. */
-#define NARROW_MS (0.2 * AR_PREPARE_MS)
-#define SEND_MS (0.7 * AR_PREPARE_MS)
+#define NARROW_MS (0.4 * AR_PREPARE_MS)
+#define SEND_MS (0.8 * AR_PREPARE_MS)
 /* Since the job began: for which switches that have gone silent are asked to switch it off. */
 #define PERSIST_MS 20000
 

@@ -51,9 +51,9 @@ def list_parts(fabric, home):
 
 
 class Campaign:
-    """own: see Checker."""
+    """own: see Checker. among: a part of the names of all that is lost."""
 
-    def __init__(self, simulation, opensm, emulated, seed, own):
+    def __init__(self, simulation, opensm, emulated, seed, own, among=""):
         self.simulation, self.opensm, self.emulated = simulation, opensm, emulated
         self.random = random.Random(f"replay {seed}")
         opensm.wait_for_match(PROGRAMMED)
@@ -61,7 +61,8 @@ class Campaign:
         topology = simulation.discover("replay.topo")
         self.fabric = independent_check.read_fabric(topology.read_text())
         self.home = next(node for node, name in self.fabric.name.items() if simulation.host in (node, name))
-        self.parts = list_parts(self.fabric, self.home)
+        self.parts = {kind: [part for part in parts if among in self.name(kind, part)]
+                      for kind, parts in list_parts(self.fabric, self.home).items()}
         self.files = (simulation.folder / "clock", simulation.folder / "ar-record")
         self.checker = Checker(topology, self.home, *self.files, own=own)
 
@@ -109,11 +110,13 @@ class Campaign:
         faults = [f"{name} {counts[name]}{said}" for name in FAULTS if counts[name]]
         return Outcome(what, command, seconds, counts, findings, remarks, faults)
 
+    def name(self, kind, cables):
+        return flaps.end_name(self.fabric, cables[0]) if "cable" in kind else self.fabric.name[cables[0][0]]
+
     def event(self, kind):
         cables = self.random.choice(self.parts[kind])
-        name = flaps.end_name(self.fabric, cables[0]) if "cable" in kind else self.fabric.name[cables[0][0]]
         for lost in (True, False):
-            yield self.change(f"{kind} {name}", cables, lost)
+            yield self.change(f"{kind} {self.name(kind, cables)}", cables, lost)
 
     def unlike(self, count):
         """Switches, some of all, whose AR table or forwarding table is not what the Sets have made of it."""
@@ -134,16 +137,16 @@ class Campaign:
         return wrong
 
 
-def run(netlist, seed, events, report, kinds=KINDS, own=True, repair=True, compare=20):
-    """`events` losses and as many returns of each kind. report(text or Outcome) is called as things go on. Returns
-    ({name: count}, [fault])."""
+def run(netlist, seed, events, report, kinds=KINDS, own=True, repair=True, compare=20, among=""):
+    """`events` losses and as many returns of each kind, of what has `among` in its name. report(text or Outcome) is called
+    as things go on. Returns ({name: count}, [fault])."""
     emulated, tally, faults = Emulator(), Counter(), []
     with Simulation(netlist, emulator=emulated, clock=True) as simulation:
         (simulation.folder / "ar-record").touch()
         emulated.record(simulation.folder / "ar-record")
         conf = "[repair]\nenable = yes\n" if repair else ""
         with simulation.opensm("ar_dmodk", options=SURE, heddle_conf=conf) as opensm:
-            campaign = Campaign(simulation, opensm, emulated, seed, own)
+            campaign = Campaign(simulation, opensm, emulated, seed, own, among)
             with campaign.checker:
                 loaded, counts = campaign.first()
                 report(f"first programming: {loaded['lfts']} blocks, {loaded['sets']} AR Sets; then {counts}")
