@@ -49,21 +49,43 @@ static bool add_paths(struct lane_graphs *graphs, const struct hd_routes *tables
 	return true;
 }
 
-void lane_graphs_look(struct lane_graphs *graphs, const struct hd_routes *tables, uint32_t lid)
+static uint32_t step_of(const struct lane_graphs *graphs, uint32_t sw, uint8_t port)
 {
-	const struct hd_fabric *fabric = graphs->fabric;
+	return port <= hd_node_ports(graphs->fabric, sw)
+		   ? graphs->columns.port_step[hd_port_index(graphs->fabric, sw, port)]
+		   : HD_STEP_NO_ROUTE;
+}
+
+/* The switch of the destination hands packets over, if its entry says so. */
+static void note_arrival(const struct lane_graphs *graphs, const struct hd_routes *tables,
+			 uint32_t lid, uint32_t *step)
+{
 	uint32_t destination;
 	uint8_t port;
 
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint8_t taken = hd_routes_row(tables, sw)[lid];
-		graphs->step[sw] = taken <= hd_node_ports(fabric, sw)
-				       ? graphs->columns.port_step[hd_port_index(fabric, sw, taken)]
-				       : HD_STEP_NO_ROUTE;
-	}
-	if (hd_fabric_lid_destination(fabric, lid, &destination, &port) &&
+	if (hd_fabric_lid_destination(graphs->fabric, lid, &destination, &port) &&
 	    hd_routes_row(tables, destination)[lid] == port)
-		graphs->step[destination] = HD_STEP_ARRIVED;
+		step[destination] = HD_STEP_ARRIVED;
+}
+
+void lane_graphs_look(struct lane_graphs *graphs, const struct hd_routes *tables, uint32_t lid)
+{
+	for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++)
+		graphs->step[sw] = step_of(graphs, sw, hd_routes_row(tables, sw)[lid]);
+	note_arrival(graphs, tables, lid, graphs->step);
+}
+
+void lane_graphs_look_both(struct lane_graphs *graphs, const struct hd_routes *before,
+			   const struct hd_routes *after, uint32_t lid, uint32_t *former)
+{
+	for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++) {
+		const uint8_t old = hd_routes_row(before, sw)[lid];
+		const uint8_t port = hd_routes_row(after, sw)[lid];
+		former[sw] = step_of(graphs, sw, old);
+		graphs->step[sw] = port == old ? former[sw] : step_of(graphs, sw, port);
+	}
+	note_arrival(graphs, before, lid, former);
+	note_arrival(graphs, after, lid, graphs->step);
 }
 
 bool lane_graphs_add_lid(struct lane_graphs *graphs, const struct hd_routes *tables, uint32_t lid)

@@ -54,6 +54,10 @@ void lane_graphs_release(struct lane_graphs *graphs);
 /* Finds where the entries of tables for a LID lead: step[switch_count]. */
 void lane_graphs_look(struct lane_graphs *graphs, const struct hd_routes *tables, uint32_t lid);
 
+/* The same for two tables in one pass: former[switch_count] has where those before lead, step[] where those after do. */
+void lane_graphs_look_both(struct lane_graphs *graphs, const struct hd_routes *before,
+			   const struct hd_routes *after, uint32_t lid, uint32_t *former);
+
 /* Adds all that packets to the LID depend on which lane_graphs_look() has seen last. False: it would
  * close a cycle. Cost: O(switches * lanes), and what the order of the graphs takes. */
 bool lane_graphs_add_lid(struct lane_graphs *graphs, const struct hd_routes *tables, uint32_t lid);

@@ -25,17 +25,6 @@ static bool all_arrive_without(struct hd_keys_proof *proof, uint32_t lid)
 	return *known == ARRIVES;
 }
 
-static void look(struct hd_keys_proof *proof, const struct hd_keys_change *change, uint32_t lid)
-{
-	struct lane_graphs *graphs = &proof->in_place.graphs;
-	uint32_t *before = graphs->step;
-
-	lane_graphs_look(graphs, change->before, lid);
-	graphs->step = proof->both.before;
-	proof->both.before = before;
-	lane_graphs_look(graphs, change->after, lid);
-}
-
 /* All ways from a switch are known. Returns the new depth of the path. */
 static uint32_t leave(struct keys_union *both, uint32_t depth)
 {
@@ -102,7 +91,8 @@ static bool all_arrive(struct hd_keys_proof *proof, const struct hd_keys_change 
 	const bool all = all_arrive_without(proof, lid);
 	const struct keys_union *both = &proof->both;
 
-	look(proof, change, lid);
+	lane_graphs_look_both(&proof->in_place.graphs, change->before, change->after, lid,
+			      proof->both.before);
 	search_all(proof);
 	if (both->circle || !both->loss || all)
 		return !both->circle && !both->loss;

@@ -4,58 +4,34 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-static int compare_blocks(const void *a, const void *b)
+/* The order of two entries; NULL comes after all. */
+static int compare_entries(const struct keys_entry *a, const struct keys_entry *b)
 {
-	const struct keys_block *left = a, *right = b;
-
-	if (left->sw != right->sw)
-		return left->sw < right->sw ? -1 : 1;
-	return left->number < right->number ? -1 : left->number > right->number;
+	if (!a || !b)
+		return a ? -1 : b != NULL;
+	return keys_entries_compare(a, b);
 }
 
-/* Appends the blocks of entries; those of one switch follow each other. */
-static void list_blocks(const struct keys_entries *entries, struct keys_blocks *blocks)
+/* Notes an entry, if it differs. Those of one block follow each other. */
+static void note(const struct hd_routes *before, const struct hd_routes *after,
+		 const struct keys_entry *entry, struct keys_blocks *blocks)
 {
-	for (uint32_t i = 0; i < entries->count; i++) {
-		struct keys_block block = {.sw = entries->list[i].sw,
-					   .number = entries->list[i].lid / HD_LFT_BLOCK};
-		if (i && blocks->count && !compare_blocks(&blocks->list[blocks->count - 1], &block))
-			continue;
-		blocks->list[blocks->count++] = block;
-	}
-}
+	const uint8_t *row = hd_routes_row(before, entry->sw),
+		      *other = hd_routes_row(after, entry->sw);
+	const uint32_t number = entry->lid / HD_LFT_BLOCK;
+	const struct keys_block *last = blocks->count ? &blocks->list[blocks->count - 1] : NULL;
 
-static uint32_t count_changes(const struct keys_block *block)
-{
-	uint32_t changes = 0;
-
-	for (uint32_t i = 0; i < HD_LFT_BLOCK; i++)
-		changes += block->before[i] != block->after[i];
-	return changes;
-}
-
-/* Keeps one of each block, and of these those that differ. */
-static void keep_changed(const struct hd_routes *before, const struct hd_routes *after,
-			 struct keys_blocks *blocks)
-{
-	uint32_t kept = 0;
-	struct keys_block last = {.sw = HD_NONE};
-
-	for (uint32_t i = 0; i < blocks->count; i++) {
-		struct keys_block block = blocks->list[i];
-		size_t offset = (size_t)block.number * HD_LFT_BLOCK;
-		bool again = !compare_blocks(&block, &last);
-		last = block;
-		block.before = hd_routes_row(before, block.sw) + offset;
-		block.after = hd_routes_row(after, block.sw) + offset;
-		uint32_t changes = again ? 0 : count_changes(&block);
-		blocks->changed += changes;
-		if (changes)
-			blocks->list[kept++] = block;
-	}
-	blocks->count = kept;
+	if (row[entry->lid] == other[entry->lid])
+		return;
+	blocks->changed++;
+	if (last && last->sw == entry->sw && last->number == number)
+		return;
+	blocks->list[blocks->count++] =
+	    (struct keys_block){.sw = entry->sw,
+				.number = number,
+				.before = row + (size_t)number * HD_LFT_BLOCK,
+				.after = other + (size_t)number * HD_LFT_BLOCK};
 }
 
 int keys_blocks_find(const struct hd_routes *before, const struct hd_routes *after,
@@ -63,14 +39,19 @@ int keys_blocks_find(const struct hd_routes *before, const struct hd_routes *aft
 		     struct keys_blocks *out)
 {
 	struct keys_blocks blocks = {
-	    .list = calloc((size_t)old->count + fresh->count + 1, sizeof(*blocks.list))};
+	    .list = malloc(((size_t)old->count + fresh->count + 1) * sizeof(*blocks.list))};
+	uint32_t i = 0, j = 0;
 
 	if (!blocks.list)
 		return -ENOMEM;
-	list_blocks(old, &blocks);
-	list_blocks(fresh, &blocks);
-	qsort(blocks.list, blocks.count, sizeof(*blocks.list), compare_blocks);
-	keep_changed(before, after, &blocks);
+	while (i < old->count || j < fresh->count) {
+		const struct keys_entry *first = i < old->count ? &old->list[i] : NULL;
+		const struct keys_entry *other = j < fresh->count ? &fresh->list[j] : NULL;
+		const int order = compare_entries(first, other);
+		note(before, after, order <= 0 ? first : other, &blocks);
+		i += order <= 0;
+		j += order >= 0;
+	}
 	*out = blocks;
 	return 0;
 }

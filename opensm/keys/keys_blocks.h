@@ -17,13 +17,12 @@ struct keys_block {
 struct keys_blocks {
 	uint32_t count;
 	struct keys_block *list; /* [count] by switch, then number */
-	uint32_t changed; /* entries that differ */
+	uint32_t changed; /* of the entries asked for, those that differ */
 };
 
 /*
- * The blocks in which two tables differ, if they differ only in entries of `old` and `fresh`. *out
- * points into the tables, and is released with keys_blocks_release(). Errors: -ENOMEM. O(entries log
- * entries).
+ * The blocks in which entries of `old` and `fresh` differ, and how many of these entries do. *out points into the
+ * tables, and is released with keys_blocks_release(). Errors: -ENOMEM. O(entries).
  */
 int keys_blocks_find(const struct hd_routes *before, const struct hd_routes *after,
 		     const struct keys_entries *old, const struct keys_entries *fresh,

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LID_WORDS ((HD_LID_LAST + 64u) / 64u)
 
@@ -96,6 +97,35 @@ void keys_entries_release(struct keys_entries *entries)
 	free(entries->list);
 	free(entries->lids);
 	*entries = (struct keys_entries){0};
+}
+
+int keys_entries_append(struct keys_entries *sum, const struct keys_entries *more)
+{
+	const size_t count = (size_t)sum->count + more->count;
+	struct keys_entry *list = realloc(sum->list, (count + 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	if (more->count)
+		memcpy(list + sum->count, more->list, more->count * sizeof(*list));
+	sum->list = list;
+	sum->count = (uint32_t)count;
+	return 0;
+}
+
+int keys_entries_compare(const void *a, const void *b)
+{
+	const struct keys_entry *left = a, *right = b;
+
+	if (left->sw != right->sw)
+		return left->sw < right->sw ? -1 : 1;
+	return left->lid < right->lid ? -1 : left->lid > right->lid;
+}
+
+void keys_entries_sort(struct keys_entries *entries)
+{
+	if (entries->count)
+		qsort(entries->list, entries->count, sizeof(*entries->list), keys_entries_compare);
 }
 
 void keys_entries_write(const struct keys_entries *entries, struct hd_routes *routes)

@@ -32,6 +32,15 @@ int keys_entries_find(const struct hd_fabric *fabric, const struct hd_key_entry 
 
 void keys_entries_release(struct keys_entries *entries);
 
+/* Appends places to a list. Errors: -ENOMEM. */
+int keys_entries_append(struct keys_entries *sum, const struct keys_entries *more);
+
+/* The order of two struct keys_entry, for qsort(). */
+int keys_entries_compare(const void *a, const void *b);
+
+/* Puts a list in order to which places were appended. O(entries log entries). */
+void keys_entries_sort(struct keys_entries *entries);
+
 /* Writes the ports into tables. */
 void keys_entries_write(const struct keys_entries *entries, struct hd_routes *routes);
 

@@ -3,14 +3,15 @@
  * ROUTING KEYS: heddle-keyd hands over routes for the flows of applications, which replace entries of the engine's
  * tables.
  *
- * THREE THREADS. The part's own thread serves the socket, and proves keys: keys_server.c, keys_worker.h. The writer's
- * thread programs what is proved: keys_setting.c. The sweeper thread calls the hooks below. keys_shared.h has what
+ * THREE THREADS. The part's own thread serves the socket, and proves keys: keys_server.c, keys_batch.c. The writer's
+ * thread programs what is proved: keys_send.c. The sweeper thread calls the hooks below. keys_shared.h has what
  * they share: the keys in force, and the news that a sweep or a repair leaves for the part's thread.
  *
  * A KEY IS SET (keys_setting.c): its entries are found; the tables with it are proved, and all mixtures of them with
- * those in force (keys_prove.c); then the writer sends the blocks that change, in the order of the proof. If all
- * switches acknowledge, the routing with the key is published, and the key is in force. If one does not, the others get
- * their old blocks again, in the reverse order. If another job of the writer or the sweep has changed tables since the
+ * those in force (keys_prove.c); then the writer sends the blocks that change, in the order of the proof. Keys that have
+ * come together go together, if they need no order (keys_batch.c). If all switches acknowledge, the routing with the keys
+ * is published, and they are in force. If one does not, the others get their old blocks again, in the reverse order, and
+ * each key is tried on its own. If another job of the writer or the sweep has changed tables since the
  * proof, all of that is done once more.
  *
  * A SWEEP (computed) judges all keys over its new tables, since they may be unsound there, and heddle-keyd hears which

@@ -28,6 +28,7 @@ static int prove_change(struct setting *setting, const struct hd_keys_change *ch
 
 	if (rc)
 		return rc;
+	setting->alone |= plan != NULL;
 	if (plan ? keys_steps_add_plan(&setting->order, plan)
 		 : keys_steps_add_blocks(&setting->order, blocks))
 		rc = hd_error_no_memory(&setting->err);
@@ -126,6 +127,7 @@ static int take_away(struct setting *setting)
 static int prove_other_way(struct setting *setting)
 {
 	keys_steps_release(&setting->order);
+	setting->alone = true;
 	if (setting->worker->adaptive.plan) {
 		int rc = keys_worker_make_proof(setting->worker, setting->set->key, &setting->err);
 		setting->without_before = true;
@@ -139,23 +141,31 @@ static int prove_way(struct setting *setting)
 	return setting->worker->adaptive.plan ? prove_adaptive(setting) : prove_at_once(setting);
 }
 
-int keys_prove(struct setting *setting)
+/* Once more with a proof that has no dependencies of keys that are gone, or in another way. */
+static int prove_again(struct setting *setting, int rc)
 {
 	struct keys_worker *worker = setting->worker;
-	struct hd_error *err = &setting->err;
-	int rc = worker->proof ? 0 : keys_worker_make_proof(worker, 0, err);
 
-	if (!rc)
-		rc = prove_way(setting);
-	if (rc == -ELOOP && worker->proof && !setting->before &&
-	    hd_keys_proof_is_stale(worker->proof)) {
-		rc = keys_worker_make_proof(worker, 0, err);
+	if (rc == -ELOOP && !setting->before && hd_keys_proof_is_stale(worker->proof)) {
+		rc = keys_worker_make_proof(worker, 0, &setting->err);
 		if (!rc)
 			rc = prove_way(setting);
 	}
 	if (setting->before && worker->proof &&
 	    (rc == -ELOOP || (rc == -EINVAL && !setting->fresh.count)))
 		rc = prove_other_way(setting);
+	return rc;
+}
+
+int keys_prove(struct setting *setting)
+{
+	struct keys_worker *worker = setting->worker;
+	int rc = worker->proof ? 0 : keys_worker_make_proof(worker, 0, &setting->err);
+
+	if (!rc)
+		rc = prove_way(setting);
+	if (rc && worker->proof && !setting->joins)
+		rc = prove_again(setting, rc);
 	setting->proven = !rc;
 	return rc;
 }

@@ -7,7 +7,8 @@ struct setting;
 
 /*
  * Proves the tables with the key, and every mixture of them with those in force on the way there; fills setting->order.
- * A key that is replaced by another one, and finds no such way, is first taken back to the routes without it. Errors:
+ * A key that is replaced by another one, and finds no such way, is first taken back to the routes without it. A SET that
+ * joins others finds no other way: the proof must keep what theirs have. Errors:
  * -EINVAL, -ELOOP the key is not sound, or no way is; -ENOMEM; with the reason. Cost: that of hd_keys_order(), perhaps
  * with that of new proofs.
  */

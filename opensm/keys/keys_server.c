@@ -5,6 +5,7 @@
 #include "part.h"
 #include "socket_server.h"
 
+#include <errno.h>
 #include <heddle/keyd/channel.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 
 #define UNSENT_MOST ((size_t)192 << 20) /* bytes that heddle-keyd may leave unread */
 #define MASTER_MS 250 /* between two looks at whether OpenSM is still the master */
-#define PATIENCE_MS 5000 /* for which a SET waits for a sweep */
+#define PATIENCE_MS 5000 /* for which SETs wait for a sweep */
+#define SETS_MOST 128u /* taken from the client at a time */
 
 struct keys_server {
 	struct keys_shared *shared;
@@ -24,9 +26,11 @@ struct keys_server {
 	uint64_t instance;
 	bool master; /* as HELLO has said last */
 	char engine[KEYS_ENGINE_SIZE]; /* the same */
-	bool waiting; /* a SET waits for a sweep, and the client is paused */
-	struct hd_channel_message set; /* that one */
-	double until; /* ms */
+	bool waiting; /* SETs wait for a sweep, and the client is paused */
+	struct hd_channel_message sets[SETS_MOST]; /* those from `next` to `count` */
+	struct hd_channel_result results[SETS_MOST];
+	uint32_t next, count;
+	double until; /* ms; for which they wait */
 };
 
 /* ---- messages to keyd ---- */
@@ -146,6 +150,7 @@ static void say_result(const struct keys_server *server, const struct hd_channel
 			  result->key, ends[result->status], result->reason);
 }
 
+/* The next SET is done. */
 static void answer(struct keys_server *server, const struct hd_channel_result *result)
 {
 	const struct hd_channel_message message = {.type = HD_CHANNEL_RESULT, .result = *result};
@@ -154,43 +159,63 @@ static void answer(struct keys_server *server, const struct hd_channel_result *r
 	if (result->status == HD_CHANNEL_DONE)
 		keys_shared_note_done(server->shared, result->key);
 	send_message(server, &message);
-	hd_channel_release(&server->set);
-	server->waiting = false;
-	server->client->paused = false;
+	hd_channel_release(&server->sets[server->next++]);
 }
 
-static struct hd_channel_result busy(const struct hd_channel_set *set, const char *reason)
+/* The connection is closed, or all are answered. */
+static void forget_sets(struct keys_server *server)
 {
+	while (server->next < server->count)
+		hd_channel_release(&server->sets[server->next++]);
+	server->next = server->count = 0;
+	server->waiting = false;
+}
+
+static void answer_busy(struct keys_server *server, const char *reason)
+{
+	const struct hd_channel_set *set = &server->sets[server->next].set;
 	struct hd_channel_result result = {
 	    .request = set->request, .key = set->key, .status = HD_CHANNEL_BUSY};
 
 	memcpy(result.reason, reason, strlen(reason) + 1);
-	return result;
-}
-
-/* Tries the SET that waits. */
-static void try_set(struct keys_server *server)
-{
-	const struct hd_channel_set *set = &server->set.set;
-	struct hd_channel_result result;
-
-	if (!keys_worker_is_master(&server->worker))
-		result = busy(set, "this OpenSM is not the master of the subnet");
-	else if (!keys_worker_set(&server->worker, set, &result)) {
-		if (monotonic_ms() < server->until)
-			return;
-		result = busy(set, keys_worker_waits_for(&server->worker));
-	}
 	answer(server, &result);
 }
 
-static void begin_set(struct keys_server *server, const struct hd_channel_message *message)
+/* Tries the first of the SETs that wait, and those that go with it. Returns whether any is answered. */
+static bool try_some(struct keys_server *server)
 {
-	server->set = *message;
+	if (!keys_worker_is_master(&server->worker)) {
+		answer_busy(server, "this OpenSM is not the master of the subnet");
+		return true;
+	}
+	uint32_t done = keys_worker_set(&server->worker, server->sets + server->next,
+					server->count - server->next, server->results);
+	if (!done && monotonic_ms() < server->until)
+		return false;
+	if (!done)
+		answer_busy(server, keys_worker_waits_for(&server->worker));
+	for (uint32_t i = 0; i < done; i++)
+		answer(server, &server->results[i]);
+	return true;
+}
+
+/* The next ones can take minutes, so answers do not wait for them. */
+static void try_sets(struct keys_server *server)
+{
+	while (server->next < server->count && try_some(server))
+		socket_client_flush(server->client);
+	if (server->next < server->count)
+		return;
+	forget_sets(server);
+	server->client->paused = false;
+}
+
+static void begin_sets(struct keys_server *server)
+{
 	server->waiting = true;
 	server->until = monotonic_ms() + PATIENCE_MS;
 	server->client->paused = true;
-	try_set(server);
+	try_sets(server);
 }
 
 /* ---- the connection ---- */
@@ -206,28 +231,43 @@ static void connected(void *context, struct socket_client *client)
 	socket_server_call_at(server->sockets, monotonic_ms() + MASTER_MS);
 }
 
-/* A SET that has to wait keeps those behind it in the socket. The next one can take minutes, so the answer
- * does not wait for it. */
+/* Takes the SETs that have come completely, up to anything else. Returns their bytes. */
+static size_t take_sets(struct keys_server *server, const uint8_t *bytes, size_t length,
+			struct hd_error *err)
+{
+	size_t all = 0, used = 1;
+
+	while (used && server->count < SETS_MOST) {
+		struct hd_channel_message *message = &server->sets[server->count];
+		const bool damaged =
+		    hd_channel_decode(bytes + all, length - all, message, &used, err);
+		if (!damaged && used && message->type == HD_CHANNEL_SET) {
+			all += used;
+			server->count++;
+			continue;
+		}
+		if (!damaged && used) {
+			hd_channel_release(message);
+			hd_error_set(err, -EPROTO, "it sends what only a manager sends");
+		}
+		break;
+	}
+	return all;
+}
+
+/* SETs that have to wait keep those behind them in the socket. */
 static size_t received(void *context, struct socket_client *client, const uint8_t *bytes,
 		       size_t length)
 {
 	struct keys_server *server = context;
-	struct hd_channel_message message;
-	struct hd_error err;
-	size_t used = 0;
+	struct hd_error err = {""};
 
 	take_news(server);
-	if (hd_channel_decode(bytes, length, &message, &used, &err)) {
+	const size_t used = take_sets(server, bytes, length, &err);
+	if (used)
+		begin_sets(server);
+	else if (*err.text)
 		socket_client_close(client, err.text);
-		return 0;
-	}
-	if (used && message.type == HD_CHANNEL_SET) {
-		begin_set(server, &message);
-		socket_client_flush(client);
-	} else if (used) {
-		hd_channel_release(&message);
-		socket_client_close(client, "it sends what only a manager sends");
-	}
 	return used;
 }
 
@@ -242,9 +282,7 @@ static void closed(void *context, struct socket_client *client, const char *reas
 	else if (reason)
 		log_info(server->log, "keys: heddle-keyd has hung up; its keys stay in force");
 	keys_shared_note_connected(server->shared, false);
-	if (server->waiting)
-		hd_channel_release(&server->set);
-	server->waiting = false;
+	forget_sets(server);
 	server->client = NULL;
 }
 
@@ -275,7 +313,7 @@ static void woken(void *context)
 
 	take_news(server);
 	if (server->waiting)
-		try_set(server);
+		try_sets(server);
 	if (server->client)
 		socket_server_call_at(server->sockets, monotonic_ms() + MASTER_MS);
 }

@@ -85,21 +85,31 @@ static void append(struct keys_set *set, struct keys_key *key)
 	set->keys[set->count++] = key;
 }
 
-struct keys_set *keys_set_with(const struct keys_set *set, uint64_t id, struct keys_key *key)
+struct keys_set *keys_set_change(const struct keys_set *set, const struct keys_set_change *changes,
+				 uint32_t count)
 {
-	struct keys_set *next = set_of(set->count + 1);
-	uint32_t place = place_of(set, id);
+	struct keys_set *next = set_of(set->count + count);
+	uint32_t i = 0;
 
 	if (!next)
 		return NULL;
-	for (uint32_t i = 0; i < place; i++)
-		append(next, set->keys[i]);
-	if (key)
-		append(next, key);
-	for (uint32_t i = place; i < set->count; i++)
-		if (set->keys[i]->id != id)
+	for (uint32_t j = 0; j < count; j++) {
+		for (; i < set->count && set->keys[i]->id < changes[j].id; i++)
 			append(next, set->keys[i]);
+		i += i < set->count && set->keys[i]->id == changes[j].id;
+		if (changes[j].key)
+			append(next, changes[j].key);
+	}
+	for (; i < set->count; i++)
+		append(next, set->keys[i]);
 	return next;
+}
+
+struct keys_set *keys_set_with(const struct keys_set *set, uint64_t id, struct keys_key *key)
+{
+	const struct keys_set_change change = {.id = id, .key = key};
+
+	return keys_set_change(set, &change, 1);
 }
 
 bool keys_key_equal(const struct keys_key *key, const struct hd_key_overlay *overlay)

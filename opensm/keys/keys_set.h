@@ -39,6 +39,17 @@ const struct keys_key *keys_set_find(const struct keys_set *set, uint64_t id);
  * set holds the key. NULL: no memory. O(keys). */
 struct keys_set *keys_set_with(const struct keys_set *set, uint64_t id, struct keys_key *key);
 
+/* A key that comes, in place of the one of that ID, or goes. */
+struct keys_set_change {
+	uint64_t id;
+	struct keys_key *key; /* NULL: it goes */
+};
+
+/* The set with all changes, which ascend by ID, each ID once. The set holds the keys that come. NULL: no memory.
+ * O(keys + changes). */
+struct keys_set *keys_set_change(const struct keys_set *set, const struct keys_set_change *changes,
+				 uint32_t count);
+
 /* Whether a key has exactly these entries. */
 bool keys_key_equal(const struct keys_key *key, const struct hd_key_overlay *overlay);
 

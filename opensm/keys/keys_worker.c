@@ -43,6 +43,7 @@ void keys_worker_release(struct keys_worker *worker)
 	keys_news_release(&worker->news);
 	keys_set_release(worker->owned);
 	keys_set_release(worker->set);
+	free(worker->met);
 	free(worker->owner);
 	free(worker->netlist);
 	free(worker->aside);
@@ -268,6 +269,8 @@ bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *chan
 	routing_release(worker->routing);
 	worker->routing = news.routing ? routing_hold(news.routing) : NULL;
 	hd_routes_free(worker->spare);
+	free(worker->met);
+	worker->met = NULL;
 	worker->spare = worker->routing ? hd_routes_copy(worker->routing->routes) : NULL;
 	hd_smp_queue_free(worker->queue);
 	worker->queue = NULL;

@@ -20,6 +20,8 @@ struct keys_worker {
 	/* The same tables as in `routing`, for the next SET to write into: a copy of all tables takes
 	 * longer than most SETs. NULL: none. */
 	struct hd_routes *spare;
+	/* A bit for each block of the tables; set while a batch is collected that changes it. NULL: not made yet. */
+	uint64_t *met;
 	struct keys_set *set; /* in force; held */
 	uint64_t epoch; /* 0: no fabric yet */
 	char *netlist; /* of the epoch */
@@ -32,6 +34,7 @@ struct keys_worker {
 	/* For the writer's thread. */
 	struct hd_smp_queue *queue; /* destination s is switch s of `routing`; NULL: to be made */
 	uint64_t port_number; /* of the writer's port at which the queue is */
+	uint32_t apart; /* SETs that have failed together, and now come one by one */
 	uint64_t
 	    canceled_turn; /* of a SET that was canceled: the next one has another turn; 0: none */
 };
@@ -49,12 +52,16 @@ void keys_worker_release(struct keys_worker *worker);
 /* Takes the news of the sweeper thread, if there are any; else returns false. */
 bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *changes);
 
+#define KEYS_WORKER_SETS 64u /* the most that go together */
+
 /*
- * Puts a key in force, or refuses it; fills the result. Returns false if it has to be asked again:
- * a sweep is under way or has to come first, or a repair has changed tables since the proof.
+ * Puts the first keys of sets[count] in force, or refuses them; fills their results. Returns how many, at most
+ * KEYS_WORKER_SETS and those answered at once; 0: they have to be asked again, since a sweep is under way or has to come
+ * first, or a repair has changed tables since the proof. SETs that cannot go together come one after the other, in their
+ * order.
  */
-bool keys_worker_set(struct keys_worker *worker, const struct hd_channel_set *set,
-		     struct hd_channel_result *result);
+uint32_t keys_worker_set(struct keys_worker *worker, const struct hd_channel_message *sets,
+			 uint32_t count, struct hd_channel_result *results);
 
 /* The number of the turn if the sweeper thread does not have it, and adaptive routing is not being programmed; else 0.
  * Looks again at the keys and at the adaptive routing in force. */

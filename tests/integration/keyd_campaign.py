@@ -159,7 +159,7 @@ class Record:
 class Site:
     """Programs on a simulated fabric, and clients."""
 
-    def __init__(self, stack, seed, honest, hostile, runners):
+    def __init__(self, stack, seed, honest, hostile, runners, plain=False):
         self.random, self.seed = random.Random(f"{seed} events"), seed
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="heddle-keyd-")))
         self.folder.chmod(0o755)
@@ -167,6 +167,8 @@ class Site:
         self.simulation = stack.enter_context(Simulation(named(self.folder, seed, nodes), agents=True, clock=True))
         ports = slurm_sim.free_ports(nodes + 2)
         with_keys = slurm_sim.with_keys(str(self.folder / "keyd.sock"))
+        if plain:
+            with_keys = {"more": ""}
         with_keys["more"] += "MessageTimeout=20\n"
         self.slurm = stack.enter_context(slurm_sim.Slurm(nodes, port=ports + 1, **with_keys))
         self.opensm = self.make_opensm()
@@ -183,7 +185,7 @@ class Site:
         self.rss_base = self.rss()
         self.ends = sorted(end for end, far in self.record.topology.peer.items()
                            if {end[0], far[0]} <= self.record.topology.switches and end < far)
-        self.start_clients(stack, honest, hostile, runners)
+        self.start_clients(stack, honest, hostile, runners, plain)
 
     def make_opensm(self):
         return self.simulation.opensm("nrk", options={"lmc": LMC}, heddle_conf=settings(self.simulation.folder))
@@ -194,7 +196,7 @@ class Site:
         wait_until(self.keyd.answers, lambda: f"heddle-keyd\n{self.keyd.log()}")
         self.keyd.wait_ready()
 
-    def start_clients(self, stack, honest, hostile, runners):
+    def start_clients(self, stack, honest, hostile, runners, plain):
         topology = self.record.topology
         hosts = sorted(name for name, node in topology.names.items()
                        if node in self.record.leaf and not name.startswith("node"))
@@ -202,7 +204,7 @@ class Site:
         self.paused, self.pausing = multiprocessing.Value("i", 0), honest + runners
         self.shared = {"socket": self.keyd.socket, "tcp": self.port, "munge": self.slurm.munge_socket, "hosts": hosts,
                        "folder": self.folder, "seed": self.seed, "pause": self.pause, "paused": self.paused,
-                       "end": self.end, "keyd": self.number, "honest": honest}
+                       "end": self.end, "keyd": self.number, "honest": honest, "plain": plain}
         kinds = ([clients.Honest] * honest + [keyd_campaign_slurm.Runner] * runners + [clients.Hostile] * hostile
                  + [clients.Spender] * bool(hostile))
         self.share_slurm([number for number, kind in enumerate(kinds) if kind is keyd_campaign_slurm.Runner])
@@ -307,12 +309,20 @@ class Site:
     def some_nodes(self):
         return self.random.sample(sorted(self.slurm.daemons), self.random.randint(1, len(self.slurm.daemons) // 2))
 
+    def note_nodes(self, nodes, event):
+        """Something happens to slurmd of these nodes."""
+        runners = {number for number, own in self.shared["nodes"].items() if set(own) & set(nodes)}
+        keyd_campaign_slurm.note_met([self.folder / f"runner-{number}" for number in runners], event)
+
     def stop_slurmd(self):
-        self.stop_for_a_while(*(self.slurm.daemons[node].pid for node in self.some_nodes()))
+        nodes = self.some_nodes()
+        self.note_nodes(nodes, "slurmd stopped")
+        self.stop_for_a_while(*(self.slurm.daemons[node].pid for node in nodes))
 
     def kill_slurmd(self):
         """Tasks and their slurmstepd go on."""
         nodes = self.some_nodes()
+        self.note_nodes(nodes, "slurmd killed")
         for node in nodes:
             self.slurm.daemons[node].kill()
             self.slurm.daemons[node].wait()
@@ -321,11 +331,14 @@ class Site:
             self.slurm.start_node(node)
 
     def stop_slurmstepd(self):
-        self.stop_for_a_while(*(number for _, number in keyd_campaign_slurm.step_daemons(self.folder)))
+        found = keyd_campaign_slurm.step_daemons(self.folder)
+        keyd_campaign_slurm.note_met({folder for folder, _ in found}, "slurmstepd stopped")
+        self.stop_for_a_while(*(number for _, number in found))
 
     def kill_slurmstepd(self):
         """One of a job, which ends with that, the sooner the better."""
         for folder, number in keyd_campaign_slurm.step_daemons(self.folder)[:1]:
+            keyd_campaign_slurm.note_met([folder], "slurmstepd killed")
             (folder / "over").touch()
             with contextlib.suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
@@ -449,9 +462,10 @@ class Campaign:
             if len(set(note["ranks"]) - {0}) > 1:
                 self.fault(f"ranks of a job have the offsets {note['ranks']}")
         self.tally["slurm jobs without an epilog"] += "left" in note
-        if "canceled" in note:
+        if "canceled" in note and note["canceled"] not in self.canceled:
             self.canceled.add(note["canceled"])
-            self.tally["slurm jobs canceled"] = len(self.canceled)
+            self.tally["slurm jobs canceled"] += 1
+            self.tally[f"slurm jobs canceled: {note['why']}"] += 1
 
     def check_place(self, note):
         seconds, waited = (note["answered"] - note["sent"]) / 1e9, note["waited"] / 1e9
@@ -602,10 +616,11 @@ class Campaign:
                 f"{dict(sorted(self.tally.items()))}")
 
 
-def run(seed, minutes, honest, hostile, runners=2, keep=None, report=None):
-    """A campaign. report(round names, new faults) is called after each round. Returns the Campaign."""
+def run(seed, minutes, honest, hostile, runners=2, keep=None, report=None, plain=False):
+    """A campaign. plain: Slurm has no plugin of ours, and no prolog. report(round names, new faults) is called after each
+    round. Returns the Campaign."""
     with contextlib.ExitStack() as stack:
-        site = Site(stack, seed, honest, hostile, runners)
+        site = Site(stack, seed, honest, hostile, runners, plain)
         if keep:
             stack.callback(keep_logs, site, keep)  # before the folder goes, and while the programs run
         campaign = Campaign(site)

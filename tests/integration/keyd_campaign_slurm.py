@@ -27,6 +27,7 @@ PATTERNS = ("alltoall", "ring", "stencil1d")
 SIZES = range(3, NODES + 1)
 JOB_MOST = 40  # seconds; a job whose nodes have lost programs may hang
 OVER_MOST = 5  # seconds until srun has ended after rank 0
+GONE_MOST = 5  # seconds until a job has ended after its srun
 ACK_MOST = 40  # seconds until rank 0 pauses; only one that hangs takes so long
 UP_MOST = 5  # seconds that rank 0 waits for the others before it pauses
 LIVE = {"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "STOPPED", "COMPLETING", "SIGNALING", "STAGE_OUT"}
@@ -56,6 +57,7 @@ class Rank0(Honest):
         self.caller = Caller(site, self.job.uid, remote=self.random.random() < 0.3)
         self.until = time.monotonic() + self.random.choice((0.5, 3, 8))
         self.known = False  # whether heddle-keyd has the job; if not, its prolog found no heddle-keyd
+        self.plain = description["plain"]
 
     def ended(self):
         """Whether the job is to end, or its slurmstepd has gone."""
@@ -105,7 +107,8 @@ class Rank0(Honest):
         while self.up() < ranks and not self.ended():
             self.wait(0.05)
         while not self.ended() and time.monotonic() < self.until:
-            self.act()
+            if not self.plain:
+                self.act()
             self.wait(self.random.choice((0, 0.01, 0.05, 0.3)))
         self.note(begins=time.time_ns(), kind="end", job=self.job.name)
         (self.folder / "over").touch()
@@ -120,6 +123,7 @@ class Runner(Honest):
         self.folder = site["folder"] / f"runner-{number}"
         self.turn, self.over = 0, set()
         self.held = None  # the slurmd that begins its rank late
+        self.allocated = False  # whether the nodes were asked for without a step
 
     def slurm(self, *command):
         return subprocess.run(command, env=self.site["slurm"], text=True, capture_output=True, check=False,
@@ -130,7 +134,7 @@ class Runner(Honest):
         site = {name: str(self.site[name]) for name in ("socket", "tcp", "munge", "seed")}
         (self.folder / "job.json").write_text(json.dumps(
             {"number": self.number, "hosts": nodes, "phases": self.site["phases"][pattern, len(nodes)], "site": site,
-             "late": late}))
+             "late": late, "plain": self.site["plain"]}))
         return RANK.format(python=shlex.quote(sys.executable), task=shlex.quote(__file__),
                            folder=shlex.quote(str(self.folder)))
 
@@ -142,8 +146,9 @@ class Runner(Honest):
         nodes = sorted(self.random.sample(self.nodes, self.random.choice(SIZES)), key=lambda name: int(name[4:]))
         pattern, late = self.random.choice(PATTERNS), self.random.random() < 0.3
         script = self.describe(nodes, pattern, late)
-        options = ["-J", f"runner-{self.number}", "-w", ",".join(nodes), f"-N{len(nodes)}", "--ntasks-per-node=1",
-                   f"--routing-pattern={pattern}"]
+        options = ["-J", f"runner-{self.number}", "-w", ",".join(nodes), f"-N{len(nodes)}", "--ntasks-per-node=1"]
+        options += [] if self.site["plain"] else [f"--routing-pattern={pattern}"]
+        self.allocated = late
         inside = self.allocate(options, nodes[-1]) if late else []
         with open(self.site["folder"] / f"slurm-{self.number}.out", "ab") as output:
             return subprocess.Popen(["srun", *inside, *options, "sh", "-c", script], env=self.site["slurm"],
@@ -188,8 +193,12 @@ class Runner(Honest):
             if (self.site["pause"].is_set() or (self.folder / "later").exists()
                     or time.monotonic() > begin + HELD_MOST):
                 self.let_go()
-            if self.site["end"].is_set() or time.monotonic() > begin + JOB_MOST or self.hangs():
-                self.cancel()
+            if self.site["end"].is_set():
+                self.cancel("the campaign ends")
+            elif time.monotonic() > begin + JOB_MOST:
+                self.cancel(f"no end after {JOB_MOST} s")
+            elif self.hangs():
+                self.cancel(self.why_it_hangs())
             elif self.site["pause"].is_set():
                 paused = time.monotonic()
                 self.pause_with(process)
@@ -202,13 +211,24 @@ class Runner(Honest):
             return time.time() > (self.folder / "over").stat().st_mtime + OVER_MOST
         return False
 
-    def cancel(self):
+    def why_it_hangs(self):
+        """What has happened to the programs of this job, of which srun misses something."""
+        met = sorted(path.name.partition(".")[2] for path in self.folder.glob("met.*"))
+        living = any(folder == self.folder for folder, _ in step_daemons(self.site["folder"]))
+        return (f"{'ranks run' if living else 'no rank is left'}, srun waits; in its time: "
+                f"{', '.join(met) or 'nothing'}")
+
+    def cancel(self, why):
         (self.folder / "over").touch()
         for number in self.job_states() or ():
-            self.note(begins=time.time_ns(), kind="cancel", job=number)
-            self.note(canceled=number)
-        self.slurm("scancel", "-n", f"runner-{self.number}")
+            self.note(canceled=number, why=why)
+        self.end_jobs()
         time.sleep(1)
+
+    def end_jobs(self):
+        for number in self.job_states() or ():
+            self.note(begins=time.time_ns(), kind="cancel", job=number)
+        self.slurm("scancel", "-n", f"runner-{self.number}")
 
     def pause_with(self, process):
         """Pauses once rank 0 does. If the job ends meanwhile, it pauses later, without a job."""
@@ -219,24 +239,29 @@ class Runner(Honest):
         begin = time.monotonic()
         while process.poll() is None and not acknowledged.exists():
             time.sleep(PAUSE)
-            if time.monotonic() > begin + ACK_MOST or self.hangs():
-                self.cancel()
+            if self.hangs():
+                self.cancel(self.why_it_hangs())
+            elif time.monotonic() > begin + ACK_MOST:
+                self.cancel(f"no pause within {ACK_MOST} s")
         if acknowledged.exists() and process.poll() is None:
             self.pause(json.loads(acknowledged.read_text()))
         (self.folder / "pause").unlink()
 
     def end(self):
-        """Waits until Slurm has ended all jobs of this runner, and heddle-keyd knows none of them."""
+        """Waits until Slurm has ended all jobs of this runner, and heddle-keyd knows none of them. The nodes of salloc
+        --no-shell are ours until scancel gives them back."""
         (self.folder / "over").touch()
         self.let_go()
-        states = self.job_states()
+        if self.allocated:
+            self.end_jobs()
+        begin, states = time.monotonic(), self.job_states()
         while states is None or LIVE & set(states.values()):
-            if states and {"PENDING", "RUNNING"} & set(states.values()):  # srun has gone
-                self.cancel()
+            if states and {"PENDING", "RUNNING"} & set(states.values()) and time.monotonic() > begin + GONE_MOST:
+                self.cancel("srun has gone")
             time.sleep(0.1)
             states = self.job_states()
         self.note_ranks()
-        for number in states:
+        for number in () if self.site["plain"] else states:
             self.wait_for_release(number)
         self.over.update(states)
 
@@ -280,6 +305,12 @@ class Runner(Honest):
         while not self.site["end"].is_set():
             self.wait_for(self.begin())
             self.wait(self.random.choice((0, 0.1, 1)))
+
+
+def note_met(folders, event):
+    """Something happens to programs of the jobs of these runners."""
+    for folder in folders:
+        (folder / f"met.{event}").touch()
 
 
 def step_daemons(folder):

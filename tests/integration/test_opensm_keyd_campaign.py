@@ -17,3 +17,5 @@ def test_campaign():
     print(campaign.summary())
     assert campaign.faults == []
     assert campaign.tally["held"] and campaign.tally["active at rest"]
+    hung = [name for name in campaign.tally if "canceled: " in name]
+    assert all("killed" in name or "the campaign ends" in name for name in hung), hung

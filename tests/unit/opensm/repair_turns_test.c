@@ -29,6 +29,7 @@
 #define SECONDS 2
 #define KEYS 6u
 #define ENTRIES 12u
+#define TOGETHER 4u /* SETs at most */
 #define PREPARE_MS 20000u /* OpenSM waits less, and says so */
 #define TIMEOUT_MS 100u
 
@@ -106,24 +107,40 @@ int __wrap_writer_lft_run(struct writer_lft *send, struct hd_error *err)
 	return rc;
 }
 
-/* heddle-keyd asks for a key, or takes one away. */
-static void ask(struct keys_worker *worker, uint64_t *random)
+/* A key that comes, changes or goes. */
+static struct hd_channel_message make_set(const struct keys_worker *worker,
+					  struct hd_key_entry entries[ENTRIES], uint64_t *random)
 {
 	const struct routing *routing = worker->routing;
-	struct hd_key_entry entries[ENTRIES];
-	struct hd_channel_set set = {.request = 1,
-				     .key = 1 + hd_random_below(random, KEYS),
-				     .epoch = worker->epoch,
-				     .overlay = {.entries = entries}};
-	struct hd_channel_result result;
+	struct hd_channel_message message = {.type = HD_CHANNEL_SET,
+					     .set = {.request = 1,
+						     .key = 1 + hd_random_below(random, KEYS),
+						     .epoch = worker->epoch,
+						     .overlay = {.entries = entries}}};
 
 	if (routing && hd_random_below(random, 4))
-		set.overlay.count = keys_random(routing->fabric, routing_base(routing),
-						keys_lid(routing->fabric, (uint32_t)set.key * 9, 1),
-						ENTRIES, true, random, entries);
-	atomic_fetch_add(&beside.sets, 1);
-	if (keys_worker_set(worker, &set, &result) && result.status == HD_CHANNEL_DONE)
-		atomic_fetch_add(&beside.set, result.blocks > 0);
+		message.set.overlay.count =
+		    keys_random(routing->fabric, routing_base(routing),
+				keys_lid(routing->fabric, (uint32_t)message.set.key * 9, 1),
+				ENTRIES, true, random, entries);
+	return message;
+}
+
+/* heddle-keyd asks for some keys, perhaps for one of them twice, and takes others away. */
+static void ask(struct keys_worker *worker, uint64_t *random)
+{
+	struct hd_key_entry entries[TOGETHER][ENTRIES];
+	struct hd_channel_message sets[TOGETHER];
+	struct hd_channel_result results[TOGETHER];
+	const uint32_t count = 1 + (uint32_t)hd_random_below(random, TOGETHER);
+
+	for (uint32_t i = 0; i < count; i++)
+		sets[i] = make_set(worker, entries[i], random);
+	const uint32_t done = keys_worker_set(worker, sets, count, results);
+	atomic_fetch_add(&beside.sets, done);
+	for (uint32_t i = 0; i < done; i++)
+		if (results[i].status == HD_CHANNEL_DONE)
+			atomic_fetch_add(&beside.set, results[i].blocks > 0);
 	if (atomic_load(&beside.begun))
 		atomic_store(&beside.cut_short, true);
 }
