@@ -98,12 +98,18 @@ bool lane_graphs_add_lid(struct lane_graphs *graphs, const struct hd_routes *tab
 /* One thread. */
 struct collector {
 	struct lane_graphs part; /* of which only what add_paths() uses */
-	struct hd_column_block block;
+	struct hd_column_block block; /* with several lanes */
+	/* With one lane. */
+	uint8_t *ports; /* [HD_COLUMN_BLOCK][switch_count] entries, LID by LID */
+	bool *met; /* [switch_count] packets to the LID at hand were followed there */
 };
 
 struct collecting {
 	const struct hd_columns *columns;
 	struct collector *collectors; /* one for each worker */
+	const uint32_t *senders; /* [sender_count] switches with adapters */
+	uint32_t sender_count;
+	unsigned lane; /* the only one */
 };
 
 static void collect_blocks(void *context, uint32_t begin, uint32_t end, unsigned worker)
@@ -123,6 +129,95 @@ static void collect_blocks(void *context, uint32_t begin, uint32_t end, unsigned
 	}
 }
 
+/* ---- collecting on one lane: a byte for each entry, and no lanes to look at ---- */
+
+#define AHEAD 16u /* rows: each lies in a page of its own */
+
+/* Entries of a block of LIDs, LID by LID. */
+static void load_ports(uint8_t *ports, const struct hd_columns *columns, uint32_t first,
+		       uint32_t count)
+{
+	const uint32_t switches = columns->fabric->switch_count;
+
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		const uint8_t *row = hd_routes_row(columns->routes, sw) + first;
+		if (sw + AHEAD < switches)
+			__builtin_prefetch(hd_routes_row(columns->routes, sw + AHEAD) + first);
+		for (uint32_t i = 0; i < count; i++)
+			ports[(size_t)i * switches + sw] = row[i];
+	}
+}
+
+/* The link by which packets leave; not one between switches where they arrive, too. */
+static inline uint32_t link_at(const struct hd_columns *columns, const uint8_t *ports, uint32_t sw)
+{
+	const uint32_t base = columns->fabric->port_base[sw], port = ports[sw];
+
+	return port <= columns->fabric->port_base[sw + 1] - base - 1
+		   ? columns->port_step[base + port]
+		   : HD_STEP_NO_ROUTE;
+}
+
+static void collect_lid(const struct collecting *collecting, struct collector *collector,
+			const uint8_t *ports)
+{
+	const struct hd_fabric *fabric = collecting->columns->fabric;
+	struct hd_dependencies *graph = &collector->part.lanes[collecting->lane];
+	bool *met = collector->met;
+
+	memset(met, 0, fabric->switch_count);
+	for (uint32_t i = 0; i < collecting->sender_count; i++) {
+		uint32_t sw = collecting->senders[i];
+		uint32_t link =
+		    met[sw] ? HD_STEP_NO_ROUTE : link_at(collecting->columns, ports, sw);
+		while (!met[sw] && hd_step_is_link(link)) {
+			met[sw] = true;
+			sw = fabric->isl_to[link];
+			const uint32_t next = link_at(collecting->columns, ports, sw);
+			if (hd_step_is_link(next))
+				hd_dependencies_collect(graph, link, next);
+			link = next;
+		}
+		met[sw] = true;
+	}
+}
+
+static void collect_one_lane(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	const struct collecting *collecting = context;
+	const struct hd_columns *columns = collecting->columns;
+	struct collector *collector = &collecting->collectors[worker];
+	uint32_t destination;
+	uint8_t port;
+
+	for (uint32_t i = begin; i < end; i++) {
+		const uint32_t first = i * HD_COLUMN_BLOCK;
+		const uint32_t count = hd_column_block_lids(columns, first);
+		load_ports(collector->ports, columns, first, count);
+		for (uint32_t at = 0; at < count; at++)
+			if (hd_fabric_lid_destination(columns->fabric, first + at, &destination,
+						      &port) &&
+			    port)
+				collect_lid(collecting, collector,
+					    collector->ports +
+						(size_t)at * columns->fabric->switch_count);
+	}
+}
+
+static int list_senders(struct collecting *collecting, struct hd_arena *arena)
+{
+	const struct hd_fabric *fabric = collecting->columns->fabric;
+	uint32_t *senders = hd_arena_alloc(arena, fabric->switch_count, sizeof(*senders));
+
+	for (uint32_t sw = 0; senders && sw < fabric->switch_count; sw++)
+		if (hd_has_adapters(fabric, sw))
+			senders[collecting->sender_count++] = sw;
+	collecting->senders = senders;
+	return hd_arena_check(arena);
+}
+
+/* ---- threads ---- */
+
 static int init_lanes(struct lane_graphs *graphs, struct hd_arena *arena)
 {
 	for (uint32_t left = graphs->used; left; left &= left - 1)
@@ -130,34 +225,48 @@ static int init_lanes(struct lane_graphs *graphs, struct hd_arena *arena)
 	return hd_arena_check(arena);
 }
 
+static bool has_one_lane(const struct lane_graphs *graphs)
+{
+	return graphs->used && !(graphs->used & (graphs->used - 1));
+}
+
 /* The first worker collects in the graphs themselves. */
 static int start_collector(struct lane_graphs *graphs, struct collector *collector, bool first,
 			   struct hd_arena *arena)
 {
+	const uint32_t switches = graphs->fabric->switch_count;
+
 	collector->part = (struct lane_graphs){.fabric = graphs->fabric, .used = graphs->used};
-	collector->part.passing =
-	    hd_arena_alloc(arena, graphs->fabric->switch_count, sizeof(*collector->part.passing));
+	collector->part.passing = hd_arena_alloc(arena, switches, sizeof(*collector->part.passing));
 	if (first)
 		memcpy(collector->part.lanes, graphs->lanes, sizeof(graphs->lanes));
 	if (!first && init_lanes(&collector->part, arena))
 		return -ENOMEM;
-	return hd_column_block_init(&collector->block, &graphs->columns, arena);
+	if (!has_one_lane(graphs))
+		return hd_column_block_init(&collector->block, &graphs->columns, arena);
+	collector->met = hd_arena_alloc(arena, switches, sizeof(*collector->met));
+	collector->ports = hd_arena_alloc(arena, switches, HD_COLUMN_BLOCK);
+	return hd_arena_check(arena);
 }
 
 static int collect_with(struct lane_graphs *graphs, unsigned threads, const struct hd_go_on *go_on,
 			struct hd_arena *arena)
 {
 	const unsigned workers = hd_parallel_workers(threads);
+	const bool one_lane = has_one_lane(graphs);
 	struct collecting collecting = {.columns = &graphs->columns};
 	int rc;
 
+	if (one_lane)
+		collecting.lane = (unsigned)__builtin_ctz(graphs->used);
 	collecting.collectors = hd_arena_alloc(arena, workers, sizeof(*collecting.collectors));
-	rc = hd_arena_check(arena);
+	rc = one_lane ? list_senders(&collecting, arena) : hd_arena_check(arena);
 	for (unsigned i = 0; !rc && i < workers; i++)
 		rc = start_collector(graphs, &collecting.collectors[i], i == 0, arena);
 	if (!rc)
 		rc = hd_parallel_for_while(threads, hd_column_block_count(&graphs->columns), 1,
-					   collect_blocks, &collecting, go_on);
+					   one_lane ? collect_one_lane : collect_blocks,
+					   &collecting, go_on);
 	for (unsigned i = 1; !rc && i < workers; i++)
 		for (uint32_t left = graphs->used; left; left &= left - 1) {
 			unsigned lane = (unsigned)__builtin_ctz(left);

@@ -19,6 +19,7 @@ struct certify_job {
 	struct policy_arguments policy;
 	const char *plan_path; /* NULL: forwarding tables alone */
 	const char *before_path; /* tables that the others replace; NULL: none */
+	const char *plan_before_path; /* on these; NULL: none */
 	const char *output; /* NULL: standard output */
 	int lmc;
 	bool verbose;
@@ -27,6 +28,7 @@ struct certify_job {
 	struct hd_routes *routes;
 	struct hd_ar_plan *plan;
 	struct hd_routes *before; /* NULL: none */
+	struct hd_ar_plan *plan_before;
 	struct hd_certificate *certificate; /* of the change, if there is one */
 	struct hd_certificate_change *change;
 };
@@ -37,6 +39,8 @@ static const struct argument arguments[] = {
      ARGUMENT_TEXT(struct certify_job, plan_path)},
     {0, "before", "FILE", "certify the change from these tables to TABLES, in steps",
      ARGUMENT_TEXT(struct certify_job, before_path)},
+    {0, "plan-before", "FILE", "with --before: the plan of adaptive routing on these tables",
+     ARGUMENT_TEXT(struct certify_job, plan_before_path)},
     SHARED_OUTPUT(struct certify_job, output),
     POLICY_ARGUMENTS(struct certify_job, policy),
     SHARED_LMC(struct certify_job, lmc),
@@ -55,14 +59,15 @@ static const struct usage usage = {
 		 "bad input or usage, or the engine refuses the fabric"},
 };
 
-static int read_plan(struct certify_job *job, struct hd_error *err)
+static int read_plan(const struct certify_job *job, const char *path, struct hd_ar_plan **out,
+		     struct hd_error *err)
 {
 	struct hd_text text;
-	int rc = hd_gzip_open(job->plan_path, &text, err);
+	int rc = path ? hd_gzip_open(path, &text, err) : 0;
 
-	if (rc)
+	if (rc || !path)
 		return rc;
-	rc = hd_ar_read_far(&text, job->fabric, &job->plan, err);
+	rc = hd_ar_read_far(&text, job->fabric, out, err);
 	hd_text_close(&text);
 	return rc;
 }
@@ -84,8 +89,10 @@ static int read_inputs(struct certify_job *job, const char *path, struct hd_erro
 		struct table_source before = {.paths = &job->before_path, .path_count = 1};
 		rc = table_source_make(&before, &request, &job->before, err);
 	}
-	if (!rc && job->plan_path)
-		rc = read_plan(job, err);
+	if (!rc)
+		rc = read_plan(job, job->plan_path, &job->plan, err);
+	if (!rc)
+		rc = read_plan(job, job->plan_before_path, &job->plan_before, err);
 	return rc;
 }
 
@@ -94,8 +101,12 @@ static int make_certificate(struct certify_job *job, struct hd_error *err)
 	if (!job->before)
 		return hd_ar_certify(job->fabric, job->routes, job->plan, NULL, &job->certificate,
 				     err);
-	int rc = hd_certificate_change_new(job->fabric, job->before, job->routes, NULL,
-					   &job->change, err);
+	const struct hd_ar_certify_change request = {.fabric = job->fabric,
+						     .before = job->before,
+						     .after = job->routes,
+						     .held = job->plan_before,
+						     .next = job->plan};
+	int rc = hd_ar_certify_change(&request, &job->change, err);
 	if (!rc)
 		job->certificate = job->change->after;
 	return rc;
@@ -142,7 +153,8 @@ static int run_job(struct certify_job *job, const char *path)
 	progress_begin("proving");
 	rc = make_certificate(job, &err);
 	progress_end();
-	if (rc == -EHOSTUNREACH || rc == -ELOOP || (rc == -EINVAL && job->plan)) {
+	if (rc == -EHOSTUNREACH || rc == -ELOOP ||
+	    (rc == -EINVAL && (job->plan || job->plan_before))) {
 		fprintf(stderr, "no certificate: %s\n", err.text);
 		return STATUS_FAULTS;
 	}
@@ -160,14 +172,15 @@ static int run(void *context, const struct operands *operands)
 	int status = table_source_take_operands(&job->tables, &usage, operands, 0,
 						"FABRIC and TABLES (with -e: FABRIC)");
 	const char *const inputs[] = {status ? NULL : operands->items[0], job->policy.name_map,
-				      job->plan_path, job->before_path};
+				      job->plan_path, job->before_path, job->plan_before_path};
 
 	if (!status)
 		status = policy_arguments_refuse(&job->policy, job->tables.engine);
 	if (!status)
-		status = output_refuse("output", job->output, inputs, 4);
-	if (!status && job->plan_path && job->before_path)
-		status = message_error("--before does not go with --plan");
+		status =
+		    output_refuse("output", job->output, inputs, sizeof(inputs) / sizeof(*inputs));
+	if (!status && job->plan_before_path && !job->before_path)
+		status = message_error("--plan-before needs --before");
 	if (!status)
 		status = output_refuse("output", job->output, job->policy.files, HD_POLICY_FILES);
 	if (!status && !job->tables.engine)
@@ -186,6 +199,7 @@ int certify_command(int argc, char **argv)
 	else
 		hd_certificate_free(job.certificate);
 	hd_routes_free(job.before);
+	hd_ar_plan_free(job.plan_before);
 	hd_ar_plan_free(job.plan);
 	hd_routes_free(job.routes);
 	hd_fabric_free(job.fabric);

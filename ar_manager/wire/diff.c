@@ -25,13 +25,21 @@ static uint32_t lft_total(const struct hd_ar_image *image)
 	return image->table_count * image->lft_blocks;
 }
 
-/* Room for so many blocks of AR LFTs and all other blocks twice, and for the info twice. */
+/* Blocks of a held table beyond those that are wanted: for LIDs that have gone. */
+static uint32_t lft_beyond(const struct hd_ar_image *want, const struct hd_ar_image *held)
+{
+	return held->form == want->form && held->lft_blocks > want->lft_blocks
+		   ? held->lft_blocks - want->lft_blocks
+		   : 0;
+}
+
+/* Room for so many blocks of AR LFTs and all other blocks twice, for the info twice, and for what is taken away. */
 static int changes_new(const struct hd_ar_image *want, const struct hd_ar_image *held,
 		       uint32_t lft_blocks, struct changes_holder **out)
 {
 	struct changes_holder *holder = calloc(1, sizeof(*holder));
 	size_t room = 2 * ((size_t)want->group_blocks + lft_blocks + 1) + held->group_blocks +
-		      want->private_count + 1;
+		      (size_t)want->table_count * lft_beyond(want, held) + want->private_count + 1;
 
 	if (!holder)
 		return -ENOMEM;
@@ -344,6 +352,27 @@ static void add_lft(const struct hd_ar_image *want, const struct hd_ar_image *he
 	}
 }
 
+/* Entries for LIDs above the highest one become what a switch has that was never programmed. */
+static void clean_lft(const struct hd_ar_image *want, const struct hd_ar_image *held, uint32_t step,
+		      struct hd_ar_changes *changes)
+{
+	struct hd_ar_entry entries[HD_AR_OLD_BLOCK] = {{0}};
+	uint8_t blank[HD_AR_DATA] = {0};
+
+	for (uint32_t i = 0; i < image_block_lids(want); i++)
+		entries[i] = (struct hd_ar_entry){.state = HD_AR_STATIC,
+						  .port = want->quirks.unreachable_port};
+	image_entries_put(want, entries, blank);
+	for (uint32_t table = 0; table < want->table_count && table < held->table_count; table++)
+		for (uint32_t i = 0; i < lft_beyond(want, held); i++) {
+			const uint32_t block = want->lft_blocks + i;
+			const size_t at = (size_t)table * held->lft_blocks + block;
+			if (held->lft_known[at] && memcmp(held->lft[at], blank, HD_AR_DATA))
+				add(changes, step, image_lft_attribute(want),
+				    hd_ar_lft_modifier(table, block), blank);
+		}
+}
+
 /* While AR is on, tables can be changed step by step only if all of them are known and the meaning
  * of group numbers stays. */
 static bool must_switch_off(const struct hd_ar_image *want, const struct hd_ar_image *held)
@@ -388,6 +417,7 @@ static void change_tables(const struct hd_ar_image *want, const struct hd_ar_ima
 		retreat(want, held, 0, changes);
 		retreats = changes->count;
 	}
+	clean_lft(want, held, stays_on ? 0 : 1, changes);
 	if (order == HD_AR_LFT_FIRST && !stays_on)
 		add_lft(want, held, 1, 0, changes);
 	add_groups(want, held, order == HD_AR_LFT_FIRST && !stays_on ? 2 : 1, stays_on, changes);
@@ -429,6 +459,7 @@ static void add_all_private(const struct hd_ar_image *want, const struct hd_ar_i
 	add_groups(want, held, STEP_GROUPS, false, changes);
 	add_private(want, held, HD_AR_GROUP_TABLE, STEP_GROUPS, changes);
 	add_lft(want, held, STEP_LFT, 0, changes);
+	clean_lft(want, held, STEP_LFT, changes);
 	add_private(want, held, HD_AR_PRIVATE_LFT_MAP, STEP_MAPS, changes);
 	add_private(want, held, HD_AR_PORT_SL_TO_PRIVATE_LFT, STEP_MAPS, changes);
 }

@@ -20,7 +20,7 @@
 /* What `heddle status` prints of the plugin's answer. */
 
 #define FORMAT 1
-#define COLUMN 10 /* width of the names of parts */
+#define COLUMN 10 /* width of the names of parts, at least */
 
 /* The parts that come first. The others follow in the order of the plugin. */
 static const char *const first_parts[] = {"subnet", "engines", "fabric", "load"};
@@ -106,42 +106,58 @@ static void print_since(json_int_t time, time_t now)
 }
 
 /* What the fabric has lost, each on a line below that of the part. */
-static void print_lost(const json_t *part)
+static void print_lost(const json_t *part, int column)
 {
 	const json_t *lost = json_object_get(part, "lost");
 	json_int_t more = number_of(part, "lost_switches") + number_of(part, "lost_cables") -
 			  (json_int_t)json_array_size(lost);
 
 	for (size_t i = 0; i < json_array_size(lost); i++) {
-		printf("%-*slost: ", COLUMN, "");
+		printf("%-*slost: ", column, "");
 		print_text(text_of(json_array_get(lost, i), "text"));
 		putchar('\n');
 	}
 	if (more > 0)
-		printf("%-*slost: %" JSON_INTEGER_FORMAT " more\n", COLUMN, "", more);
+		printf("%-*slost: %" JSON_INTEGER_FORMAT " more\n", column, "", more);
 }
 
 /* The line of OpenSM's log on the last tables. */
-static void print_line(const json_t *part, time_t now)
+static void print_line(const json_t *part, int column, time_t now)
 {
 	const char *line = text_of(part, "line");
 
 	if (!*line)
 		return;
-	printf("%-*s", COLUMN, "");
+	printf("%-*s", column, "");
 	print_text(line);
 	print_since(number_of(part, "time"), now);
 	putchar('\n');
 }
 
-static void print_part(const char *name, const json_t *part, time_t now)
+static void print_part(const char *name, const json_t *part, int column, time_t now)
 {
-	printf("%-*s ", COLUMN - 1, name);
+	printf("%-*s ", column - 1, name);
 	print_text(text_of(part, "summary"));
 	print_since(number_of(part, "last_sweep"), now);
+	print_since(number_of(part, "written"), now);
 	putchar('\n');
-	print_line(part, now);
-	print_lost(part);
+	print_line(part, column, now);
+	print_lost(part, column);
+}
+
+/* Wide enough for the longest name. */
+static int column_of(json_t *parts)
+{
+	int column = COLUMN;
+	const char *name;
+	json_t *part;
+
+	json_object_foreach(parts, name, part)
+	{
+		const int width = (int)strnlen(name, 2 * COLUMN) + 1;
+		column = width > column ? width : column;
+	}
+	return column;
 }
 
 static bool is_first(const char *name)
@@ -188,16 +204,17 @@ static void print_verdict(const json_t *answer)
 static void status_show_text(const json_t *answer, time_t now)
 {
 	json_t *parts = json_object_get(answer, "parts"), *part;
+	const int column = column_of(parts);
 	const char *name;
 
 	print_head(part_of(answer, "subnet"), now);
 	for (unsigned i = 0; i < FIRST_COUNT; i++)
 		if (part_of(answer, first_parts[i]))
-			print_part(first_parts[i], part_of(answer, first_parts[i]), now);
+			print_part(first_parts[i], part_of(answer, first_parts[i]), column, now);
 	json_object_foreach(parts, name, part)
 	{
 		if (!is_first(name))
-			print_part(name, part, now);
+			print_part(name, part, column, now);
 	}
 	print_verdict(answer);
 }

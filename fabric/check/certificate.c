@@ -84,7 +84,7 @@ static int add_hops(struct maker *maker, uint32_t sw, const struct hd_port_set *
 }
 
 /* Both entries of a mixture: packets may find none. */
-static int load_mixture(struct maker *maker, uint32_t sw)
+static int load_mixture(struct maker *maker, uint32_t sw, bool groups)
 {
 	const struct hd_certificate_request *request = maker->request;
 	struct hd_port_set ports = {{0}};
@@ -96,6 +96,8 @@ static int load_mixture(struct maker *maker, uint32_t sw)
 		hd_port_set_add(&ports, before);
 	if (after != HD_NO_PORT)
 		hd_port_set_add(&ports, after);
+	if (groups && request->add_ports)
+		request->add_ports(request->context, sw, maker->lid, &ports);
 	return add_hops(maker, sw, &ports);
 }
 
@@ -111,7 +113,7 @@ static int load_switch(struct maker *maker, uint32_t sw, bool groups)
 	maker->distance[sw] = sw == maker->destination && port != HD_NO_PORT ? 0 : NONE;
 	memset(maker->hop_set + (size_t)sw * maker->words, 0, maker->words * sizeof(uint64_t));
 	if (request->after)
-		return load_mixture(maker, sw);
+		return load_mixture(maker, sw, groups);
 	if (groups && request->add_ports)
 		request->add_ports(request->context, sw, maker->lid, &ports);
 	if (port == HD_NO_PORT)

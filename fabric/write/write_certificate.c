@@ -113,6 +113,10 @@ static void write_numbers(const struct hd_certificate *certificate, const struct
 	write_lids(certificate, stream);
 }
 
+/* What the entry becomes, if that is not what it is after the change. */
+static const char *const marks[] = {
+    [HD_CERTIFICATE_NARROW] = " n", [HD_CERTIFICATE_TABLES] = " t", [HD_CERTIFICATE_AFTER] = ""};
+
 static void write_steps(const struct hd_certificate_change *change, const struct hd_fabric *fabric,
 			char *line, FILE *stream)
 {
@@ -120,8 +124,8 @@ static void write_steps(const struct hd_certificate_change *change, const struct
 		const uint32_t base = change->step_base[step], end = change->step_base[step + 1];
 		fprintf(stream, "step %" PRIu32 " entries %" PRIu32 "\n", step + 1, end - base);
 		for (uint32_t i = base; i < end; i++)
-			fprintf(stream, "0x%04" PRIx32 " %" PRIu32 "\n", change->entries[i].lid,
-				change->entries[i].sw);
+			fprintf(stream, "0x%04" PRIx32 " %" PRIu32 "%s\n", change->entries[i].lid,
+				change->entries[i].sw, marks[change->entries[i].becomes]);
 		write_numbers(change->mixture[step], fabric, line, stream);
 	}
 }

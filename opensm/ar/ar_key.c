@@ -98,6 +98,7 @@ int ar_key_program(struct ar_tasks *tasks, const struct ar_job *job, struct key_
 	if (!rc)
 		rc = set_plan(tasks, plan, err);
 	if (!rc) {
+		ar_masking_say(tasks);
 		key->plan = plan;
 		return 0;
 	}

@@ -143,10 +143,13 @@ static void say_refusals(const struct hd_ar_program *program, const struct opens
 			  found - NAMED_MOST);
 }
 
-static void say_reason(struct ar_recovery *recovery, const struct opensm_log *log)
+void ar_masking_say(struct ar_tasks *tasks)
 {
+	struct ar_recovery *recovery = &tasks->recovery;
+
 	if (*recovery->reason && strcmp(recovery->said, recovery->reason))
-		log_error(log, LOG_ERROR_AR, "fast recovery is off: %s", recovery->reason);
+		log_error(tasks->caller->log, LOG_ERROR_AR, "fast recovery is off: %s",
+			  recovery->reason);
 	snprintf(recovery->said, sizeof(recovery->said), "%s", recovery->reason);
 }
 
@@ -156,7 +159,7 @@ static void report(struct ar_tasks *tasks, const struct ar_job *job)
 	uint32_t counts[HD_AR_RECOVERY_LEVELS] = {0};
 	uint64_t refusals = 0;
 
-	say_reason(recovery, tasks->caller->log);
+	ar_masking_say(tasks);
 	count(program_of(tasks), counts, &refusals);
 	if (wanted_of(job) == HD_AR_RECOVERY_OFF && !recovery->logged)
 		return;

@@ -21,6 +21,9 @@ int ar_masking_before(struct ar_tasks *tasks, const struct ar_job *job,
 		      const struct routing *routing, const struct hd_ar_plan *plan,
 		      struct hd_error *err);
 
+/* Says in the log, once, why the plan that was judged last does not allow fast recovery. Nothing: it does. */
+void ar_masking_say(struct ar_tasks *tasks);
+
 /*
  * After the switches have been given tasks->plan, with links active: tells switches their neighbours, switches fast
  * recovery on, and says in the log how many switches have it, who refuses it, or why the plan does not allow it, each

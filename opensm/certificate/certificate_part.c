@@ -11,6 +11,7 @@
 #include "port_path.h"
 #include "repair_change.h"
 #include "routing.h"
+#include "status_report.h"
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
@@ -162,6 +163,58 @@ static void key_ends(void *state, struct key_change *change)
 					false);
 }
 
+/* ---- status ---- */
+
+static void summarise(const struct certificate_report *now, struct status_report *report)
+{
+	const char *const old = now->current ? "" : ", not of the tables in force";
+
+	if (!*now->wanted)
+		status_report_text(report, "summary", "off");
+	else if (*now->file)
+		status_report_text(report, "summary", "%s is that of %s%s", now->file, now->made,
+				   old);
+	else
+		status_report_text(report, "summary", "none was written");
+}
+
+static void add_values(const struct certificate_report *now, struct status_report *report)
+{
+	status_report_flag(report, "wanted", *now->wanted != '\0');
+	status_report_flag(report, "current", now->current);
+	status_report_text(report, "reason", "%s", now->reason);
+	if (*now->wanted && *now->file) {
+		status_report_text(report, "file", "%s", now->file);
+		status_report_text(report, "made", "%s", now->made);
+		status_report_number(report, "written", (uint64_t)now->written);
+	}
+}
+
+static void status(void *state, struct status_report *report)
+{
+	static const struct status_metric current = {"heddle_certificate_current", "gauge",
+						     "1: the last certificate is that of the "
+						     "tables in force"},
+					  written = {"heddle_certificate_timestamp_seconds",
+						     "gauge",
+						     "When the last certificate was written, Unix "
+						     "time"};
+	struct certificate_report now = {.written = 0};
+
+	if (worker_of(state))
+		certificate_worker_report(worker_of(state), &now);
+	status_report_section(report, "certificate");
+	summarise(&now, report);
+	add_values(&now, report);
+	if (!*now.wanted)
+		return;
+	if (*now.reason)
+		status_report_fault(report, "the tables in force have none: %s", now.reason);
+	status_report_metric(report, &current, now.current);
+	if (*now.file)
+		status_report_metric(report, &written, (double)now.written);
+}
+
 static void destroy(void *state)
 {
 	certificate_worker_end(worker_of(state));
@@ -179,5 +232,6 @@ const struct part certificate_part = {
     .repair_ends = repair_ends,
     .key_programs = key_programs,
     .key_ends = key_ends,
+    .status = status,
     .destroy = destroy,
 };

@@ -42,9 +42,12 @@ struct certificate_worker {
 	struct routing *routing; /* in force; held; NULL: none of ours */
 	struct epoch epoch;
 	struct timespec since; /* it is in force */
-	/* ---- only the thread ---- */
-	struct epoch tried; /* the last one that was made, or could not be */
-	char fault[HD_ERROR_TEXT]; /* why; "": it was written */
+	struct epoch
+	    tried; /* the last one that was made, or could not be; only the thread writes it, or another place */
+	char fault[HD_ERROR_TEXT]; /* why; "": it was written; only the thread writes it */
+	/* Of the last one that was written. */
+	char file[PATH_MAX], made[HD_CERTIFICATE_MADE];
+	time_t written;
 };
 
 /* What the thread makes a certificate of. */
@@ -132,8 +135,8 @@ static int make(struct certificate_worker *worker, const struct job *job, struct
 }
 
 /* The log has a line for each new reason. */
-static void note(struct certificate_worker *worker, const struct job *job, int rc, double begun,
-		 const struct hd_error *err)
+static void say(const struct certificate_worker *worker, const struct job *job, int rc,
+		double begun, const struct hd_error *err)
 {
 	const struct opensm_log *log = &worker->context->log;
 	const char *fault = rc ? err->text : "";
@@ -145,7 +148,21 @@ static void note(struct certificate_worker *worker, const struct job *job, int r
 		log_error(log, LOG_ERROR_CERTIFICATE,
 			  "certificate: none of %s: %s; the file of an earlier one stays",
 			  job->made, fault);
-	snprintf(worker->fault, sizeof(worker->fault), "%s", fault);
+}
+
+/* With the lock held: it was made, or could not be. */
+static void note(struct certificate_worker *worker, const struct job *job, int rc,
+		 const struct hd_error *err)
+{
+	snprintf(worker->fault, sizeof(worker->fault), "%s", rc ? err->text : "");
+	worker->tried = job->epoch;
+	if (!rc) {
+		memcpy(worker->file, job->path, sizeof(worker->file));
+		memcpy(worker->made, job->made, sizeof(worker->made));
+		worker->written = time(NULL);
+	}
+	if (strcmp(job->path, worker->path) || job->tables != worker->tables)
+		worker->tried = (struct epoch){0};
 }
 
 static void do_job(struct certificate_worker *worker, struct job *job)
@@ -154,13 +171,11 @@ static void do_job(struct certificate_worker *worker, struct job *job)
 	struct hd_error err = {""};
 	int rc = make(worker, job, &err);
 
-	note(worker, job, rc, begun, &err);
+	say(worker, job, rc, begun, &err);
 	routing_release(job->routing);
 	adaptive_view_release(&job->adaptive);
 	pthread_mutex_lock(&worker->lock);
-	worker->tried = job->epoch;
-	if (strcmp(job->path, worker->path) || job->tables != worker->tables)
-		worker->tried = (struct epoch){0};
+	note(worker, job, rc, &err);
 	pthread_mutex_unlock(&worker->lock);
 }
 
@@ -276,4 +291,34 @@ void certificate_worker_take(struct certificate_worker *worker, struct routing *
 	pthread_mutex_unlock(&worker->lock);
 	routing_release(old);
 	wake(worker);
+}
+
+/* With the lock held: why there is no certificate of what is in force. */
+static const char *reason_of(const struct certificate_worker *worker, bool tried)
+{
+	if (tried)
+		return worker->fault;
+	return worker->epoch.sweep && !worker->routing && !worker->waits
+		   ? "the tables are not those of Heddle"
+		   : "";
+}
+
+void certificate_worker_report(struct certificate_worker *worker, struct certificate_report *out)
+{
+	struct adaptive_view adaptive;
+
+	*out = (struct certificate_report){.written = 0};
+	pthread_mutex_lock(&worker->lock);
+	adaptive_look(worker->context->adaptive, &adaptive);
+	struct epoch now = worker->epoch;
+	now.groups = adaptive.number;
+	const bool tried = worker->routing && !worker->waits && !is_new(worker, &now);
+	memcpy(out->wanted, worker->path, sizeof(out->wanted));
+	memcpy(out->file, worker->file, sizeof(out->file));
+	memcpy(out->made, worker->made, sizeof(out->made));
+	out->written = worker->written;
+	out->current = tried && !*worker->fault && !strcmp(worker->file, worker->path);
+	snprintf(out->reason, sizeof(out->reason), "%s", reason_of(worker, tried));
+	pthread_mutex_unlock(&worker->lock);
+	adaptive_view_release(&adaptive);
 }

@@ -8,11 +8,25 @@
 #define OPENSM_CERTIFICATE_WORKER_H
 
 #include <heddle/base/error.h>
+#include <heddle/fabric/certificate.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <time.h>
 
 struct certificate_worker;
 struct part_context;
 struct routing;
+
+/* What it has done. */
+struct certificate_report {
+	char wanted[PATH_MAX]; /* where files are wanted; "": nowhere */
+	/* Of the last one that was written; file "": none was. */
+	char file[PATH_MAX], made[HD_CERTIFICATE_MADE];
+	time_t written;
+	bool current; /* it is of what is in force now */
+	/* Why what is in force now has none; "": it has one, or that is not known yet, as while tables change. */
+	char reason[HD_ERROR_TEXT];
+};
 
 /* Starts the thread; *out is ended with certificate_worker_end(). Errors: of the system, with the reason. */
 int certificate_worker_start(struct part_context *context, struct certificate_worker **out,
@@ -34,5 +48,8 @@ void certificate_worker_wait(struct certificate_worker *worker, bool sweep);
  * the sweep does not wait for its end. */
 void certificate_worker_take(struct certificate_worker *worker, struct routing *routing,
 			     bool sweep);
+
+/* Never waits for the thread's work. */
+void certificate_worker_report(struct certificate_worker *worker, struct certificate_report *out);
 
 #endif

@@ -2,6 +2,7 @@
 #include "certificate_oracle.h"
 
 #include <heddle/ar_manager.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct packet {
@@ -13,13 +14,46 @@ struct packet {
 	bool *busy; /* [switch_count] packets of adapters to the LID pass the switch */
 };
 
+static bool plan_has(const struct hd_ar_plan *plan, uint32_t sw, uint32_t lid, uint32_t port)
+{
+	uint32_t group = plan ? hd_ar_plan_group(plan, sw, 0, lid) : HD_AR_NO_GROUP;
+
+	return group != HD_AR_NO_GROUP &&
+	       hd_port_set_has(&plan->switches[sw].groups[group].ports[0], port);
+}
+
+/* Whether the group of an entry has the port in this state. */
+static bool state_has(const struct certificate_world *whole, unsigned state, uint32_t sw,
+		      uint32_t lid, uint32_t port)
+{
+	bool before = plan_has(whole->held, sw, lid, port),
+	     after = plan_has(whole->plan, sw, lid, port);
+
+	return state == HD_CERTIFICATE_BEFORE  ? before
+	       : state == HD_CERTIFICATE_AFTER ? after
+					       : before && after;
+}
+
+/* Whether any of both entries of a mixture has it. */
+static bool mixture_has(const struct certificate_world *world, uint32_t sw, uint32_t lid,
+			uint32_t port, bool groups)
+{
+	size_t at = (size_t)sw * world->fabric->lid_count + lid;
+
+	if (port == HD_NO_PORT || hd_routes_port(world->other, sw, lid) == port)
+		return port != HD_NO_PORT;
+	return groups && world->whole &&
+	       (state_has(world->whole, world->is[at], sw, lid, port) ||
+		state_has(world->whole, world->becomes[at], sw, lid, port));
+}
+
 static bool may_leave(const struct certificate_world *world, uint32_t sw, uint32_t lid,
 		      uint32_t port, bool groups)
 {
 	if (hd_routes_port(world->routes, sw, lid) == port)
 		return port != HD_NO_PORT;
 	if (world->other)
-		return port != HD_NO_PORT && hd_routes_port(world->other, sw, lid) == port;
+		return mixture_has(world, sw, lid, port, groups);
 	uint32_t group = world->plan ? hd_ar_plan_group(world->plan, sw, 0, lid) : HD_AR_NO_GROUP;
 	return groups && group != HD_AR_NO_GROUP &&
 	       hd_port_set_has(&world->plan->switches[sw].groups[group].ports[0], port);
@@ -128,18 +162,19 @@ static bool lid_proved(const struct certificate_world *world, uint32_t lid, uint
 }
 
 /* Whether the plan belongs to the tables: its static ports are theirs. */
-static bool plan_fits(const struct certificate_world *world)
+static bool plan_fits(const struct hd_fabric *fabric, const struct hd_routes *routes,
+		      const struct hd_ar_plan *plan)
 {
 	uint32_t to;
 	uint8_t port;
 
-	for (uint32_t sw = 0; world->plan && sw < world->plan->switch_count; sw++)
-		for (uint32_t lid = 1; lid < world->plan->lid_count; lid++) {
-			uint8_t static_port = world->plan->switches[sw].lid_port[0][lid];
-			uint8_t table = hd_routes_port(world->routes, sw, lid);
+	for (uint32_t sw = 0; plan && sw < plan->switch_count; sw++)
+		for (uint32_t lid = 1; lid < plan->lid_count; lid++) {
+			uint8_t static_port = plan->switches[sw].lid_port[0][lid];
+			uint8_t table = hd_routes_port(routes, sw, lid);
 			bool missing = static_port == HD_NO_PORT && table != HD_NO_PORT &&
-				       world->plan->switches[sw].used &&
-				       hd_fabric_lid_destination(world->fabric, lid, &to, &port);
+				       plan->switches[sw].used &&
+				       hd_fabric_lid_destination(fabric, lid, &to, &port);
 			if (missing || (static_port != HD_NO_PORT && static_port != table))
 				return false;
 		}
@@ -262,7 +297,7 @@ bool certificate_oracle(const struct certificate_world *world)
 	if (world->plan && world->plan->table_count > 1)
 		return private_proved(world);
 
-	if (!plan_fits(world))
+	if (!plan_fits(world->fabric, world->routes, world->plan))
 		return false;
 	for (uint32_t lid = 1; lid < world->fabric->lid_count; lid++)
 		if (!lid_proved(world, lid, &unreached))
@@ -272,27 +307,67 @@ bool certificate_oracle(const struct certificate_world *world)
 
 /* ---- the oracle of changes ---- */
 
-static bool step_proved(const struct certificate_world *world, uint32_t step, struct hd_routes *now)
+static bool with_groups(const struct certificate_world *world)
+{
+	return world->plan || world->held;
+}
+
+/* What the entries of a step become. False: an entry is there twice. */
+static bool take_entries(const struct certificate_world *world, uint32_t step,
+			 struct certificate_world *mixture)
 {
 	const struct hd_certificate_change *change = world->change;
-	struct certificate_world mixture = {.fabric = world->fabric,
-					    .routes = now,
-					    .certificate = change->mixture[step],
-					    .other = hd_routes_copy(now)};
-	bool right;
+	uint32_t lids = world->fabric->lid_count;
 
 	for (uint32_t i = change->step_base[step]; i < change->step_base[step + 1]; i++) {
-		uint32_t sw = change->entries[i].sw, lid = change->entries[i].lid;
-		hd_routes_row(mixture.other, sw)[lid] = hd_routes_port(world->routes, sw, lid);
+		const struct hd_certificate_entry *entry = &change->entries[i];
+		uint32_t sw = entry->sw, lid = entry->lid;
+		for (uint32_t j = change->step_base[step]; j < i && with_groups(world); j++)
+			if (change->entries[j].sw == sw && change->entries[j].lid == lid)
+				return false;
+		hd_routes_row(mixture->other, sw)[lid] = hd_routes_port(
+		    with_groups(world) && entry->becomes == HD_CERTIFICATE_NARROW ? world->before
+										  : world->routes,
+		    sw, lid);
+		mixture->becomes[(size_t)sw * lids + lid] = (uint8_t)entry->becomes;
 	}
-	right = certificate_oracle(&mixture);
+	return true;
+}
+
+static bool step_proved(const struct certificate_world *world, uint32_t step, struct hd_routes *now,
+			uint8_t *is, uint8_t *becomes)
+{
+	struct certificate_world mixture = {.fabric = world->fabric,
+					    .routes = now,
+					    .certificate = world->change->mixture[step],
+					    .other = hd_routes_copy(now),
+					    .whole = with_groups(world) ? world : NULL,
+					    .is = is,
+					    .becomes = becomes};
+	bool right = take_entries(world, step, &mixture) && certificate_oracle(&mixture);
+
+	memcpy(is, becomes, (size_t)now->switch_count * now->lid_count);
 	for (uint32_t sw = 0; sw < now->switch_count; sw++)
 		memcpy(hd_routes_row(now, sw), hd_routes_row(mixture.other, sw), now->lid_count);
 	hd_routes_free(mixture.other);
 	return right;
 }
 
-static bool same_entries(const struct certificate_world *world, const struct hd_routes *now)
+static bool same_entry(const struct certificate_world *world, const struct hd_routes *now,
+		       unsigned is, uint32_t sw, uint32_t lid)
+{
+	if (hd_routes_port(now, sw, lid) != hd_routes_port(world->routes, sw, lid))
+		return false;
+	for (uint32_t port = 0; with_groups(world) && port < HD_NO_PORT; port++)
+		if (is != HD_CERTIFICATE_AFTER &&
+		    plan_has(world->held, sw, lid, port) != plan_has(world->plan, sw, lid, port))
+			return false;
+	return !with_groups(world) || is == HD_CERTIFICATE_AFTER ||
+	       hd_routes_port(world->before, sw, lid) == hd_routes_port(world->routes, sw, lid);
+}
+
+static bool same_entries(const struct certificate_world *world, const struct hd_routes *now,
+			 const uint8_t *is)
 {
 	uint32_t to;
 	uint8_t port;
@@ -300,7 +375,7 @@ static bool same_entries(const struct certificate_world *world, const struct hd_
 	for (uint32_t sw = 0; sw < now->switch_count; sw++)
 		for (uint32_t lid = 1; lid < now->lid_count; lid++)
 			if (hd_fabric_lid_destination(world->fabric, lid, &to, &port) &&
-			    hd_routes_port(now, sw, lid) != hd_routes_port(world->routes, sw, lid))
+			    !same_entry(world, now, is[(size_t)sw * now->lid_count + lid], sw, lid))
 				return false;
 	return true;
 }
@@ -308,13 +383,17 @@ static bool same_entries(const struct certificate_world *world, const struct hd_
 bool certificate_oracle_change(const struct certificate_world *world)
 {
 	struct hd_routes *now = hd_routes_copy(world->routes);
-	bool right = certificate_oracle(world);
+	size_t entries = (size_t)now->switch_count * now->lid_count;
+	uint8_t *is = calloc(2, entries);
+	bool right =
+	    is && certificate_oracle(world) && plan_fits(world->fabric, world->before, world->held);
 
 	for (uint32_t sw = 0; sw < now->switch_count; sw++)
 		memcpy(hd_routes_row(now, sw), hd_routes_row(world->before, sw), now->lid_count);
 	for (uint32_t step = 0; right && step < world->change->step_count; step++)
-		right = step_proved(world, step, now);
-	right = right && same_entries(world, now);
+		right = step_proved(world, step, now, is, is + entries);
+	right = right && same_entries(world, now, is);
+	free(is);
 	hd_routes_free(now);
 	return right;
 }

@@ -18,8 +18,12 @@ struct certificate_world {
 	struct hd_ar_plan *plan; /* NULL: none */
 	struct hd_certificate *certificate;
 	struct hd_routes *before; /* of a change; NULL: none */
+	struct hd_ar_plan *held; /* on `before`; NULL: none */
 	struct hd_certificate_change *change;
 	struct hd_routes *other; /* a mixture with these tables: packets may get lost */
+	/* Of a mixture with groups, [switch_count * lid_count]: enum hd_certificate_held before and after the step. */
+	const struct certificate_world *whole; /* with the plans; NULL: there are none */
+	uint8_t *is, *becomes;
 	char *topology;
 	size_t topology_length;
 };

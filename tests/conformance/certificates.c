@@ -48,7 +48,7 @@ static const char *const kind_names[KINDS] = {
 struct run {
 	uint64_t random;
 	unsigned certificates, with_plan, no_plan, refused_engines, failed, mutations, lanes;
-	unsigned changes, in_steps, no_change, with_private;
+	unsigned changes, in_steps, no_change, with_private, of_groups, narrowed;
 	unsigned changed[KINDS], broken[KINDS];
 };
 
@@ -74,7 +74,8 @@ static int verify(const struct certificate_world *world, const char **reason)
 
 	for (int file = 0; file < VERIFIER_FILES; file++) {
 		if (file == VERIFIER_TOPOLOGY || (file == VERIFIER_PLAN && !world->plan) ||
-		    (file == VERIFIER_BEFORE && !world->before))
+		    (file == VERIFIER_BEFORE && !world->before) ||
+		    (file == VERIFIER_PLAN_BEFORE && !world->held))
 			continue;
 		FILE *stream = open_text(&bytes[file], &lengths[file]);
 		if (file == VERIFIER_BEFORE)
@@ -89,7 +90,8 @@ static int verify(const struct certificate_world *world, const char **reason)
 		else if (file == VERIFIER_LEVELS)
 			rc |= hd_routes_write_levels(world->fabric, world->routes, stream, NULL);
 		else
-			rc |= hd_ar_write_far(world->plan, world->fabric, stream, NULL);
+			rc |= hd_ar_write_far(file == VERIFIER_PLAN ? world->plan : world->held,
+					      world->fabric, stream, NULL);
 		fclose(stream);
 	}
 	for (int file = 0; file < VERIFIER_FILES; file++)
@@ -167,14 +169,14 @@ static bool change_tables(struct run *run, struct certificate_world *world, enum
 static bool change_plan(struct run *run, struct certificate_world *world, enum kind kind,
 			struct saved *saved)
 {
-	uint32_t sw = world->plan ? below(run, world->plan->switch_count) : 0;
+	const struct hd_ar_plan *plan = world->held && below(run, 2) ? world->held : world->plan;
+	uint32_t sw = plan ? below(run, plan->switch_count) : 0;
 	uint32_t lid = any_lid(run, world->fabric);
-	const struct hd_ar_switch *row = world->plan ? &world->plan->switches[sw] : NULL;
+	const struct hd_ar_switch *row = plan ? &plan->switches[sw] : NULL;
 
 	if (!row || !row->used || !lid)
 		return false;
-	uint32_t number = below(run, row->group_count),
-		 table = below(run, world->plan->table_count);
+	uint32_t number = below(run, row->group_count), table = below(run, plan->table_count);
 	if (hd_ar_group_is_empty(&row->groups[number]))
 		return false;
 	if (kind == ABOVE) {
@@ -249,7 +251,9 @@ static bool change_steps(struct run *run, struct certificate_world *world, enum 
 			return false;
 		struct hd_certificate_entry *entry = &change->entries[below(run, entries)];
 		save(saved, entry, sizeof(*entry));
-		if (below(run, 2))
+		if (below(run, 3) == 0 && (world->plan || world->held))
+			entry->becomes = (enum hd_certificate_held)(1 + below(run, 3));
+		else if (below(run, 2))
 			entry->sw = below(run, fabric->switch_count);
 		else
 			entry->lid = any_lid(run, fabric);
@@ -330,22 +334,52 @@ static void try_plan(struct run *run, struct certificate_world *world, const cha
 	hd_certificate_free(world->certificate);
 }
 
-/* From the tables of one engine to those of another. */
-static void try_change(struct run *run, struct certificate_world *world,
-		       const struct hd_routes *before, const char *what, unsigned mutations)
+/* Tables of an engine, and a plan on them or NULL. */
+struct tables {
+	struct hd_routes *routes;
+	struct hd_ar_plan *plan;
+};
+
+static void release(struct tables *tables)
 {
+	hd_routes_free(tables->routes);
+	hd_ar_plan_free(tables->plan);
+	*tables = (struct tables){0};
+}
+
+static bool narrows(const struct hd_certificate_change *change)
+{
+	for (uint32_t i = 0; i < change->step_base[change->step_count]; i++)
+		if (change->entries[i].becomes != HD_CERTIFICATE_AFTER)
+			return true;
+	return false;
+}
+
+/* From what `before` has, with the plan `held`, to the tables of the world, with the plan `next`; NULL: no groups. */
+static void try_change(struct run *run, struct certificate_world *world,
+		       const struct hd_routes *before, const struct hd_ar_plan *held,
+		       struct hd_ar_plan *next, const char *what, unsigned mutations)
+{
+	const struct hd_ar_certify_change request = {.fabric = world->fabric,
+						     .before = before,
+						     .after = world->routes,
+						     .held = held,
+						     .next = next};
 	const char *reason = "";
 
 	if (before->lid_count != world->routes->lid_count ||
-	    hd_certificate_change_new(world->fabric, before, world->routes, NULL, &world->change,
-				      NULL)) {
+	    hd_ar_certify_change(&request, &world->change, NULL)) {
 		run->no_change++;
 		return;
 	}
 	run->changes++;
 	run->in_steps += world->change->step_count > 1;
+	run->of_groups += held || next;
+	run->narrowed += narrows(world->change);
 	world->certificate = world->change->after;
 	world->before = hd_routes_copy(before);
+	world->held = (struct hd_ar_plan *)(size_t)held;
+	world->plan = next;
 	if (verify(world, &reason)) {
 		run->failed++;
 		printf("FAILED %s: change refused: %s\n", what, reason);
@@ -356,25 +390,44 @@ static void try_change(struct run *run, struct certificate_world *world,
 	hd_routes_free(world->before);
 	world->change = NULL;
 	world->before = NULL;
+	world->held = world->plan = NULL;
 	world->certificate = NULL;
 }
 
-static void try_tables(struct run *run, struct certificate_world *world, const char *what,
-		       unsigned mutations)
+/* Returns the plan on the tables, or NULL. */
+static struct hd_ar_plan *try_tables(struct run *run, struct certificate_world *world,
+				     const char *what, unsigned mutations)
 {
 	const struct hd_ar_request request = {
 	    .fabric = world->fabric, .routes = world->routes, .mode = HD_AR_FREE};
-	int rc;
+	struct hd_ar_plan *plan = NULL;
 
 	try_plan(run, world, what, mutations);
-	rc = hd_ar_plan_new(&request, &world->plan, NULL, NULL);
-	if (!rc)
-		try_plan(run, world, what, mutations);
-	else
+	if (hd_ar_plan_new(&request, &plan, NULL, NULL)) {
 		run->no_plan++;
-	if (!rc)
-		hd_ar_plan_free(world->plan);
+		return NULL;
+	}
+	world->plan = plan;
+	try_plan(run, world, what, mutations);
 	world->plan = NULL;
+	return plan;
+}
+
+/* The tables alone, and with groups before, after, or both. */
+static void try_changes(struct run *run, struct certificate_world *world,
+			const struct tables *before, struct hd_ar_plan *plan, const char *what,
+			unsigned mutations)
+{
+	const bool held = before->plan && before->plan->table_count == 1;
+
+	try_change(run, world, before->routes, NULL, NULL, what, mutations);
+	if (plan && plan->table_count > 1)
+		return;
+	if (held && plan)
+		try_change(run, world, before->routes, before->plan, plan, what, mutations);
+	else if (held || plan)
+		try_change(run, world, before->routes, held ? before->plan : NULL, plan, what,
+			   mutations);
 }
 
 static void try_fabric(struct run *run, uint64_t number, unsigned mutations)
@@ -382,7 +435,7 @@ static void try_fabric(struct run *run, uint64_t number, unsigned mutations)
 	struct sample sample;
 	unsigned engine_count;
 	const struct hd_engine *const *engines = hd_engines(&engine_count);
-	struct hd_routes *before = NULL; /* of the engine before */
+	struct tables before = {0}; /* of the engine before */
 	char what[600];
 
 	if (sample_draw(number, &sample, NULL)) {
@@ -402,13 +455,13 @@ static void try_fabric(struct run *run, uint64_t number, unsigned mutations)
 			run->refused_engines++;
 			continue;
 		}
-		try_tables(run, &world, what, mutations);
-		if (before)
-			try_change(run, &world, before, what, mutations);
-		hd_routes_free(before);
-		before = world.routes;
+		struct hd_ar_plan *plan = try_tables(run, &world, what, mutations);
+		if (before.routes)
+			try_changes(run, &world, &before, plan, what, mutations);
+		release(&before);
+		before = (struct tables){world.routes, plan};
 	}
-	hd_routes_free(before);
+	release(&before);
 	free(world.topology);
 	sample_release(&sample);
 }
@@ -427,8 +480,9 @@ int main(int argc, char **argv)
 	       "several lanes; %u tables without a plan; engines refused %u times\n",
 	       count, run.certificates, run.with_plan, run.with_private, run.lanes, run.no_plan,
 	       run.refused_engines);
-	printf("%u changes, %u of them in several steps; %u without a certificate\n", run.changes,
-	       run.in_steps, run.no_change);
+	printf("%u changes, %u of them in several steps, %u with groups, %u of these narrowed; %u "
+	       "without a certificate\n",
+	       run.changes, run.in_steps, run.of_groups, run.narrowed, run.no_change);
 	printf("%u mutations:", run.mutations);
 	for (unsigned kind = 0; kind < KINDS; kind++)
 		printf(" %s %u of %u%s", kind_names[kind], run.broken[kind], run.changed[kind],

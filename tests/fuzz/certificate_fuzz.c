@@ -68,9 +68,10 @@ static const char certificate[] =
     "end\n";
 
 /* What each program reads. */
-enum { TABLES, ADAPTIVE, PRIVATE, CHANGE, PROGRAMS };
+enum { TABLES, ADAPTIVE, PRIVATE, CHANGE, ADAPTIVE_CHANGE, PROGRAMS };
 
 static char change[4096]; /* the certificate, with a step */
+static char adaptive_change[4096]; /* with steps for groups */
 
 #define WHOLE(text)                                                                                \
 	{                                                                                          \
@@ -80,15 +81,20 @@ static char change[4096]; /* the certificate, with a step */
 static void choose(int program, struct verifier_text texts[VERIFIER_FILES])
 {
 	const struct verifier_text whole[VERIFIER_FILES] = {
-	    WHOLE(certificate), WHOLE(topology), WHOLE(tables),
-	    WHOLE(levels),	WHOLE(plan),	 WHOLE(before),
+	    WHOLE(certificate), WHOLE(topology), WHOLE(tables), WHOLE(levels),
+	    WHOLE(plan),	WHOLE(before),	 WHOLE(plan),
 	};
 
 	memcpy(texts, whole, sizeof(whole));
-	if (program != CHANGE)
+	if (program != CHANGE && program != ADAPTIVE_CHANGE)
 		texts[VERIFIER_BEFORE] = (struct verifier_text){NULL, 0};
-	else
+	else if (program == CHANGE)
 		texts[VERIFIER_CERTIFICATE] = (struct verifier_text){change, strlen(change)};
+	else
+		texts[VERIFIER_CERTIFICATE] =
+		    (struct verifier_text){adaptive_change, strlen(adaptive_change)};
+	if (program != ADAPTIVE_CHANGE)
+		texts[VERIFIER_PLAN_BEFORE] = (struct verifier_text){NULL, 0};
 	if (program == TABLES || program == CHANGE)
 		texts[VERIFIER_PLAN] = (struct verifier_text){NULL, 0};
 	if (program == PRIVATE) {
@@ -105,6 +111,13 @@ static void make_change(void)
 	snprintf(numbers, sizeof(numbers), "%s", strstr(certificate, "lane 0"));
 	memcpy(strstr(numbers, "\n011\n"), "\n021\n", strlen("\n021\n"));
 
+	snprintf(
+	    adaptive_change, sizeof(adaptive_change),
+	    "%.*sstep 1 entries 1\n0x0005 0 n\n%.*sstep 2 entries 2\n0x0001 1\n0x0005 0 t\n%.*s"
+	    "step 3 entries 1\n0x0005 0\n%s",
+	    (int)(sizeof(certificate) - 1 - strlen("end\n")), certificate,
+	    (int)(strlen(numbers) - strlen("end\n")), numbers,
+	    (int)(strlen(numbers) - strlen("end\n")), numbers, numbers);
 	snprintf(change, sizeof(change), "%.*sstep 1 entries 1\n0x0001 1\n%s",
 		 (int)(sizeof(certificate) - 1 - strlen("end\n")), certificate, numbers);
 }

@@ -6,19 +6,47 @@ import random
 import re
 from collections import Counter
 
+import flaps
 import independent_check
 import repair_record
-from fabric_sim import LOG_DUMPS, Simulation
+from fabric_sim import LOG_DUMPS, OpenSM, Simulation, stop
 from flaps import Damage
 from repair_trees import Members, Trees
 from sweep_replay import WANTED, Replay
 
 SWEEP = "[sweep]\nordered = yes\ntimeout_ms = 200\nlimit_ms = 20000\n"
 # How often: a part is lost; all that is lost comes back; OpenSM starts again with another engine, with the same one,
-# and without its state file; hosts join groups, and leave them.
-KINDS = {"lost": 6, "back": 4, "engine": 2, "again": 1, "forgotten": 1, "join": 3, "leave": 2}
+# and without its state file; it is killed, and a standby takes over, perhaps with another engine; hosts join groups,
+# and leave them.
+KINDS = {"lost": 6, "back": 4, "engine": 2, "again": 1, "forgotten": 1, "takeover": 2, "join": 3, "leave": 2}
+ANOTHER = ("engine", "again", "forgotten", "takeover")  # kinds after which another OpenSM is the master
 MOST_DOWN = 6
 SWEEPS_TO_REST = 8
+
+
+HIGHEST = 14  # priority of an OpenSM that starts alone; each that takes over has one less
+
+
+class Standby(OpenSM):
+    """An OpenSM at another host with all files in a folder of its own; it runs when it waits for the master's end."""
+
+    def __init__(self, master, host, engines, folder):
+        super().__init__(master.simulation, engines, options=master.options, heddle_conf=SWEEP,
+                         log_flags=master.log_flags)
+        self.options["sm_priority"] = master.options["sm_priority"] - 1
+        self.host, self.folder = host, folder
+        folder.mkdir()
+        self.conf, self.log_file = folder / "heddle.conf", folder / "osm.log"
+        self.write_heddle_conf(SWEEP)
+        self.waits = True
+
+    def _environment(self):
+        return dict(super()._environment(), SIM_HOST=self.host, OSM_CACHE_DIR=str(self.folder))
+
+    def wait_for(self, text, since=0, timeout=None):
+        text = "Entering STANDBY" if self.waits else text
+        self.waits = False
+        return super().wait_for(text, since) if timeout is None else super().wait_for(text, since, timeout)
 
 
 class Campaign:
@@ -30,6 +58,8 @@ class Campaign:
         self.damage = Damage(simulation, seed)
         self.clock = simulation.folder / "clock"
         self.home = next(node for node, name in self.damage.intact.name.items() if simulation.host in (node, name))
+        self.places = self.hosts_beside(self.home)
+        self.spare(self.places[1:])
         self.fabric, self.tally = self.damage.intact, Counter()
         self.state = repair_record.Switches({}, self.home)
         self.rest()
@@ -38,11 +68,13 @@ class Campaign:
         self.members = self.trees = None
         if groups:
             self.members = Members(simulation, self.home, self.random, groups)
+            for node in self.places[1:]:
+                self.members.hosts.pop(node, None)
             self.trees = Trees({}, {})
             self.event("fill")
 
     def lanes(self):
-        dump = self.simulation.folder / "heddle-sls.dump"
+        dump = self.opensm.folder / "heddle-sls.dump"
         return (independent_check.read_lanes(dump.read_text(), self.fabric) if dump.exists()
                 else independent_check.one_lane)
 
@@ -76,12 +108,49 @@ class Campaign:
             self.damage.apply(name, False)
         return ", ".join(names[:3])
 
+    def hosts_beside(self, home):
+        """Where OpenSM can run: the home, and another host of its switch, if it has one that is no aggregation node."""
+        fabric = self.damage.intact
+        leaf = next(far[0] for near, far in fabric.cable.items() if near[0] == home)
+        aside = flaps.aggregation_nodes(fabric)
+        others = sorted({far[0] for near, far in fabric.cable.items() if near[0] == leaf and far[0] != home and
+                         far[0] not in fabric.switches and far[0] not in aside})
+        return [home, *others[:1]]
+
+    def spare(self, hosts):
+        """OpenSM runs there later: their own cables are not lost."""
+        cable = self.damage.intact.cable
+        for name, part in list(self.damage.parts.items()):
+            if len(part) == 1 and {part[0][0], cable[part[0]][0]} & set(hosts):
+                del self.damage.parts[name]
+
+    def take_over(self):
+        """The master is killed; the standby, which has started before, is the master then."""
+        master, here = self.opensm, self.places.index(self.state.home)
+        self.tally["take-overs"] += 1
+        host = self.places[1 - here]
+        standby = Standby(master, host, self.random.choice(self.engines),
+                          self.simulation.folder / f"standby-{self.tally['take-overs']}")
+        standby.__enter__()
+        master.process.kill()
+        stop(master.process)
+        master.output.close()
+        standby.wait_for("SUBNET UP")
+        self.opensm, self.state.home = standby, host
+        return f"from {master.engines} to {standby.engines}"
+
+    def end(self):
+        """The first OpenSM ends by itself."""
+        if isinstance(self.opensm, Standby):
+            self.opensm.__exit__()
+
     def start_again(self, kind):
         self.opensm.__exit__()
+        self.opensm.options["sm_priority"] = HIGHEST
         if kind == "engine":
             self.opensm.engines = self.random.choice([one for one in self.engines if one != self.opensm.engines])
         if kind == "forgotten":
-            (self.simulation.folder / "heddle-tables").unlink(missing_ok=True)
+            (self.opensm.folder / "heddle-tables").unlink(missing_ok=True)
         self.opensm.__enter__()
         return self.opensm.engines
 
@@ -95,6 +164,8 @@ class Campaign:
             kinds.pop("engine")
         if not self.members:
             del kinds["join"], kinds["leave"]
+        if len(self.places) < 2 or self.opensm.options["sm_priority"] < 2:
+            del kinds["takeover"]
         return self.random.choices(list(kinds), list(kinds.values()))[0]
 
     def event(self, kind=None):
@@ -103,7 +174,7 @@ class Campaign:
         since = len(self.opensm.log())
         what = self.happen(kind)
         self.rest()
-        log = self.opensm.log()[since:]
+        log = self.opensm.log()[0 if kind == "takeover" else since:]
         self.fabric = independent_check.read_fabric(self.simulation.run("ibnetdiscover"))
         replay = Replay(self.state, self.fabric, self.lane_before(kind), self.steps(log), self.trees,
                         self.members and self.members.by_port)
@@ -117,6 +188,8 @@ class Campaign:
     def happen(self, kind):
         if kind in ("join", "leave", "fill"):
             return self.change_members(kind)
+        if kind == "takeover":
+            return self.take_over()
         return self.lose() if kind == "lost" else self.bring_back() if kind == "back" else self.start_again(kind)
 
     def steps(self, log):
@@ -158,7 +231,7 @@ class Campaign:
         if not self.members:
             return []
         faults = []
-        if kind in ("engine", "again", "forgotten"):
+        if kind in ANOTHER:
             faults = self.join_again()
         self.members.remove(log)
         self.trees.members = self.members.by_mlid()
@@ -179,9 +252,10 @@ class Campaign:
         return replay.faults
 
     def lane_before(self, kind):
-        """The lanes in force; of what was not there, those that come. Without the state file nobody knows the former."""
+        """The lanes in force; of what was not there, those that come. Without the state file nobody knows the former; a
+        standby has none of the master's."""
         known, before, after = self.known, self.levels, self.lanes()
-        if kind == "forgotten":
+        if kind in ("forgotten", "takeover"):
             return after
         return lambda switch, lid: (before if lid in known.place and switch in known.switches else after)(switch, lid)
 
@@ -198,12 +272,16 @@ class Campaign:
 def run(netlist, engines, seed, events, report=None, options=None, groups=0):
     """Returns the tally. report(kind, what, faults) is called after each event."""
     with Simulation(netlist, agents=True, clock=True) as simulation:
-        settings = {"qos": "TRUE", "transaction_timeout": 200, "transaction_retries": 3, **(options or {})}
+        settings = {"qos": "TRUE", "transaction_timeout": 200, "transaction_retries": 3, "sm_priority": HIGHEST,
+                    "sminfo_polling_timeout": 200, "polling_retry_number": 2, **(options or {})}
         with simulation.opensm(engines[0], options=settings, heddle_conf=SWEEP, log_flags=LOG_DUMPS) as opensm:
             campaign = Campaign(simulation, opensm, engines, seed, groups)
             kinds = list(events) if not isinstance(events, int) else [None] * events
-            for kind in kinds:
-                outcome = campaign.event(kind)
-                if report:
-                    report(*outcome, campaign)
+            try:
+                for kind in kinds:
+                    outcome = campaign.event(kind)
+                    if report:
+                        report(*outcome, campaign)
+            finally:
+                campaign.end()
             return campaign.tally

@@ -32,6 +32,11 @@ def build_change(tmp_path_factory):
     return build(tmp_path_factory.mktemp("program"), "verify_change")
 
 
+@pytest.fixture(scope="module", name="adaptive_change")
+def build_adaptive_change(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("program"), "verify_adaptive_change")
+
+
 def verify(program, *files, status=0):
     done = subprocess.run([program, *files], capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stdout + done.stderr
@@ -50,7 +55,8 @@ def test_programs_are_short_and_need_no_room():
     for path in TOOLS.glob("*.c"):
         included = set(re.findall(r'#include ["<](.*)[">]', path.read_text()))
         assert all("/" not in name for name in included)
-        assert {name for name in included if not name.startswith("std")} <= {"string.h", "verify_certificate.c"}, path
+        assert {name for name in included if not name.startswith("std")} <= {
+            "string.h", "verify_certificate.c", "verify_adaptive.c"}, path
 
 
 def test_tree(tmp_path, program):
@@ -148,7 +154,51 @@ def test_change(tmp_path, program, change):
     (tmp_path / "other").write_text("".join(rows))
     verify(change, proof, fabric, tmp_path / "other", tables, status=1)
     verify(program, proof, fabric, tables, status=1)  # its steps are not for this program
-    assert "does not go with --plan" in refused("certify", "--before", before, "--plan", before, fabric, tables)
+
+
+def planned(folder, name, fabric, *tables):
+    (folder / name).mkdir()
+    heddle("ar", "plan", fabric, *tables, "-o", folder / name)
+    return folder / name / "heddle.far"
+
+
+def test_change_of_groups(tmp_path, adaptive_change):
+    """Tables and groups of one engine, and those of another; adaptive routing that is switched on, and off."""
+    fabric, tables, _ = routed(tmp_path, "updown", "xgft", "--children", "3,4,2", "--parents", "1,3,2")
+    before, proof = tmp_path / "before", tmp_path / "proof"
+    heddle("route", "-e", "dmodk", fabric, "-o", before)
+    plans = planned(tmp_path, "old", fabric, before), planned(tmp_path, "new", fabric, tables)
+    for old, new in (plans, ("-", plans[1]), (plans[0], "-")):
+        given = [word for option, plan in (("--plan-before", old), ("--plan", new)) if plan != "-"
+                 for word in (option, plan)]
+        heddle("certify", "--before", before, *given, fabric, tables, "-o", proof)
+        assert "proved, steps: 1; 0 pairs" in verify(adaptive_change, proof, fabric, before, tables, "-", old, new)
+    # the step says nothing of one entry
+    text = proof.read_text()
+    count = int(re.search(r"step 1 entries (\d+)\n", text)[1])
+    proof.write_text(re.sub(r"step 1 entries \d+\n.*\n", f"step 1 entries {count - 1}\n", text))
+    assert "changes in no step" in verify(adaptive_change, proof, fabric, before, tables, "-", plans[0], "-", status=1)
+    assert "--plan-before needs --before" in refused("certify", "--plan-before", plans[0], fabric, tables)
+    said = heddle("certify", "--before", before, "--plan-before", plans[1], fabric, tables, "-o", proof, status=FAULTS)[1]
+    assert "the static port is not that of the tables" in said
+
+
+def test_groups_are_narrow_while_tables_change(tmp_path, adaptive_change):
+    """Old groups and new tables would close a credit loop: groups lose ports first."""
+    small, fabric, tables, levels, before, proof = (
+        tmp_path / name for name in ("small", "fabric", "tables", "levels", "before", "proof"))
+    heddle("topo", "generate", "kary-ntree", "--k", "3", "--n", "2", "-o", small)
+    heddle("topo", "convert", "--lmc", "3", small, "-o", fabric)
+    heddle("route", "-e", "multipath", fabric, "-o", tables, "--sl", levels)
+    heddle("route", "-e", "spf", fabric, "-o", before)
+    old, new = planned(tmp_path, "old", fabric, before), planned(tmp_path, "new", fabric, tables, levels)
+    heddle("certify", "--before", before, "--plan-before", old, "--plan", new, fabric, tables, levels, "-o", proof)
+    text = proof.read_text()
+    assert {" n", ""} == set(re.findall(r"^0x\w{4} \d+( [nt]|)$", text, re.MULTILINE))
+    files = fabric, before, tables, levels, old, new
+    assert "proved, steps: 5; 0 pairs" in verify(adaptive_change, proof, *files)
+    proof.write_text(re.sub(r"^(0x\w+ \d+) n$", r"\1", text, count=1, flags=re.MULTILINE))
+    verify(adaptive_change, proof, *files, status=1)
 
 
 def test_bad_use(tmp_path, program):

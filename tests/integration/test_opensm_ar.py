@@ -13,7 +13,7 @@ import fabric_sim
 import schemas
 from ar_sim import differing, missing_blocks, plan_of, programmed, sweep, table_sets
 from emulator import AR_INFO, AR_LFT, EXT_PORT_INFO, GENERAL_INFO, GROUP_TABLE, Emulator
-from fabric_sim import Simulation, generate
+from fabric_sim import Simulation, Topology, generate, wait_until
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
@@ -101,6 +101,36 @@ def test_resync_mends_a_changed_entry(netlist):
             assert sweep(opensm)["sets"] == 2
             assert emulated.tables() == before
             assert sweep(opensm)["sets"] == 0
+
+
+def adaptive_beyond(emulated, last):
+    """Switches with adaptive entries for LIDs above this one."""
+    return {guid for guid, held in emulated.tables().items()
+            for (_, lid), (state, port, _, _) in held["lft"].items()
+            if lid > last and (state != "static" or port != 0xFF)}
+
+
+def test_lids_above_the_highest_one_have_gone(netlist):
+    """The host with the highest LIDs goes: no switch keeps an entry for them. It comes back, and has its entries."""
+    emulated = Emulator()
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        with simulation.opensm("ar_dmodk", options={**fabric_sim.SURE, "lmc": 4}) as opensm:
+            programmed(opensm)
+            before = emulated.tables()
+            fabric = Topology(simulation.discover())
+            host = max(fabric.hosts, key=fabric.lids.get)
+            last = fabric.lids[host][0] - 1
+            wants = adaptive_beyond(emulated, last)
+            assert len(wants) > 10
+            end = next(end for end, peer in fabric.peer.items() if peer[0] == host)
+            simulation.command(f'Unlink "S-{end[0]:016x}"[{end[1]}]')
+            sweep(opensm)
+            wait_until(lambda: not adaptive_beyond(emulated, last), "entries for LIDs that have gone")
+            assert differing(plan_of(simulation), emulated.tables()) == []
+            simulation.command(f'ReLink "S-{end[0]:016x}"[{end[1]}]')
+            sweep(opensm)
+            wait_until(lambda: adaptive_beyond(emulated, last) == wants, "entries of a host that came back")
+            assert emulated.tables() == before
 
 
 def status_of(simulation, fabric, tables, *options, command="status"):

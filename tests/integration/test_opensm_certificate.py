@@ -2,13 +2,17 @@
 """Certificates that the plugin writes, live: programs that share no code with it verify them against the topology and
 the tables that ibsim has, after a sweep, a loss that is repaired, a return, and a lost switch."""
 
+import json
 import re
 import subprocess
+import time
 
 import pytest
 
+import cli_testing
 import emulator
 import fabric_sim
+import schemas
 from ar_sim import differing, plan_of, programmed, sweep
 from cli_testing import SOURCE
 from emulator import Emulator
@@ -59,6 +63,21 @@ def accepted(simulation, opensm, program, since=0):
     return said[1]
 
 
+def status_of(opensm):
+    """What `heddle status` says of certificates, when none is being made."""
+    answers = []
+
+    def is_settled():
+        text = cli_testing.heddle("status", "--socket", opensm.status_socket(), "--json", status=None)[0]
+        answers.append(json.loads(text))
+        said = answers[-1]["parts"]["certificate"]
+        return said["current"] or said["reason"]
+
+    wait_until(is_settled, "a certificate, or a reason")
+    schemas.validate("status", answers[-1])
+    return answers[-1]["parts"]["certificate"]
+
+
 def test_each_change_has_its_certificate(tmp_path, programs):
     program = programs / "verify_certificate"
     netlist = generate(tmp_path, "xgft", "--children=4,4,4", "--parents=1,4,4")
@@ -67,6 +86,10 @@ def test_each_change_has_its_certificate(tmp_path, programs):
         with simulation.opensm("dmodk", heddle_conf=conf) as opensm:
             said = accepted(simulation, opensm, program)
             assert re.match(r"proved, made 20\d\d-\d\d-\d\dT[\d:.]+Z sweep \d+ change 0; 0 pairs", said), said
+            shown, path = status_of(opensm), str(simulation.folder / "fabric.cert")
+            assert shown["summary"] == f"{path} is that of {shown['made']}" and shown["file"] == path
+            assert f"made {shown['made']}\n" in (simulation.folder / "fabric.cert").read_text()
+            assert 0 <= time.time() - shown["written"] < 3600 and shown["wanted"] and not shown["faults"]
             for cables in ([cable(simulation, "S1_3_0", spine_of(simulation, "S1_3_0"))],
                            all_cables(simulation, spine_of(simulation, "S1_2_1"))):
                 since = len(opensm.log())
@@ -121,6 +144,14 @@ def test_a_file_that_cannot_be_written(tmp_path):
                 opensm.sweep()
                 wait_until(lambda: "ERR HD15: certificate: none of " in opensm.log(), "the error")
             assert "No such file or directory; the file of an earlier one stays" in opensm.log()
+            shown = status_of(opensm)
+            assert not shown["current"] and "No such file or directory" in shown["reason"]
+            assert shown["summary"] == f"{path} is that of {shown['made']}, not of the tables in force"
+            assert shown["faults"] == [f"the tables in force have none: {shown['reason']}"]
+            opensm.write_heddle_conf("[heddle]\n")
+            opensm.sweep()
+            text = cli_testing.heddle("status", "--socket", opensm.status_socket(), status=None)[0]
+            assert re.search(r"^certificate off$", text, re.MULTILINE), text
             opensm.write_heddle_conf("[certificate]\nfile = relative\n")
             assert "expected an absolute path" in opensm.sweep()
             assert opensm.log().count("ERR HD15") == 1 and path.read_text() == old

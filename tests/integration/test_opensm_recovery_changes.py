@@ -139,3 +139,52 @@ def test_no_mixture_loops(tmp_path):
                     for one in sets:
                         assert mixture.looping(fabric, one.switch, mixture.take(one)) == []
             assert re.search("fast recovery is off|ERR HD11", opensm.log()) is None
+
+
+def idle_circle(simulation, live, emulated):
+    """A key of one entry. In a pod without hosts it leads from a switch down to a leaf whose group leads up to it again,
+    though its static port does not. No packet of a host comes there."""
+    names, lid = live.topology.names, live.lid(live.topology.hosts[0])
+    leaf = next(switch for name, switch in sorted(names.items()) if name.startswith("S1_2_"))
+    ports = {port: peer for (node, port), (peer, _) in live.topology.peer.items() if node == leaf}
+    state, static, _, group = emulated.tables()[leaf]["lft"][0, lid]
+    assert state != "static"
+    above = next(ports[port] for port in sorted(emulated.tables()[leaf]["groups"][0, 0, group, 0]) if port != static)
+    down = next(port for (node, port), (peer, _) in live.topology.peer.items() if (node, peer) == (above, leaf))
+    return [(above, lid, down)]
+
+
+def test_a_key_that_allows_no_masks(tmp_path):
+    """A key is proved beside adaptive routing, by the packets of hosts. But a packet of a switch itself could come back, so
+    the plan with it allows no masks: fast recovery is off first, and the log says why. After the key the next sweep
+    switches it on again."""
+    emulated = Emulator()
+    with Simulation(generate(tmp_path, *TREE), emulator=emulated) as simulation:
+        emulated.set("all", recovery="notices")
+        emulated.keep_tables()
+        names = recovery_sim.switches(simulation.netlist)
+        simulation.command("\n".join(f'Unlink "S-{guid:016x}"[{port}]' for name, guid in names.items()
+                                     if name.startswith("S1_2_") for port in (1, 2, 3)))
+        with start(simulation) as opensm, Client(socket_of(simulation.folder)) as client:
+            client.greeting()
+            recovering(opensm, emulated)
+            live = Live(simulation)
+            key = idle_circle(simulation, live, emulated)
+            record = simulation.folder / "record"
+            emulated.record(record)
+            since = len(opensm.log())
+            client.set_done(1, key)
+            assert holds(live.tables(), key)
+            assert not any(switch["notices"] or switch["local"] for switch in emulated.masked().values())
+            reason = opensm.wait_for_match(r"ERR HD11: fast recovery is off: (.*)", since).group(1)
+            assert "packets can come back to the switch" in reason and f"LID {key[0][1]}:" in reason, reason
+            emulated.record(None)
+            sets, _ = repair_adaptive.read_sets(record, 0)
+            off = infos_without(sets)
+            first = min(i for i, one in enumerate(sets) if one.attribute != AR_INFO)
+            assert off and all(one in sets[:first] for one in off)
+            assert any(held["enabled"] for held in emulated.tables().values())
+            client.set_done(1, [])
+            sweep(opensm)
+            fabric_sim.wait_until(lambda: has_notices(emulated), "notices after the key")
+            assert opensm.log().count("ERR HD11") == 1

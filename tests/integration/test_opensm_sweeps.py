@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {MISSING}")
 
 EVENTS = ["lost", "back", "engine", "lost", "again", "back", "forgotten"]
 WITH_GROUPS = ["lost", "join", "back", "leave", "engine", "join", "lost", "back"]
+TAKE_OVERS = ["takeover", "lost", "takeover", "back", "join", "takeover", "again"]
 
 
 @pytest.mark.parametrize("fabric, engines, options, groups", [
@@ -34,6 +35,27 @@ def test_changes(tmp_path, fabric, engines, options, groups):
     assert found == []
     assert tally["sweeps in order"] and tally["blocks in order"]
     assert bool(tally["multicast blocks in order"]) == bool(groups)
+
+
+@pytest.mark.parametrize("fabric, engines, groups", [
+    ("two-level", ("dmodk", "updown"), 0), ("two-level-sharp", ("dmodk", "updown"), 0),
+    ("two-level", ("spf", "dmodk"), 4)])
+def test_a_standby_takes_over(tmp_path, fabric, engines, groups):
+    """The master is killed at rest. The standby has other tables where its engine differs, and writes them in order."""
+    netlist = fabric_sim.generate(tmp_path, *flaps.FABRICS[fabric][0])
+    found, done = [], [(None, None, 0)]
+
+    def report(kind, what, faults, campaign):
+        done.append((kind, set(what.split()) & set(engines), campaign.tally["entries in order"]))
+        found.extend(f"{kind} {what}: {one}" for one in faults)
+
+    kinds = [kind for kind in TAKE_OVERS if groups or kind != "join"]
+    tally = sweep_campaign.run(netlist, engines, "standby", kinds, report, groups=groups)
+    assert found == []
+    assert tally["kind takeover"] == 3
+    ordered = [(len(both), after - before) for (_, _, before), (kind, both, after) in zip(done, done[1:])
+               if kind == "takeover"]
+    assert any(count == 2 and entries for count, entries in ordered), ordered
 
 
 def run_tree(folder, options):

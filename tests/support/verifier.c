@@ -86,6 +86,8 @@ int verifier_run(const struct verifier_text texts[VERIFIER_FILES], const char **
 			     name_of(texts, VERIFIER_TABLES),
 			     name_of(texts, VERIFIER_LEVELS),
 			     name_of(texts, VERIFIER_PLAN),
+			     NULL,
+			     NULL,
 			     NULL};
 	verifier_main_fn *program = verifier_certificate_main;
 	int count = texts[VERIFIER_LEVELS].bytes ? 5 : 4;
@@ -93,9 +95,15 @@ int verifier_run(const struct verifier_text texts[VERIFIER_FILES], const char **
 	if (texts[VERIFIER_BEFORE].bytes) {
 		program = verifier_change_main;
 		arguments[3] = name_of(texts, VERIFIER_BEFORE);
-		arguments[5] = arguments[4];
+		arguments[5] = name_of(texts, VERIFIER_LEVELS);
 		arguments[4] = name_of(texts, VERIFIER_TABLES);
 		count++;
+		if (texts[VERIFIER_PLAN].bytes || texts[VERIFIER_PLAN_BEFORE].bytes) {
+			program = verifier_adaptive_change_main;
+			arguments[6] = name_of(texts, VERIFIER_PLAN_BEFORE);
+			arguments[7] = name_of(texts, VERIFIER_PLAN);
+			count = 8;
+		}
 	} else if (texts[VERIFIER_PLAN].bytes) {
 		program = verifier_adaptive_main;
 		count = 6;

@@ -12,6 +12,7 @@ enum verifier_file {
 	VERIFIER_LEVELS,
 	VERIFIER_PLAN,
 	VERIFIER_BEFORE, /* the tables before a change */
+	VERIFIER_PLAN_BEFORE, /* the plan on these */
 	VERIFIER_FILES
 };
 
@@ -20,8 +21,8 @@ struct verifier_text {
 	size_t length;
 };
 
-/* The exit status of verify_change if there are tables before, of verify_adaptive if there is a plan, else of
- * verify_certificate: 0 proved, 1 not proved. *reason says why, until
+/* The exit status of verify_change if there are tables before, of verify_adaptive_change if there are also plans, of
+ * verify_adaptive if there is only a plan, else of verify_certificate: 0 proved, 1 not proved. *reason says why, until
  * the next call. Not for several threads. */
 int verifier_run(const struct verifier_text texts[VERIFIER_FILES], const char **reason);
 

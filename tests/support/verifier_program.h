@@ -15,6 +15,7 @@ typedef int verifier_main_fn(int count, char **arguments);
 verifier_main_fn verifier_certificate_main;
 verifier_main_fn verifier_adaptive_main;
 verifier_main_fn verifier_change_main;
+verifier_main_fn verifier_adaptive_change_main;
 
 FILE *verifier_open(const char *path, const char *mode);
 void *verifier_calloc(size_t count, size_t size);

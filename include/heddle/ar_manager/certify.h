@@ -18,4 +18,20 @@ int hd_ar_certify(const struct hd_fabric *fabric, const struct hd_routes *routes
 		  const struct hd_ar_plan *plan, const struct hd_go_on *go_on,
 		  struct hd_certificate **out, struct hd_error *err);
 
+struct hd_ar_certify_change {
+	const struct hd_fabric *fabric;
+	const struct hd_routes *before, *after; /* in the fabric's shape */
+	const struct hd_ar_plan *held,
+	    *next; /* on `before` and on `after`; NULL: no adaptive routing */
+	const struct hd_go_on *go_on; /* NULL: never stop */
+};
+
+/*
+ * hd_certificate_change_new() where groups change, too. The plans' switches are matched by GUID. Ports of `held` may
+ * lead nowhere, as after a loss. Errors: those of hd_certificate_change_new(); -EINVAL a plan does not belong
+ * to its tables, -ENOTSUP it has private tables (DFP).
+ */
+int hd_ar_certify_change(const struct hd_ar_certify_change *request,
+			 struct hd_certificate_change **out, struct hd_error *err);
+
 #endif

@@ -124,6 +124,7 @@ int hd_ar_unknown(const struct hd_ar_image *want, const struct hd_ar_image *held
  * - AR is on, and part of what the switch holds is not known, or the number of sub-groups changes:
  *   first AR is switched off.
  * - AR is on, and a group that entries use changes its ports: first these entries become static.
+ * - Entries for LIDs above the plan's highest one become static and lead nowhere, if `held` knows of any.
  * - Then groups and AR LFTs that differ; then groups that are no longer used; at last the info, if
  * it differs. The order counts for a switch whose AR is off; where it is on, groups come before
  * entries that use them.

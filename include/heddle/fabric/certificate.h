@@ -65,7 +65,7 @@ struct hd_certificate_request {
 	/*
 	 * NULL, or tables that switches are getting in place of `routes`, in the same shape: a switch has the entry of
 	 * either. Then packets may get lost, by an entry that leads nowhere or at a switch without one, but do not
-	 * go in a circle, and no lane has a credit loop, whichever entries the switches have. Without add_ports.
+	 * go in a circle, and no lane has a credit loop, whichever entries the switches have.
 	 */
 	const struct hd_routes *after;
 };
@@ -81,14 +81,23 @@ struct hd_certificate_request {
 int hd_certificate_new(const struct hd_certificate_request *request, struct hd_certificate **out,
 		       struct hd_error *err);
 
-/* An entry that changes. */
+/* What a switch has for a LID while tables change. Without groups it is the first or the last. */
+enum hd_certificate_held {
+	HD_CERTIFICATE_BEFORE,
+	HD_CERTIFICATE_NARROW, /* the port before, and the ports that the groups before and after both have */
+	HD_CERTIFICATE_TABLES, /* the port after, and these ports */
+	HD_CERTIFICATE_AFTER
+};
+
+/* An entry that changes, and what it is after the step. */
 struct hd_certificate_entry {
 	uint32_t sw, lid;
+	enum hd_certificate_held becomes;
 };
 
 /*
  * A certificate of a change of tables, switch by switch, in steps: all entries of a step are acknowledged before the next
- * step begins. What each switch holds before and after a step is proved together, so any mixture is.
+ * step begins. All ports that each switch has before or after a step are proved together, so any mixture is.
  */
 struct hd_certificate_change {
 	struct hd_certificate *after; /* of the tables after the last step */
@@ -98,21 +107,31 @@ struct hd_certificate_change {
 	struct hd_certificate_entry *entries; /* by step, switch, LID */
 };
 
+struct hd_certificate_change_request {
+	const struct hd_fabric *fabric;
+	/* In the fabric's shape. The service levels of `after` count. */
+	const struct hd_routes *before, *after;
+	/* Adds the ports of the group of an entry before or after the change. NULL: there are no groups. */
+	void (*add_ports)(const void *context, bool after, uint32_t sw, uint32_t lid,
+			  struct hd_port_set *ports);
+	const void *context;
+	const struct hd_go_on *go_on; /* NULL: never stop */
+};
+
 /*
- * Finds steps and makes the certificate, to be freed with hd_certificate_change_free(). Both tables have the fabric's
- * shape, and the service levels of `after` count. One step, if that is sound. Otherwise an entry changes after
- * all changed entries to which its new path leads, and entries that are taken away change last. `go_on` (NULL: never
- * stop). Errors: as hd_certificate_new(); -ELOOP and -EHOSTUNREACH also if these steps are not sound, with the reason.
- * Cost: that of hd_certificate_new() for each step.
+ * Finds steps and makes the certificate, to be freed with hd_certificate_change_free(). One step, if that is sound.
+ * Otherwise an entry changes after all changed entries to which its new paths lead, and entries that are taken away
+ * change last. If that is not sound with groups, the first step narrows them, then ports of the tables change in this
+ * order, and the last step widens groups. Errors: as hd_certificate_new(); -ELOOP and -EHOSTUNREACH also if these steps
+ * are not sound, with the reason. Cost: that of hd_certificate_new() for each step of each of these orders.
  */
-int hd_certificate_change_new(const struct hd_fabric *fabric, const struct hd_routes *before,
-			      const struct hd_routes *after, const struct hd_go_on *go_on,
+int hd_certificate_change_new(const struct hd_certificate_change_request *request,
 			      struct hd_certificate_change **out, struct hd_error *err);
 
 /* NULL is allowed. */
 void hd_certificate_change_free(struct hd_certificate_change *change);
 
-/* As hd_certificate_write(). tools/verify_change checks it. */
+/* As hd_certificate_write(). tools/verify_change checks it, or verify_adaptive_change if there are groups. */
 int hd_certificate_change_write(const struct hd_certificate_change *change,
 				const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
 

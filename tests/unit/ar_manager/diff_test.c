@@ -356,6 +356,56 @@ static void foreign_blocks(void **state)
 }
 
 /* Property: SLs and transports can be limited only where the switch can do it. */
+/* Sends everything to a switch, and counts the blocks of entries from `beyond` on. These come before all others. */
+static uint32_t send_all(struct hd_ar_image *held, const struct hd_ar_image *want, uint32_t beyond)
+{
+	const uint32_t attribute = want->form == HD_AR_FORM_OLD ? HD_AR_LFT_OLD : HD_AR_LFT_REV1;
+	struct hd_ar_changes *changes = NULL;
+	uint32_t count = 0;
+
+	assert_int_equal(hd_ar_diff(want, held, HD_AR_GROUPS_FIRST, &changes), 0);
+	for (uint32_t i = 0; i < changes->count; i++) {
+		const struct hd_ar_mad *mad = &changes->mads[i];
+		const bool counts =
+		    mad->attribute == attribute && (mad->modifier & 0xFFF) >= beyond;
+		assert_true(!counts || changes->step[i] == 0);
+		assert_true(hd_ar_image_store(held, mad));
+		count += counts;
+	}
+	hd_ar_changes_free(changes);
+	return count;
+}
+
+/* LIDs above the highest one have gone: a switch that is known to have entries for them gets each such block once. */
+static void lids_that_have_gone(void **state)
+{
+	static const enum hd_ar_form forms[] = {HD_AR_FORM_REV1, HD_AR_FORM_OLD};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct scene scene = scene_of(0, 1, forms[i], 100, NULL);
+		struct hd_ar_plan fewer = *scene.plan;
+		fewer.lid_count = 33;
+		struct hd_ar_image *large = want_of(scene.plan, 0), *held = empty_switch(large),
+				   *small = want_of(&fewer, 0);
+		assert_true(large->lft_blocks > small->lft_blocks);
+		send_all(held, large, large->lft_blocks);
+		assert_int_equal(send_all(held, small, small->lft_blocks),
+				 large->lft_blocks - small->lft_blocks);
+		for (uint32_t lid = 33; lid < scene.plan->lid_count; lid++) {
+			struct hd_ar_entry entry;
+			decode_lft(held, lid, &entry);
+			assert_int_equal(entry.state, HD_AR_STATIC);
+			assert_int_equal(entry.port, hd_ar_quirks_default.unreachable_port);
+		}
+		assert_holds(held, small);
+		hd_ar_image_free(large);
+		hd_ar_image_free(small);
+		hd_ar_image_free(held);
+		scene_end(&scene);
+	}
+}
+
 static void settings(void **state)
 {
 	struct hd_ar_settings few = {.sl_mask = 0x0002, .transport_disable = HD_AR_TRANSPORT_UD};
@@ -373,9 +423,13 @@ static void settings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(first_programming), cmocka_unit_test(changes_are_few_and_safe),
-	    cmocka_unit_test(unknown_and_off),	 cmocka_unit_test(foreign_blocks),
-	    cmocka_unit_test(settings),		 cmocka_unit_test(one_link),
+	    cmocka_unit_test(first_programming),
+	    cmocka_unit_test(changes_are_few_and_safe),
+	    cmocka_unit_test(unknown_and_off),
+	    cmocka_unit_test(foreign_blocks),
+	    cmocka_unit_test(settings),
+	    cmocka_unit_test(one_link),
+	    cmocka_unit_test(lids_that_have_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
