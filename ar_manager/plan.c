@@ -132,6 +132,8 @@ int hd_ar_plan_new(const struct hd_ar_request *request, struct hd_ar_plan **out,
 {
 	int rc = check_shapes(request, err);
 
+	if (!rc)
+		rc = hd_routes_refuse_maps(request->routes, "plans of adaptive routing", err);
 	notes_begin(request);
 	if (!rc)
 		rc = request->algorithm == HD_AR_AUTO ? plan_auto(request, out, loop, err)

@@ -337,8 +337,10 @@ int lane_graphs_init(struct lane_graphs *graphs, const struct hd_fabric *fabric,
 		     const struct hd_go_on *go_on, struct hd_error *err)
 {
 	*graphs = (struct lane_graphs){.fabric = fabric, .used = hd_routes_lanes(fabric, tables)};
-	int rc = allocate(graphs, tables) ? hd_error_no_memory(err) : 0;
+	int rc = hd_routes_refuse_maps(tables, "repairs and keys", err);
 
+	if (!rc && allocate(graphs, tables))
+		rc = hd_error_no_memory(err);
 	if (!rc)
 		rc = collect(graphs, threads, go_on, err);
 	return rc ? rc : order(graphs, name, go_on, err);
@@ -352,7 +354,10 @@ int lane_graphs_init_adaptive(struct lane_graphs *graphs, const struct hd_fabric
 	    .fabric = fabric, .routes = tables, .plan = plan, .threads = threads};
 
 	*graphs = (struct lane_graphs){.fabric = fabric, .used = hd_routes_lanes(fabric, tables)};
-	int rc = allocate(graphs, tables) ? hd_error_no_memory(err) : 0;
+	int rc = hd_routes_refuse_maps(tables, "repairs and keys", err);
+
+	if (!rc && allocate(graphs, tables))
+		rc = hd_error_no_memory(err);
 	if (!rc)
 		rc = hd_ar_collect(&request, graphs->lanes, err);
 	return rc ? rc : order(graphs, name, NULL, err);

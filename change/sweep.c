@@ -21,8 +21,12 @@ struct hd_sweep {
 int hd_sweep_new(const struct hd_sweep_request *request, struct hd_sweep **out,
 		 struct hd_error *err)
 {
-	struct hd_sweep *sweep = calloc(1, sizeof(*sweep));
+	const struct hd_routes *tables = request->held->maps ? request->held : request->wanted;
+	struct hd_sweep *sweep;
 
+	if (hd_routes_refuse_maps(tables, "ordered sweeps", err))
+		return -ENOTSUP;
+	sweep = calloc(1, sizeof(*sweep));
 	if (!sweep)
 		return hd_error_no_memory(err);
 	sweep->request = *request;

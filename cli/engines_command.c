@@ -28,8 +28,9 @@ static json_t *policies(const struct hd_engine *engine)
 static json_t *facts(const struct hd_engine *engine)
 {
 	json_t *object =
-	    json_pack("{s:s, s:b, s:b, s:b, s:b, s:b, s:b}", "description", engine->description,
-		      "needs_tree", engine->needs_tree, "one_lane", engine->one_lane, "own_lanes",
+	    json_pack("{s:s, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "description",
+		      engine->description, "needs_tree", engine->needs_tree, "needs_grid",
+		      engine->needs_grid, "one_lane", engine->one_lane, "own_lanes",
 		      engine->own_lanes, "shortest_paths", engine->shortest_paths, "keeps_entries",
 		      engine->keeps_entries, "takes_keys", engine->takes_keys != 0);
 
@@ -37,7 +38,7 @@ static json_t *facts(const struct hd_engine *engine)
 }
 
 /*
- * Adds to each engine of a catalogue_json() list: description, needs_tree, one_lane, own_lanes,
+ * Adds to each engine of a catalogue_json() list: description, needs_tree, needs_grid, one_lane, own_lanes,
  * shortest_paths, keeps_entries, takes_keys, policies: [{name, summary, used}]. Takes over the
  * list; NULL: no memory.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * auto: the one of dmodk, updown, spf and turns whose tables have the highest effective bisection
+ * auto: the one of dmodk, updown, spf, turns and rings whose tables have the highest effective bisection
  * bandwidth (bisections.h). All route, and the log has the remarks of the one that is taken. turns takes part where spf
- * lacks lanes and the fabric is no tree.
+ * lacks lanes and the fabric is no tree, rings on any torus or mesh.
  * On a regular fat tree from which nothing is missing dmodk is known to be the best, and the others
  * do not route. spf, which knows neither roots nor I/O nodes, takes no part where the policy names
  * some, unless the others refuse. On one lane paths between hosts can make room for aggregation nodes,
@@ -86,7 +86,7 @@ static void held_log_release(struct held_log *held)
 /* The engines among which `auto` chooses, and what the tables of each are worth on a fabric. */
 
 /* In the order in which they are preferred if their tables are worth about the same. */
-enum { CONTEST_DMODK, CONTEST_UPDOWN, CONTEST_SPF, CONTEST_TURNS, CONTEST_ENGINES };
+enum { CONTEST_DMODK, CONTEST_UPDOWN, CONTEST_SPF, CONTEST_TURNS, CONTEST_RINGS, CONTEST_ENGINES };
 
 struct contest_engine {
 	const struct hd_engine *engine;
@@ -119,10 +119,9 @@ struct contest_way {
 _Static_assert(CONTEST_ENGINES < BISECTIONS_TABLES, "the tables in place are measured, too");
 
 static const struct hd_engine *const entrants[CONTEST_ENGINES] = {
-    [CONTEST_DMODK] = &hd_engine_dmodk,
-    [CONTEST_UPDOWN] = &hd_engine_updown,
-    [CONTEST_SPF] = &hd_engine_spf,
-    [CONTEST_TURNS] = &hd_engine_turns,
+    [CONTEST_DMODK] = &hd_engine_dmodk, [CONTEST_UPDOWN] = &hd_engine_updown,
+    [CONTEST_SPF] = &hd_engine_spf,	[CONTEST_TURNS] = &hd_engine_turns,
+    [CONTEST_RINGS] = &hd_engine_rings,
 };
 
 /* Released with contest_release(). It must not be copied or moved. */
@@ -253,7 +252,21 @@ static int contest_complete(struct contest *contest, unsigned number, bool afres
 	return rc;
 }
 
-/* The engine to take: the first whose tables are worth at most CONTEST_EQUAL less than the best.
+/* Tables of rings are repaired only by sweeps, and have no adaptive routing (heddle/fabric/lane_maps.h): they have to be
+ * better by so much more. */
+#define CONTEST_RINGS_LESS .002
+
+/* What the tables of an engine count for; negative: it has none. */
+static double contest_value(const struct contest *contest, unsigned number)
+{
+	const struct contest_engine *own = &contest->engines[number];
+
+	if (!own->routes)
+		return -1;
+	return number == CONTEST_RINGS ? own->worth - CONTEST_RINGS_LESS : own->worth;
+}
+
+/* The engine to take: the first whose tables count for at most CONTEST_EQUAL less than the best.
  * CONTEST_ENGINES: all have refused. */
 static unsigned contest_best(const struct contest *contest)
 {
@@ -261,10 +274,10 @@ static unsigned contest_best(const struct contest *contest)
 	unsigned number = 0;
 
 	for (unsigned i = 0; i < CONTEST_ENGINES; i++)
-		if (contest->engines[i].routes && contest->engines[i].worth > best)
-			best = contest->engines[i].worth;
+		if (contest_value(contest, i) > best)
+			best = contest_value(contest, i);
 	while (number < CONTEST_ENGINES && (!contest->engines[number].routes ||
-					    contest->engines[number].worth < best - CONTEST_EQUAL))
+					    contest_value(contest, number) < best - CONTEST_EQUAL))
 		number++;
 	return number;
 }
@@ -435,11 +448,14 @@ static int look_for_intact_tree(const struct hd_route_request *request, bool *in
 	return rc == -ENOMEM ? hd_error_no_memory(err) : 0;
 }
 
-/* With enough lanes spf is as good, and on trees, damaged ones too, dmodk or updown. */
-static bool wants_turns(const struct contest *contest)
+/* On trees, damaged ones too, dmodk or updown are as good; elsewhere spf is as good as turns if there are enough lanes. */
+static bool takes_part(const struct contest *contest, unsigned number)
 {
+	if (number < CONTEST_TURNS)
+		return true;
 	return balance_plan_hosts_everywhere(contest->request->fabric) &&
-	       !contest->engines[CONTEST_DMODK].routes && !contest->engines[CONTEST_SPF].routes;
+	       !contest->engines[CONTEST_DMODK].routes &&
+	       (number == CONTEST_RINGS || !contest->engines[CONTEST_SPF].routes);
 }
 
 /* Tries all engines that have not been tried, until one is known to be the best. */
@@ -452,7 +468,7 @@ static int try_all(struct contest *contest, bool intact, bool afresh, struct hd_
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && !enough && i < CONTEST_ENGINES; i++) {
-		if (!contest->engines[i].tried && (i != CONTEST_TURNS || wants_turns(contest)))
+		if (!contest->engines[i].tried && takes_part(contest, i))
 			rc = contest_try(contest, i, way, err);
 		enough = (intact && contest->engines[CONTEST_DMODK].routes) ||
 			 (only_trees && i >= CONTEST_UPDOWN &&
@@ -574,9 +590,9 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 const struct hd_engine hd_engine_auto = {
     .name = "auto",
-    .summary = "the best engine for the fabric: dmodk, updown, spf or turns",
+    .summary = "the best engine for the fabric: dmodk, updown, spf, turns or rings",
     .description =
-	"The one of dmodk, updown, spf and turns whose tables have the highest "
+	"The one of dmodk, updown, spf, turns and rings whose tables have the highest "
 	"effective bisection bandwidth, by a few hundred random bisections. On an intact regular "
 	"fat tree that is dmodk. The choice stays as long as its tables are in place, "
 	"unless that engine refuses the fabric, or many links have come or gone and "

@@ -94,6 +94,8 @@ static void drop_the_rest(struct hd_routes *routes)
 	free(routes->sl);
 	routes->sl = NULL;
 	memset(routes->sl2vl, 0, sizeof(routes->sl2vl));
+	hd_lane_maps_free(routes->maps);
+	routes->maps = NULL;
 	routes->chosen[0] = '\0';
 	routes->chosen_for = 0;
 }

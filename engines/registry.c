@@ -9,6 +9,7 @@ static const struct hd_engine *const engines[] = {
     &hd_engine_updown,
     &hd_engine_spf,
     &hd_engine_turns,
+    &hd_engine_rings,
     &hd_engine_multipath,
     &hd_engine_dfp,
     &hd_engine_auto,

@@ -103,6 +103,7 @@ int routes_carry(const struct hd_routes *from, const struct routes_origin *origi
 #define SERVICE_LEVELS 16u
 #define SERVICE_VL_NONE 15u /* no lane for data */
 #define SERVICE_MAP_HEAD "SL to VL:"
+#define SERVICE_LANES_HEAD "Virtual lanes at switch guid "
 #define SERVICE_SWITCH_HEAD "Service levels at switch guid "
 
 #endif

@@ -125,6 +125,15 @@ static bool start_levels(const struct hd_routes *from, struct hd_routes *to)
 	return to->sl != NULL;
 }
 
+static bool carry_maps(const struct hd_routes *from, const struct routes_origin *origin,
+		       struct hd_routes *to)
+{
+	if (!from->maps)
+		return true;
+	to->maps = hd_lane_maps_carry(from->maps, origin->row, to->switch_count);
+	return to->maps != NULL;
+}
+
 static bool carry_ranks(const struct hd_routes *from, const struct routes_origin *origin,
 			struct hd_routes *to)
 {
@@ -143,7 +152,8 @@ int routes_carry(const struct hd_routes *from, const struct routes_origin *origi
 	uint32_t count;
 	struct run *runs = list_runs(from, origin, to, &count);
 
-	if (!runs || !start_levels(from, to) || !carry_ranks(from, origin, to)) {
+	if (!runs || !start_levels(from, to) || !carry_ranks(from, origin, to) ||
+	    !carry_maps(from, origin, to)) {
 		free(runs);
 		return -ENOMEM;
 	}
@@ -213,7 +223,9 @@ struct hd_routes *hd_routes_copy(const struct hd_routes *routes)
 	copy->rank = routes->rank
 			 ? copy_array(routes->rank, routes->switch_count * sizeof(*copy->rank))
 			 : NULL;
-	if (copy->lft && !copy->sl == !routes->sl && !copy->rank == !routes->rank)
+	copy->maps = routes->maps ? hd_lane_maps_copy(routes->maps) : NULL;
+	if (copy->lft && !copy->sl == !routes->sl && !copy->rank == !routes->rank &&
+	    !copy->maps == !routes->maps)
 		return copy;
 	hd_routes_free(copy);
 	return NULL;
@@ -226,51 +238,73 @@ void hd_routes_free(struct hd_routes *routes)
 	free(routes->lft);
 	free(routes->sl);
 	free(routes->rank);
+	hd_lane_maps_free(routes->maps);
 	hd_tree_labels_release(routes->labels);
 	free(routes);
 }
 
-uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes *routes)
+int hd_routes_refuse_maps(const struct hd_routes *routes, const char *what, struct hd_error *err)
+{
+	if (!routes || !routes->maps)
+		return 0;
+	return hd_error_set(err, -ENOTSUP,
+			    "there are no %s for routes that change their virtual lane on the way",
+			    what);
+}
+
+/* The lanes of these service levels. */
+static uint16_t lanes_of(const struct hd_routes *routes, uint32_t levels)
 {
 	uint32_t lanes = 0;
 
+	if (routes->maps)
+		return hd_lane_maps_lanes(routes->maps, (uint16_t)levels);
+	for (; levels; levels &= levels - 1)
+		lanes |= 1u << (routes->sl2vl[__builtin_ctz(levels)] & 15);
+	return (uint16_t)lanes;
+}
+
+uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	uint32_t levels = 0;
+
 	if (!routes->sl)
-		return (uint16_t)(1u << (routes->sl2vl[0] & 15));
+		return lanes_of(routes, 1);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		bool sends = hd_has_adapters(fabric, sw);
 		for (uint32_t lid = 1; sends && lid < fabric->lid_count; lid++) {
 			uint32_t owner = fabric->lid_owner[lid];
 			if (owner != HD_NONE && !hd_is_switch(fabric, fabric->port_node[owner]))
-				lanes |= 1u << (hd_routes_vl(routes, sw, lid) & 15);
+				levels |= 1u << hd_routes_sl(routes, sw, lid);
 		}
 	}
-	return (uint16_t)lanes;
+	return lanes_of(routes, levels);
 }
 
-static uint32_t lanes_to(const struct hd_fabric *fabric, const struct hd_routes *routes,
-			 uint32_t port)
+static uint32_t levels_to(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			  uint32_t port)
 {
-	uint32_t lanes = 0, first = fabric->lid[port];
+	uint32_t levels = 0, first = fabric->lid[port];
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
 			continue;
 		for (uint32_t lid = first; lid < first + hd_port_lid_count(fabric, port); lid++)
-			lanes |= 1u << (hd_routes_vl(routes, sw, lid) & 15);
+			levels |= 1u << hd_routes_sl(routes, sw, lid);
 	}
-	return lanes;
+	return levels;
 }
 
 uint16_t hd_routes_router_lanes(const struct hd_fabric *fabric, const struct hd_routes *routes)
 {
-	uint32_t lanes = 0;
+	uint32_t levels = 0;
 
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t port = fabric->host_port[host];
 		if (fabric->node_type[fabric->port_node[port]] == HD_ROUTER)
-			lanes |= lanes_to(fabric, routes, port);
+			levels |= levels_to(fabric, routes, port);
 	}
-	return (uint16_t)lanes;
+	return lanes_of(routes, levels);
 }
 
 /* For each LID of `fabric`: the LID under which `from` knew the same (port GUID, offset), or 0. */
@@ -345,6 +379,8 @@ uint64_t hd_routes_count_missing(const struct hd_fabric *fabric, const struct hd
 bool hd_routes_equal(const struct hd_routes *a, const struct hd_routes *b)
 {
 	if (!same_shape(a, b) || !a->sl != !b->sl || memcmp(a->sl2vl, b->sl2vl, sizeof(a->sl2vl)))
+		return false;
+	if (!a->maps != !b->maps || (a->maps && !hd_lane_maps_equal(a->maps, b->maps)))
 		return false;
 	size_t bytes = (size_t)a->switch_count * a->stride;
 	return !memcmp(a->lft, b->lft, bytes) && (!a->sl || !memcmp(a->sl, b->sl, bytes));

@@ -95,12 +95,24 @@ static void put_rows(struct output *output, const struct hd_routes *routes, cons
 		put(output, rows + (size_t)row * routes->stride, routes->lid_count);
 }
 
+static void put_maps(struct output *output, const struct hd_lane_maps *maps)
+{
+	if (!maps)
+		return;
+	put_number(output, maps->count, 4);
+	put(output, maps->lanes, maps->count * sizeof(*maps->lanes));
+	for (uint32_t row = 0; row < maps->switch_count; row++)
+		put_number(output, maps->ports[row], 4);
+	for (size_t i = 0; i < maps->base[maps->switch_count]; i++)
+		put_number(output, maps->map[i], 2);
+}
+
 static void put_set(struct output *output, const struct hd_stored_tables *set)
 {
 	const struct hd_routes *routes = set->routes;
-	unsigned flags = (routes->sl ? STORED_HAS_LEVELS : 0u) |
-			 (routes->rank ? STORED_HAS_RANKS : 0u) |
-			 (routes->labels ? STORED_HAS_LABELS : 0u);
+	unsigned flags =
+	    (routes->sl ? STORED_HAS_LEVELS : 0u) | (routes->rank ? STORED_HAS_RANKS : 0u) |
+	    (routes->labels ? STORED_HAS_LABELS : 0u) | (routes->maps ? STORED_HAS_MAPS : 0u);
 
 	put_text(output, routes->engine, sizeof(routes->engine));
 	put_text(output, routes->chosen, sizeof(routes->chosen));
@@ -114,6 +126,7 @@ static void put_set(struct output *output, const struct hd_stored_tables *set)
 	put_names(output, set);
 	put_rows(output, routes, routes->lft);
 	put_rows(output, routes, routes->sl);
+	put_maps(output, routes->maps);
 }
 
 static const struct hd_tree_labels *labels_of(const struct hd_stored_state *state)
@@ -123,6 +136,14 @@ static const struct hd_tree_labels *labels_of(const struct hd_stored_state *stat
 	for (uint32_t i = 0; !labels && i < state->count; i++)
 		labels = state->sets[i]->routes->labels;
 	return labels;
+}
+
+static uint32_t version_of(const struct hd_stored_state *state)
+{
+	for (uint32_t i = 0; i < state->count; i++)
+		if (state->sets[i]->routes->maps)
+			return STORED_VERSION;
+	return STORED_VERSION_PLAIN;
 }
 
 static void put_all(struct output *output, const struct hd_stored_state *state)
@@ -139,7 +160,7 @@ int hd_stored_state_write(const struct hd_stored_state *state, FILE *stream, str
 	uint8_t header[STORED_HEADER_BYTES] = STORED_MAGIC;
 
 	put_all(&count, state);
-	encode(STORED_VERSION, 4, header + 8);
+	encode(version_of(state), 4, header + 8);
 	encode(state->count, 4, header + 12);
 	encode(count.checksum.length, 8, header + 16);
 	encode(stored_checksum_end(&count.checksum), 8, header + 24);
@@ -154,6 +175,7 @@ int hd_stored_state_write(const struct hd_stored_state *state, FILE *stream, str
 #define PLACES_MAX (1u << 20) /* of one level of a tree */
 #define LABEL_BYTES (24u + 2u * HD_TREE_FANOUT)
 #define ROWS_MAX 0x20000u
+#define MAPS_MAX 65536u
 #define LANES 15u /* data lanes: VL 0 to 14 */
 
 /* What is left to read. */
@@ -425,6 +447,68 @@ static bool allocate(struct hd_stored_tables *set, uint32_t rows, uint32_t colum
 	       !(flags & STORED_HAS_RANKS) == !routes->rank;
 }
 
+static bool check_maps(const struct hd_lane_maps *maps)
+{
+	for (uint32_t i = 0; i < maps->count; i++)
+		for (unsigned level = 0; level < HD_LANE_LEVELS; level++)
+			if (maps->lanes[i][level] >= LANES)
+				return false;
+	for (size_t i = 0; i < maps->base[maps->switch_count]; i++)
+		if (maps->map[i] >= maps->count)
+			return false;
+	return true;
+}
+
+/* Makes maps for rows with so many ports each. */
+static int take_pairs(struct input *input, struct hd_routes *routes, const uint8_t *lanes,
+		      uint32_t count, const uint32_t *ports)
+{
+	uint16_t number;
+
+	routes->maps = hd_lane_maps_new_for(ports, routes->switch_count, lanes);
+	if (!routes->maps)
+		return hd_error_no_memory(input->err);
+	for (uint32_t i = 1; i < count; i++) {
+		if (hd_lane_maps_number(routes->maps, lanes + (size_t)i * HD_LANE_LEVELS, &number))
+			return hd_error_no_memory(input->err);
+		if (number != i)
+			return bad(input, "it has the same map of virtual lanes twice");
+	}
+	for (size_t i = 0; i < routes->maps->base[routes->switch_count] && !input->cut; i++)
+		routes->maps->map[i] = (uint16_t)take_number(input, 2);
+	return input->cut || !check_maps(routes->maps)
+		   ? bad(input, "its maps of virtual lanes are not possible")
+		   : 0;
+}
+
+static int take_maps(struct input *input, struct hd_routes *routes)
+{
+	const uint32_t rows = routes->switch_count, count = (uint32_t)take_number(input, 4);
+
+	if (input->cut || !count || count > MAPS_MAX || count > input->left / HD_LANE_LEVELS)
+		return bad(input, "its maps of virtual lanes are not possible");
+	uint8_t *lanes = malloc((size_t)count * HD_LANE_LEVELS);
+	uint32_t *ports = calloc(rows + 1u, sizeof(*ports));
+	uint64_t pairs = 0;
+	int rc = lanes && ports ? 0 : hd_error_no_memory(input->err);
+
+	if (!rc)
+		take_bytes(input, lanes, (size_t)count * HD_LANE_LEVELS);
+	for (uint32_t row = 0; !rc && row < rows; row++) {
+		ports[row] = (uint32_t)take_number(input, 4);
+		if (ports[row] > HD_PORTS_MAX + 1u)
+			rc = bad(input, "its maps of virtual lanes are not possible");
+		pairs += (uint64_t)ports[row] * ports[row];
+	}
+	if (!rc && pairs > input->left / 2)
+		rc = bad(input, "its maps of virtual lanes are cut off");
+	if (!rc)
+		rc = take_pairs(input, routes, lanes, count, ports);
+	free(lanes);
+	free(ports);
+	return rc;
+}
+
 static int take_tables(struct input *input, struct hd_stored_tables *set)
 {
 	struct hd_routes names = {0};
@@ -455,6 +539,11 @@ static int take_tables(struct input *input, struct hd_stored_tables *set)
 	if (input->cut || !check_names(set) || !check_entries(set) || !check_levels(routes))
 		return bad(input, "its tables name switches, ports or service levels that are not "
 				  "possible");
+	if (flags & STORED_HAS_MAPS) {
+		int rc = take_maps(input, routes);
+		if (rc)
+			return rc;
+	}
 	return (int)(flags & STORED_HAS_LABELS);
 }
 

@@ -13,7 +13,9 @@
  *	         chosen (not in version 1), 256 bytes options, u64 policy, u32 rows, u32 columns, u32
  *	         flags, 16 bytes lanes of the service levels; for each row u64 GUID; for each row u8
  *	         ports; for each column u64 owner; for each column u16 offset; if it has ranks, for
- *	         each row u32 rank; the rows; if it has service levels, their rows
+ *	         each row u32 rank; the rows; if it has service levels, their rows; if lanes depend on
+ *	         ports (version 3), u32 number of maps, for each 16 bytes lanes, for each row u32 ports,
+ *	         for each row and pair of its ports u16 map
  */
 #ifndef FABRIC_STORED_FORMAT_H
 #define FABRIC_STORED_FORMAT_H
@@ -24,11 +26,17 @@
 #include <string.h>
 
 #define STORED_MAGIC "HDTABLES"
-#define STORED_VERSION 2u
+#define STORED_VERSION 3u
+#define STORED_VERSION_PLAIN 2u /* without lanes that depend on ports */
 #define STORED_HEADER_BYTES 32u
 #define STORED_LABELS_WHOLE 0x80000000u
 
-enum stored_flags { STORED_HAS_LEVELS = 1, STORED_HAS_RANKS = 2, STORED_HAS_LABELS = 4 };
+enum stored_flags {
+	STORED_HAS_LEVELS = 1,
+	STORED_HAS_RANKS = 2,
+	STORED_HAS_LABELS = 4,
+	STORED_HAS_MAPS = 8
+};
 
 /* A number that differs if any byte does, for accidents only. Zero-initialise; add bytes in any
  * portions; the last step adds their number. */

@@ -178,7 +178,13 @@ static int walk(struct holder *holder, const struct hd_fabric *fabric,
 	if (between_hosts && routes->sl)
 		path->sl = routes->sl[(size_t)entry * routes->stride + path->lid] & 15;
 	path->vl = routes->sl2vl[path->sl];
-	return find_links(holder, fabric, routes, path);
+	int rc = find_links(holder, fabric, routes, path);
+	if (!rc && routes->maps && path->switch_count > 1)
+		path->vl =
+		    hd_lane_maps_get(routes->maps, entry,
+				     hd_port_number(fabric, hd_fabric_entry(fabric, set->source)),
+				     hd_routes_port(routes, entry, path->lid))[path->sl];
+	return rc;
 }
 
 static bool same_links(const struct hd_path *a, const struct hd_path *b)

@@ -26,6 +26,8 @@ int hd_ar_collect(const struct hd_ar_proof_request *request,
 	struct proving proving;
 	int rc = proving_check(request, err);
 
+	if (!rc)
+		rc = hd_routes_refuse_maps(request->routes, "proofs of adaptive routing", err);
 	if (rc)
 		return rc;
 	if (request->plan && request->plan->table_count > 1)

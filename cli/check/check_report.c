@@ -117,10 +117,16 @@ static void print_walk(const struct check_view *view, const struct hd_fault *fau
 
 static void print_credit_loop(const struct check_view *view, const struct hd_fault *fault)
 {
-	printf("credit loop on VL %u, a cycle of %" PRIu32 " links:\n", fault->vl,
-	       fault->path_length);
+	if (fault->lanes)
+		printf("credit loop over lanes, a cycle of %" PRIu32 " links:\n",
+		       fault->path_length);
+	else
+		printf("credit loop on VL %u, a cycle of %" PRIu32 " links:\n", fault->vl,
+		       fault->path_length);
 	for (uint32_t i = 0; i < fault->path_length; i++) {
 		printf("    ");
+		if (fault->lanes)
+			printf("VL %u ", fault->lanes[i]);
 		print_link(view->fabric, fault->path[i]);
 		putchar('\n');
 	}

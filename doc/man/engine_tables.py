@@ -23,10 +23,13 @@ def enumeration(names):
 
 
 def fabrics(engine):
-    return "fat trees; others are refused" if engine["needs_tree"] else "all"
+    kind = "fat trees" if engine["needs_tree"] else "tori and meshes" if engine["needs_grid"] else None
+    return f"{kind}; others are refused" if kind else "all"
 
 
 def lanes(engine):
+    if engine["needs_grid"]:
+        return "two on rings; rarely three"
     return "one" if engine["one_lane"] else "those that there are" if engine["own_lanes"] else "as many as needed"
 
 
@@ -108,7 +111,7 @@ def readme_engines(engines):
     lines = ["| engine | paths | fabrics | virtual lanes |", "|---|---|---|---|"]
     for engine in engines:
         lines.append(f"| `{engine['name']}` | {engine['summary']} | "
-                     f"{'fat trees' if engine['needs_tree'] else 'all'} | {lanes(engine)} |")
+                     f"{fabrics(engine).split(';')[0]} | {lanes(engine)} |")
     return lines
 
 
@@ -117,7 +120,7 @@ def readme_policies(engines):
     columns = {}
     for engine in engines:
         columns.setdefault(tuple(policy["used"] for policy in engine["policies"]), []).append(engine["name"])
-    heads = [", ".join(f"`{name}`" for name in names) for names in columns.values()]
+    heads = [" ".join(f"`{name}`" for name in names) for names in columns.values()]
     lines = ["| option | " + " | ".join(heads) + " | meaning |", "|---" * (len(heads) + 2) + "|"]
     for name, summary, users_of in policies(engines):
         marks = " | ".join("yes" if names[0] in users_of else "-" for names in columns.values())

@@ -13,6 +13,7 @@ extern const struct hd_engine hd_engine_isfr;
 extern const struct hd_engine hd_engine_issr;
 extern const struct hd_engine hd_engine_multipath;
 extern const struct hd_engine hd_engine_nrk;
+extern const struct hd_engine hd_engine_rings;
 extern const struct hd_engine hd_engine_spf;
 extern const struct hd_engine hd_engine_turns;
 extern const struct hd_engine hd_engine_updown;

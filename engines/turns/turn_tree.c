@@ -250,6 +250,22 @@ bool turn_trees_grow(struct turn_trees *trees, uint32_t destination, bool keep, 
 	}
 }
 
+bool turn_trees_grow_some(struct turn_trees *trees, uint32_t destination, bool keep, uint8_t *tree)
+{
+	struct growth growth = {trees, tree, keep, false};
+	const uint32_t *root = trees->sets->root;
+	const uint32_t switches = trees->fabric->switch_count;
+	bool all = true;
+
+	memcpy(trees->before, tree, switches);
+	memset(trees->fixed, 0, switches * sizeof(*trees->fixed));
+	begin_tree(&growth, destination);
+	grow_once(&growth);
+	for (uint32_t sw = 0; sw < switches; sw++)
+		all &= trees->hops[sw] != HD_NONE || root[sw] != root[destination];
+	return all;
+}
+
 /* ---- a tree that is there ---- */
 
 /* Walks until hops are known, and notes those on the way. False: there is no entry, or a loop. */

@@ -47,6 +47,10 @@ int turn_trees_begin(struct turn_trees *trees, const struct turn_sets *sets,
 bool turn_trees_grow(struct turn_trees *trees, uint32_t destination, bool keep, bool free,
 		     uint8_t *tree);
 
+/* The same without paths in the spanning tree: switches that no turns reach keep LINK_NUMBER_NONE. False: some do. Cost:
+ * O(links). */
+bool turn_trees_grow_some(struct turn_trees *trees, uint32_t destination, bool keep, uint8_t *tree);
+
 /* Finds the order and the hops of a tree that is there. False: an entry is missing, or there is a loop. Cost:
  * O(switches). */
 bool turn_trees_follow(struct turn_trees *trees, uint32_t destination, const uint8_t *tree);

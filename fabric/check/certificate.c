@@ -393,6 +393,8 @@ int hd_certificate_new(const struct hd_certificate_request *request, struct hd_c
 	if (request->routes->switch_count != fabric->switch_count ||
 	    request->routes->lid_count != fabric->lid_count)
 		return hd_error_set(err, -EINVAL, "the tables do not have the fabric's shape");
+	if (hd_routes_refuse_maps(request->routes, "certificates", err))
+		return -ENOTSUP;
 	maker.certificate = calloc(1, sizeof(*maker.certificate));
 	if (!maker.certificate)
 		return hd_error_no_memory(err);

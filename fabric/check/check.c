@@ -4,7 +4,7 @@
  * The counters are then summed; the order does not change the sums. After that the few faults that
  * are kept are followed again for their paths, and the graph of each lane is searched for a cycle.
  */
-#include "check_tree.h"
+#include "check_maps.h"
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
@@ -188,6 +188,7 @@ struct check_worker {
 	struct check_block block;
 	struct check_tree tree;
 	struct check_lanes lanes;
+	struct check_maps maps; /* instead of `lanes` where lanes depend on ports */
 	struct check_flows flows;
 	uint64_t paths;
 	uint64_t ends[CHECK_LOOP + 1]; /* pairs by enum check_arrival */
@@ -227,7 +228,11 @@ static void check_lid(struct check *check, struct check_worker *worker, uint32_t
 		return;
 	count_arrivals(worker, tree);
 	check->lid_bad[lid] = tree->bad != 0;
-	check_lanes_add(&worker->lanes, tree, &worker->block, lid, check->options.switch_traffic);
+	if (check->columns.routes->maps)
+		check_maps_add(&worker->maps, tree, lid, check->options.switch_traffic);
+	else
+		check_lanes_add(&worker->lanes, tree, &worker->block, lid,
+				check->options.switch_traffic);
 	check_flows_add(&worker->flows, tree, lid);
 }
 
@@ -254,6 +259,8 @@ static int init_worker(struct check *check, struct check_worker *worker, uint16_
 	    check_lanes_init(&worker->lanes, fabric, lanes, &check->arena) ||
 	    check_flows_init(&worker->flows, fabric, check->distances, &check->arena))
 		return -ENOMEM;
+	if (check->columns.routes->maps)
+		return check_maps_init(&worker->maps, fabric, check->columns.routes, &check->arena);
 	return 0;
 }
 
@@ -261,7 +268,7 @@ static int init(struct check *check, const struct hd_fabric *fabric, const struc
 		struct hd_error *err)
 {
 	size_t switches = fabric->switch_count;
-	uint16_t lanes = check_lanes_named(routes);
+	uint16_t lanes = routes->maps ? 0 : check_lanes_named(routes);
 
 	check->worker_count = hd_parallel_workers(check->options.threads);
 	check->workers =
@@ -288,6 +295,8 @@ static void merge_workers(struct check *check)
 		for (unsigned end = 0; end <= CHECK_LOOP; end++)
 			sum->ends[end] += worker->ends[end];
 		check_lanes_merge(&sum->lanes, &worker->lanes);
+		if (check->columns.routes->maps)
+			check_maps_merge(&sum->maps, &worker->maps);
 		check_flows_merge(&sum->flows, &worker->flows);
 	}
 }
@@ -298,8 +307,8 @@ static void report_ends(struct hd_check_report *report, const struct check_worke
 	report->no_route = sum->ends[CHECK_NO_ROUTE];
 	report->dead_end = sum->ends[CHECK_DEAD_END];
 	report->loop = sum->ends[CHECK_LOOP];
-	report->lanes_used = sum->lanes.used;
-	report->lanes = (uint32_t)__builtin_popcount(sum->lanes.used);
+	report->lanes_used = sum->lanes.used | sum->maps.used;
+	report->lanes = (uint32_t)__builtin_popcount(report->lanes_used);
 }
 
 static void report_lengths(struct hd_check_report *report, const struct check_flows *flows)
@@ -379,6 +388,28 @@ static int report_credit_loops(struct hd_check_report *report, struct check_faul
 	return 0;
 }
 
+/* A cycle over channels of all lanes. */
+static int report_mixed_loop(struct hd_check_report *report, struct check_faults *faults,
+			     struct check *check, struct hd_arena *arena)
+{
+	const struct check_maps *maps = &check->workers[0].maps;
+	const size_t channels = maps->channels.isl_count;
+	uint32_t *links = hd_arena_alloc(&check->arena, channels, sizeof(*links));
+	uint8_t *on = hd_arena_alloc(arena, channels, sizeof(*on));
+	struct hd_fault fault = {
+	    .kind = HD_FAULT_CREDIT_LOOP, .source = HD_NONE, .path = links, .lanes = on};
+
+	if (!links || !on || check_maps_find_cycle(maps, links, on, &fault.path_length))
+		return -ENOMEM;
+	if (!fault.path_length)
+		return 0;
+	fault.vl = on[0];
+	for (uint32_t i = 0; i < fault.path_length; i++)
+		report->lanes_looped = (uint16_t)(report->lanes_looped | 1u << on[i]);
+	report->credit_loops = (uint32_t)__builtin_popcount(report->lanes_looped);
+	return check_fault_keep(faults, &fault, arena);
+}
+
 static int report_faults(struct hd_check_report *report, struct check *check,
 			 struct hd_arena *arena)
 {
@@ -391,8 +422,10 @@ static int report_faults(struct hd_check_report *report, struct check *check,
 	if (wanted > UINT32_MAX - CHECK_LANES)
 		wanted = UINT32_MAX - CHECK_LANES;
 	if (check_fault_init(&faults, check->columns.fabric, wanted + CHECK_LANES, arena) ||
-	    report_bad_lids(&faults, check, wanted, arena) ||
-	    report_credit_loops(report, &faults, check, arena))
+	    report_bad_lids(&faults, check, wanted, arena))
+		return -ENOMEM;
+	if (check->columns.routes->maps ? report_mixed_loop(report, &faults, check, arena)
+					: report_credit_loops(report, &faults, check, arena))
 		return -ENOMEM;
 	report->faults = faults.list;
 	report->fault_count = faults.count;

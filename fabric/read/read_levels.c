@@ -18,25 +18,33 @@ static int refuse(const struct table_reader *tables, const char *reason)
 	return hd_lines_error(&tables->lines, tables->err, "%s", reason);
 }
 
+static int take_vls(struct table_reader *tables, struct hd_cursor *line,
+		    uint8_t vls[SERVICE_LEVELS])
+{
+	for (unsigned level = 0; level < SERVICE_LEVELS; level++) {
+		uint32_t vl;
+		hd_take_blanks(line);
+		if (!hd_take_decimal(line, &vl) || vl > SERVICE_VL_NONE)
+			return refuse(tables,
+				      "expected the virtual lane, 0..15, of each of 16 SLs");
+		vls[level] = (uint8_t)vl;
+	}
+	if (!hd_cursor_done(line))
+		return refuse(tables,
+			      "more than 16 virtual lanes, expected one for each of 16 SLs");
+	return 0;
+}
+
 static int read_map(struct table_reader *tables, struct hd_cursor line)
 {
 	uint8_t vls[SERVICE_LEVELS];
 	const struct service_place place = {.sw = HD_NONE, .line = tables->lines.number};
 	int rc = table_reader_end(tables);
 
+	if (!rc)
+		rc = take_vls(tables, &line, vls);
 	if (rc)
 		return rc;
-	for (unsigned level = 0; level < SERVICE_LEVELS; level++) {
-		uint32_t vl;
-		hd_take_blanks(&line);
-		if (!hd_take_decimal(&line, &vl) || vl > SERVICE_VL_NONE)
-			return refuse(tables,
-				      "expected the virtual lane, 0..15, of each of 16 SLs");
-		vls[level] = (uint8_t)vl;
-	}
-	if (!hd_cursor_done(&line))
-		return refuse(tables,
-			      "more than 16 virtual lanes, expected one for each of 16 SLs");
 	tables->sw = HD_NONE;
 	tables->section = SECTION_LEVELS;
 	tables->level_sw = HD_NONE;
@@ -46,7 +54,7 @@ static int read_map(struct table_reader *tables, struct hd_cursor line)
 	return 0;
 }
 
-static int read_switch(struct table_reader *tables, struct hd_cursor line)
+static int find_switch(struct table_reader *tables, struct hd_cursor line)
 {
 	struct table_owner owner = {.name = {line.end, line.end}};
 
@@ -55,7 +63,7 @@ static int read_switch(struct table_reader *tables, struct hd_cursor line)
 	if (tables->level_sw != HD_NONE)
 		return refuse(tables, "the switch before has no last line 'N runs dumped'");
 	if (!hd_take_hex(&line, &owner.guid))
-		return refuse(tables, "expected " SERVICE_SWITCH_HEAD "0x.. (NAME):");
+		return refuse(tables, "expected a switch, 0x.. (NAME):");
 	const char *close = hd_cursor_find_last(&line, "')");
 	if (hd_take_text(&line, " ('") && close >= line.at)
 		owner.name = (struct hd_cursor){line.at, close};
@@ -66,12 +74,57 @@ static int read_switch(struct table_reader *tables, struct hd_cursor line)
 		tables->level_sw = 0;
 		rc = 0;
 	}
+	tables->level_runs = 0;
+	return rc;
+}
+
+static int read_switch(struct table_reader *tables, struct hd_cursor line)
+{
+	int rc = find_switch(tables, line);
+
 	if (!rc)
 		rc = table_levels_begin(&tables->levels, tables->fabric, tables->routes,
 					tables->err);
-	tables->level_runs = 0;
+	tables->level_lanes = false;
 	tables->level_switches++;
 	return rc;
+}
+
+/* ---- virtual lanes of pairs of ports ---- */
+
+static int read_lanes_head(struct table_reader *tables, struct hd_cursor line)
+{
+	if (tables->levels.maps && !tables->levels.maps_of_dump)
+		return refuse(tables,
+			      "an earlier file has virtual lanes of pairs of ports already");
+	tables->level_lanes = tables->levels.maps_of_dump = true;
+	return find_switch(tables, line);
+}
+
+/* "* 3 : 0 1 0 1 ..": from all ports to port 3 */
+static int read_lanes_row(struct table_reader *tables, struct hd_cursor line)
+{
+	struct service_place place = {tables->level_sw, HD_NONE, 0, tables->lines.number};
+	uint32_t ports = hd_node_ports(tables->fabric, tables->level_sw);
+	uint8_t vls[SERVICE_LEVELS];
+
+	bool right = hd_take_text(&line, "*") || hd_take_decimal(&line, &place.in);
+	right = right && hd_take_text(&line, " ") && hd_take_decimal(&line, &place.out) &&
+		hd_take_text(&line, " :");
+	if (!right)
+		return refuse(tables, "expected two ports and the lanes of 16 SLs: 1 3 : 0 1 ..");
+	int rc = take_vls(tables, &line, vls);
+	if (rc)
+		return rc;
+	tables->level_runs++;
+	if (tables->level_gone)
+		return 0;
+	if (place.out > ports || (place.in > ports && place.in != HD_NONE))
+		return refuse(tables, "the switch has no such port");
+	rc = table_levels_pair(&tables->levels, tables->fabric, vls, &place);
+	if (rc == -ENOSPC)
+		return refuse(tables, "too many different maps from SLs to VLs");
+	return rc ? hd_error_no_memory(tables->err) : 0;
 }
 
 static int set_run(struct table_reader *tables, uint64_t first, uint64_t last, uint32_t level)
@@ -125,6 +178,8 @@ static int read_run(struct table_reader *tables, struct hd_cursor line)
 	return set_run(tables, first, last, level);
 }
 
+/* ---- all lines ---- */
+
 /* "2 runs dumped", "64 switches dumped" */
 static int read_closing(struct table_reader *tables, uint32_t count, bool of_switch)
 {
@@ -152,6 +207,8 @@ static int read_line(struct table_reader *tables, struct hd_cursor line, bool *t
 		return read_map(tables, line);
 	if (hd_take_text(&line, SERVICE_SWITCH_HEAD))
 		return read_switch(tables, line);
+	if (hd_take_text(&line, SERVICE_LANES_HEAD))
+		return read_lanes_head(tables, line);
 	if (tables->section == SECTION_LEVELS) {
 		struct hd_cursor row = line;
 		if (hd_take_text(&row, "0x"))
@@ -159,6 +216,8 @@ static int read_line(struct table_reader *tables, struct hd_cursor line, bool *t
 		if (hd_take_decimal(&row, &count) &&
 		    (hd_cursor_is(&row, " runs dumped") || hd_cursor_is(&row, " switches dumped")))
 			return read_closing(tables, count, hd_cursor_is(&row, " runs dumped"));
+		if (tables->level_sw != HD_NONE && tables->level_lanes)
+			return read_lanes_row(tables, line);
 	}
 	*taken = false;
 	return 0;

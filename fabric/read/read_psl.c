@@ -10,6 +10,7 @@
  */
 #include "table_reader.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -215,6 +216,17 @@ static bool matters(const struct hd_fabric *fabric, uint32_t sw, uint32_t in, ui
 	return in && out && hd_fabric_find_isl(fabric, sw, out) != HD_NONE;
 }
 
+static int add_pair(struct table_reader *tables, const uint8_t vls[SERVICE_LEVELS],
+		    const struct service_place *place)
+{
+	int rc = table_levels_pair(&tables->levels, tables->fabric, vls, place);
+
+	return rc == -ENOSPC ? hd_lines_error(&tables->lines, tables->err,
+					      "too many different maps from SLs to VLs")
+	       : rc	     ? hd_error_no_memory(tables->err)
+			     : 0;
+}
+
 static int read_map(struct table_reader *tables, uint32_t node, uint32_t in, uint32_t out,
 		    const uint8_t vls[SERVICE_LEVELS])
 {
@@ -240,9 +252,18 @@ static int read_map(struct table_reader *tables, uint32_t node, uint32_t in, uin
 				      "the virtual lanes from port %" PRIu32 " to port %" PRIu32
 				      " of '%s' are on an earlier line already",
 				      in, out, fabric->node_name[node]);
-	if (matters(fabric, node, in, out))
-		table_levels_map(&tables->levels, fabric, vls, &place, tables->lines.name);
-	return 0;
+	if (!matters(fabric, node, in, out))
+		return 0;
+	if (tables->levels.maps_of_dump)
+		return memcmp(hd_lane_maps_get(tables->levels.maps, node, in, out), vls,
+			      SERVICE_LEVELS)
+			   ? hd_lines_error(&tables->lines, tables->err,
+					    "the dump of service levels has other virtual lanes "
+					    "from port %" PRIu32 " to port %" PRIu32 " of '%s'",
+					    in, out, fabric->node_name[node])
+			   : 0;
+	table_levels_map(&tables->levels, fabric, vls, &place, tables->lines.name);
+	return add_pair(tables, vls, &place);
 }
 
 /* Eight bytes. The higher half of each is the lane of the lower SL. */

@@ -32,6 +32,7 @@ void table_levels_release(struct service_levels *levels)
 	free(levels->of_host);
 	free(levels->said);
 	free(levels->map_said);
+	hd_lane_maps_free(levels->maps);
 	*levels = (struct service_levels){.sl = NULL};
 }
 
@@ -61,11 +62,31 @@ void table_levels_map(struct service_levels *levels, const struct hd_fabric *fab
 		char *clash = levels->clash[level];
 		if (*clash || vls[level] == levels->map[level])
 			continue;
+		levels->clash_everywhere[level] =
+		    place->sw == HD_NONE || levels->map_place.sw == HD_NONE;
 		snprintf(clash, HD_ERROR_TEXT, "%.160s:%u: SL %u goes to VL %u %s and to VL %u %s",
 			 file, place->line, level, vls[level],
 			 place_text(fabric, place, here, sizeof(here)), levels->map[level],
 			 place_text(fabric, &levels->map_place, there, sizeof(there)));
 	}
+}
+
+int table_levels_pair(struct service_levels *levels, const struct hd_fabric *fabric,
+		      const uint8_t vls[SERVICE_LEVELS], const struct service_place *place)
+{
+	uint16_t number;
+
+	if (!levels->maps)
+		levels->maps = hd_lane_maps_new(fabric, vls);
+	if (!levels->maps)
+		return -ENOMEM;
+	int rc = hd_lane_maps_number(levels->maps, vls, &number);
+	uint32_t first = place->in == HD_NONE ? 0 : place->in;
+	uint32_t last = place->in == HD_NONE ? hd_node_ports(fabric, place->sw) : place->in;
+	for (uint32_t in = first; !rc && in <= last; in++)
+		levels->maps->map[hd_lane_maps_place(levels->maps, place->sw, in, place->out)] =
+		    number;
+	return rc;
 }
 
 /* One bit for each SL by which some host sends to another. */
@@ -87,16 +108,27 @@ static uint16_t levels_in_use(const struct service_levels *levels, const struct 
 	return (uint16_t)used;
 }
 
-static int check_map(const struct service_levels *levels, uint16_t used, struct hd_error *err)
+static bool has_no_lane(const struct service_levels *levels, unsigned level)
 {
+	for (uint32_t i = 0; levels->maps && i < levels->maps->count; i++)
+		if (levels->maps->lanes[i][level] == SERVICE_VL_NONE)
+			return true;
+	return (levels->has_map ? levels->map[level] : level) == SERVICE_VL_NONE;
+}
+
+/* *by_ports: the maps of pairs of ports differ. */
+static int check_map(const struct service_levels *levels, uint16_t used, bool *by_ports,
+		     struct hd_error *err)
+{
+	*by_ports = levels->maps_of_dump;
 	for (unsigned level = 0; level < SERVICE_LEVELS; level++) {
 		if (!(used >> level & 1))
 			continue;
-		if (*levels->clash[level])
-			return hd_error_set(err, -EINVAL,
-					    "%.*s: Heddle needs one map for all switches",
+		*by_ports |= *levels->clash[level] != '\0';
+		if (*levels->clash[level] && levels->clash_everywhere[level])
+			return hd_error_set(err, -EINVAL, "%.*s: the files contradict each other",
 					    HD_ERROR_TEXT - 64, levels->clash[level]);
-		if ((levels->has_map ? levels->map[level] : level) == SERVICE_VL_NONE)
+		if (has_no_lane(levels, level))
 			return hd_error_set(err, -EINVAL,
 					    "hosts send on SL %u, which goes to VL %u: expected a "
 					    "virtual lane for data, 0..14",
@@ -145,17 +177,23 @@ static void fill_up(struct service_levels *levels, const struct hd_fabric *fabri
 int table_levels_end(struct service_levels *levels, const struct hd_fabric *fabric,
 		     struct hd_routes *routes, const struct hd_log *log, struct hd_error *err)
 {
+	bool by_ports;
+
 	if (levels->sl)
 		fill_up(levels, fabric, routes, log);
 	if (!levels->sl && !levels->has_map)
 		return 0;
-	int rc = check_map(levels, levels_in_use(levels, fabric, routes), err);
+	int rc = check_map(levels, levels_in_use(levels, fabric, routes), &by_ports, err);
 	if (rc)
 		return rc;
 	for (uint8_t level = 0; level < SERVICE_LEVELS; level++)
 		routes->sl2vl[level] = levels->has_map ? levels->map[level] : level;
 	routes->sl = levels->sl;
 	levels->sl = NULL;
+	if (by_ports) {
+		routes->maps = levels->maps;
+		levels->maps = NULL;
+	}
 	return 0;
 }
 

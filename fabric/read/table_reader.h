@@ -45,9 +45,11 @@ struct service_levels {
 	bool has_map;
 	uint8_t map[SERVICE_LEVELS];
 	struct service_place map_place;
-	/* For each SL, a contradiction between maps, or "". It is an error only if the SL is in
-	 * use. */
+	/* For each SL, a contradiction between maps, or "". It counts only if the SL is in use. */
 	char clash[SERVICE_LEVELS][HD_ERROR_TEXT];
+	bool clash_everywhere[SERVICE_LEVELS]; /* one of the two is that of all switches */
+	struct hd_lane_maps *maps; /* those of pairs of ports; NULL: no file has any */
+	bool maps_of_dump; /* from Heddle's own dump, where they complete the map of all switches */
 };
 
 #define SERVICE_UNSET 0xFF
@@ -73,10 +75,16 @@ void table_levels_map(struct service_levels *levels, const struct hd_fabric *fab
 		      const uint8_t vls[SERVICE_LEVELS], const struct service_place *place,
 		      const char *file);
 
+/* The VLs of SL 0 to 15 from one port of a switch to another, or from all if in is HD_NONE; beside
+ * table_levels_map(). Errors: -ENOMEM, -ENOSPC too many different maps; without a reason. */
+int table_levels_pair(struct service_levels *levels, const struct hd_fabric *fabric,
+		      const uint8_t vls[SERVICE_LEVELS], const struct service_place *place);
+
 /*
- * Gives the tables the SLs and the map that were gathered. Without a map, each SL goes to the lane
+ * Gives the tables the SLs and the map that were gathered; where maps of pairs of ports differ for an SL in use, all of
+ * them. Without a map, each SL goes to the lane
  * of its number. Pairs without an SL are on SL 0, with a remark. Errors: -EINVAL an SL in use has
- * no lane or several.
+ * no lane.
  */
 int table_levels_end(struct service_levels *levels, const struct hd_fabric *fabric,
 		     struct hd_routes *routes, const struct hd_log *log, struct hd_error *err);
@@ -119,6 +127,7 @@ struct table_reader {
 	bool levels_seen; /* in the file being read */
 	uint32_t level_sw; /* HD_NONE: between two switches */
 	bool level_gone; /* the switch has gone; level_sw is any other */
+	bool level_lanes; /* rows are virtual lanes of pairs of ports */
 	uint32_t level_runs, level_switches;
 	uint32_t level_port;
 	bool maps_seen; /* rows of lanes for ibdmchk -d in the file being read */

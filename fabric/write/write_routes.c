@@ -136,6 +136,9 @@ int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes 
  * The dump of service levels:
  *
  *   SL to VL: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+ *   Virtual lanes at switch guid 0x0000000000200000 ('leaf1'):
+ *   * 3 : 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1
+ *   1 runs dumped
  *   Service levels at switch guid 0x0000000000200000 ('leaf1'):
  *   0x0004-0x0011 0
  *   0x0012 1
@@ -198,6 +201,61 @@ static uint32_t write_switches(const struct hd_fabric *fabric, const struct hd_r
 	return written;
 }
 
+static void write_pair(const struct hd_lane_maps *maps, uint32_t sw, const char *in, uint32_t out,
+		       uint32_t any_in, FILE *stream)
+{
+	const uint8_t *lanes = hd_lane_maps_get(maps, sw, any_in, out);
+
+	fprintf(stream, "%s %" PRIu32 " :", in, out);
+	for (unsigned level = 0; level < SERVICE_LEVELS; level++)
+		fprintf(stream, " %u", lanes[level]);
+	fputc('\n', stream);
+}
+
+static bool same_from_all(const struct hd_lane_maps *maps, uint32_t sw, uint32_t out)
+{
+	for (uint32_t in = 1; in < maps->ports[sw]; in++)
+		if (maps->map[hd_lane_maps_place(maps, sw, in, out)] !=
+		    maps->map[hd_lane_maps_place(maps, sw, 0, out)])
+			return false;
+	return true;
+}
+
+/* The rows of one output port; their number. */
+static uint32_t write_pairs(const struct hd_lane_maps *maps, uint32_t sw, uint32_t out,
+			    FILE *stream)
+{
+	char text[16];
+
+	if (same_from_all(maps, sw, out)) {
+		write_pair(maps, sw, "*", out, 0, stream);
+		return 1;
+	}
+	for (uint32_t in = 0; in < maps->ports[sw]; in++) {
+		snprintf(text, sizeof(text), "%" PRIu32, in);
+		write_pair(maps, sw, text, out, in, stream);
+	}
+	return maps->ports[sw];
+}
+
+/* The lanes of links between switches, where they depend on ports. */
+static void write_lanes(const struct hd_fabric *fabric, const struct hd_lane_maps *maps,
+			FILE *stream)
+{
+	char name[PLAIN_NAME_SIZE];
+
+	for (uint32_t sw = 0; sw < fabric->switch_count && !ferror(stream); sw++) {
+		uint32_t rows = 0;
+
+		fprintf(stream, SERVICE_LANES_HEAD "0x%016" PRIx64 " ('%s'):\n",
+			fabric->node_guid[sw],
+			write_stream_plain_name(fabric->node_name[sw], name));
+		for (uint32_t i = fabric->isl_base[sw]; i < fabric->isl_base[sw + 1]; i++)
+			rows += write_pairs(maps, sw, fabric->isl_port[i], stream);
+		fprintf(stream, "%" PRIu32 " runs dumped\n", rows);
+	}
+}
+
 int hd_routes_write_levels(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			   FILE *stream, struct hd_error *err)
 {
@@ -211,6 +269,8 @@ int hd_routes_write_levels(const struct hd_fabric *fabric, const struct hd_route
 	for (unsigned level = 0; level < SERVICE_LEVELS; level++)
 		fprintf(stream, " %u", routes->sl2vl[level]);
 	fputc('\n', stream);
+	if (routes->maps)
+		write_lanes(fabric, routes->maps, stream);
 	if (routes->sl)
 		written = write_switches(fabric, routes, of_host, stream);
 	fprintf(stream, "%u switches dumped\n", written);
@@ -302,34 +362,46 @@ static bool is_cabled(const struct hd_fabric *fabric, uint32_t sw, uint32_t port
 	return fabric->peer[hd_port_index(fabric, sw, port)] != HD_NONE;
 }
 
-static void write_maps(const struct hd_fabric *fabric, uint32_t sw, const char *lanes, FILE *stream)
+/* " 0x01 0x23 .. 0xef" */
+static void lanes_text(const uint8_t lanes[SERVICE_LEVELS], char text[SERVICE_LEVELS / 2 * 5 + 1])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (unsigned level = 0; level < SERVICE_LEVELS; level += 2) {
+		*text++ = ' ';
+		*text++ = '0';
+		*text++ = 'x';
+		*text++ = digits[lanes[level] & 15];
+		*text++ = digits[lanes[level + 1] & 15];
+	}
+	*text = '\0';
+}
+
+static void write_maps(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t sw,
+		       FILE *stream)
 {
 	uint32_t ports = hd_node_ports(fabric, sw);
+	char text[SERVICE_LEVELS / 2 * 5 + 1];
 
 	for (uint32_t in = 1; in <= ports; in++)
-		for (uint32_t out = 1; out <= ports && is_cabled(fabric, sw, in); out++)
-			if (is_cabled(fabric, sw, out))
-				fprintf(stream, "0x%016" PRIx64 " %" PRIu32 " %" PRIu32 "%s\n",
-					fabric->node_guid[sw], in, out, lanes);
+		for (uint32_t out = 1; out <= ports && is_cabled(fabric, sw, in); out++) {
+			if (!is_cabled(fabric, sw, out))
+				continue;
+			bool by_ports =
+			    routes->maps && hd_fabric_find_isl(fabric, sw, out) != HD_NONE;
+			lanes_text(by_ports ? hd_lane_maps_get(routes->maps, sw, in, out)
+					    : routes->sl2vl,
+				   text);
+			fprintf(stream, "0x%016" PRIx64 " %" PRIu32 " %" PRIu32 "%s\n",
+				fabric->node_guid[sw], in, out, text);
+		}
 }
 
 int hd_routes_write_slvl(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			 FILE *stream, struct hd_error *err)
 {
-	static const char digits[] = "0123456789abcdef";
-	char lanes[SERVICE_LEVELS / 2 * 5 + 1];
-	char *at = lanes;
-
-	for (unsigned level = 0; level < SERVICE_LEVELS; level += 2) {
-		*at++ = ' ';
-		*at++ = '0';
-		*at++ = 'x';
-		*at++ = digits[routes->sl2vl[level] & 15];
-		*at++ = digits[routes->sl2vl[level + 1] & 15];
-	}
-	*at = '\0';
 	errno = 0;
 	for (uint32_t sw = 0; sw < fabric->switch_count && !ferror(stream); sw++)
-		write_maps(fabric, sw, lanes, stream);
+		write_maps(fabric, routes, sw, stream);
 	return write_stream_finish(stream, err);
 }

@@ -79,6 +79,9 @@ struct hd_engine {
 	/* Refuses a fabric that is not a fat tree. Other engines refuse only for want of lanes, or
 	 * because of what the policy demands. */
 	bool needs_tree;
+	/* Refuses a fabric that is neither a torus nor a mesh, and one with holes around which it finds no paths that are
+	 * free of credit loops on the lanes that there are. */
+	bool needs_grid;
 	/* Its paths need one virtual lane: they climb, then descend. Where policy.max_reverse_hops
 	 * allows other steps, the engine proves that they close no credit loop, or refuses. The
 	 * paths of other engines go to as many lanes as they need. */

@@ -368,16 +368,31 @@ static void prepare_lanes(struct routing *pending, const struct part_context *co
 			 err.text);
 }
 
+/* The lanes of the routes from one port of a switch to another; NULL: those of all other ports. */
+static const uint8_t *lanes_by_ports(const struct routing *routing, const osm_physp_t *port,
+				     uint8_t in_port, uint8_t out_port)
+{
+	const struct hd_lane_maps *maps = routing->routes->maps;
+
+	if (!maps)
+		return NULL;
+	uint32_t sw =
+	    hd_fabric_find_node(routing->fabric, cl_ntoh64(osm_node_get_node_guid(port->p_node)));
+	if (!hd_is_switch(routing->fabric, sw) ||
+	    hd_fabric_find_isl(routing->fabric, sw, out_port) == HD_NONE)
+		return NULL;
+	return hd_lane_maps_get(maps, sw, in_port, out_port);
+}
+
 static void update_sl2vl(void *context, osm_physp_t *port, uint8_t in_port, uint8_t out_port,
 			 ib_slvl_table_t *table)
 {
 	const struct engine_binding *binding = context;
 	const struct routing *routing = binding->engines->context->published;
 
-	(void)in_port;
-	(void)out_port;
 	if (routing)
-		lane_tables_map(&routing->lane_tables, port, table);
+		lane_tables_map(&routing->lane_tables,
+				lanes_by_ports(routing, port, in_port, out_port), port, table);
 }
 
 static void update_vlarb(void *context, osm_physp_t *port, uint8_t port_number,

@@ -4,7 +4,6 @@
 #include "settings.h"
 #include "virtual_lanes.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <opensm/osm_mcm_port.h>
 #include <opensm/osm_multicast.h>
@@ -33,6 +32,16 @@ static unsigned highest_level(const struct hd_routes *routes)
 			highest = row[lid] > highest ? row[lid] : highest;
 	}
 	return highest;
+}
+
+static uint8_t find_highest_lane(const struct hd_routes *routes, unsigned levels)
+{
+	const uint16_t used = (uint16_t)((1u << levels) - 1);
+	uint32_t lanes = routes->maps ? hd_lane_maps_lanes(routes->maps, used) : 0;
+
+	for (unsigned level = 0; level < levels; level++)
+		lanes |= 1u << (routes->sl2vl[level] & 15);
+	return lanes ? (uint8_t)(31 - __builtin_clz(lanes)) : 0;
 }
 
 /* True if opensm.conf has no high-priority table. */
@@ -123,11 +132,15 @@ static int separate_multicast(struct osm_opensm *osm, const struct hd_config *co
 		    err, -EBUSY,
 		    "multicast gets no virtual lane of its own, because there is only one: %s",
 		    lanes->reason);
-	assert(level > highest);
+	if (level <= highest)
+		return hd_error_set(err, -EBUSY,
+				    "multicast gets no virtual lane of its own, because the routes "
+				    "use service levels up to %u: set multicast_sl to a higher one",
+				    highest);
 	tables->multicast = true;
 	tables->multicast_sl = (uint8_t)level;
 	tables->multicast_lane = (uint8_t)(tables->lanes - 1);
-	tables->unicast_lanes = highest + 1;
+	tables->unicast_lanes = tables->highest_lane + 1u;
 	tables->clears_high = has_no_high_table(&osm->subn.opt);
 	tables->destinations = mean_destinations(&osm->subn, level);
 	tables->weights = vlarb_shares_weights(
@@ -145,8 +158,10 @@ int lane_tables_make(struct osm_opensm *osm, const struct hd_config *config,
 
 	tables.levels = routes->sl ? highest_level(routes) + 1 : 0;
 	tables.maps =
-	    routes->sl && !opensm_maps_suffice(&osm->subn.opt, routes->sl2vl, tables.levels);
+	    routes->maps ||
+	    (routes->sl && !opensm_maps_suffice(&osm->subn.opt, routes->sl2vl, tables.levels));
 	memcpy(tables.sl2vl, routes->sl2vl, sizeof(tables.sl2vl));
+	tables.highest_lane = find_highest_lane(routes, tables.levels);
 	if (settings_multicast_share(config) != SHARE_SAME)
 		rc = separate_multicast(osm, config, lanes, &tables, err);
 	*out = tables;
@@ -155,12 +170,9 @@ int lane_tables_make(struct osm_opensm *osm, const struct hd_config *config,
 
 unsigned lane_tables_needed(const struct lane_tables *tables)
 {
-	unsigned highest = tables->multicast ? tables->multicast_lane : 0;
+	unsigned multicast = tables->multicast ? tables->multicast_lane : 0;
 
-	for (unsigned level = 0; level < tables->levels; level++)
-		if (tables->sl2vl[level] > highest)
-			highest = tables->sl2vl[level];
-	return highest + 1;
+	return (multicast > tables->highest_lane ? multicast : tables->highest_lane) + 1;
 }
 
 /* True if the port has a low-priority table. The shares are in that table. */
@@ -197,9 +209,8 @@ static uint8_t keep_off(const struct lane_tables *tables, unsigned bits, uint8_t
 	return meets && tables->multicast_lane <= bits ? 0 : lane;
 }
 
-static uint8_t lane_of(const struct lane_tables *tables, unsigned bits, uint8_t level, uint8_t own)
+static uint8_t lane_of(const struct lane_tables *tables, unsigned bits, uint8_t level, uint8_t lane)
 {
-	uint8_t lane = tables->maps ? tables->sl2vl[level] : own;
 
 	if (!tables->multicast)
 		return lane;
@@ -212,15 +223,17 @@ static uint8_t lane_of(const struct lane_tables *tables, unsigned bits, uint8_t 
 	return (uint8_t)(lane & bits);
 }
 
-void lane_tables_map(const struct lane_tables *tables, const struct osm_physp *port,
-		     ib_slvl_table_t *table)
+void lane_tables_map(const struct lane_tables *tables, const uint8_t *lanes,
+		     const struct osm_physp *port, ib_slvl_table_t *table)
 {
 	unsigned bits = lane_bits(port);
 
+	if (!lanes)
+		lanes = tables->sl2vl;
 	for (uint8_t level = 0; level < 16; level++) {
-		uint8_t own = ib_slvl_table_get(table, level);
+		uint8_t lane = tables->maps ? lanes[level] : ib_slvl_table_get(table, level);
 
-		ib_slvl_table_set(table, level, lane_of(tables, bits, level, own));
+		ib_slvl_table_set(table, level, lane_of(tables, bits, level, lane));
 	}
 }
 

@@ -22,6 +22,7 @@ struct virtual_lanes;
 struct lane_tables {
 	unsigned levels; /* the routes use service levels 0 .. levels-1; 0 = they use none */
 	uint8_t sl2vl[16];
+	uint8_t highest_lane; /* of the routes */
 	bool maps; /* replace the map of opensm.conf, which has these levels on other lanes */
 	bool multicast; /* multicast has a lane of its own */
 	uint8_t multicast_sl, multicast_lane;
@@ -38,8 +39,11 @@ struct lane_tables {
 unsigned lane_tables_for_unicast(const struct hd_config *config, unsigned lanes);
 
 /*
+ * Where the lanes of the routes depend on ports, they are not in these tables, but in the routes: the callback gives
+ * them to lane_tables_map().
+ *
  * Makes the tables for a routing of a fabric with these data lanes. Errors: -EBUSY there is only
- * one lane, so multicast cannot have its own; *out is correct for the routes even then. Call it
+ * one lane, or the routes use the service level of multicast, so multicast cannot have its own lane; *out is correct for the routes even then. Call it
  * with OpenSM's lock held. Cost: O(routes).
  */
 int lane_tables_make(struct osm_opensm *osm, const struct hd_config *config,
@@ -60,9 +64,9 @@ static inline uint8_t lane_tables_for_packet(const struct lane_tables *tables, u
 /* The number of lanes that must be operational for these tables. */
 unsigned lane_tables_needed(const struct lane_tables *tables);
 
-/* OpenSM's update_sl2vl. */
-void lane_tables_map(const struct lane_tables *tables, const struct osm_physp *port,
-		     ib_slvl_table_t *table);
+/* OpenSM's update_sl2vl. lanes: those of the routes for this pair of ports; NULL: tables->sl2vl. */
+void lane_tables_map(const struct lane_tables *tables, const uint8_t *lanes,
+		     const struct osm_physp *port, ib_slvl_table_t *table);
 
 /*
  * OpenSM's update_vlarb. Blocks 0 and 1 have low priority, blocks 2 and 3 high. If multicast has

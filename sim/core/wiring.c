@@ -42,6 +42,8 @@ static int check_lanes(const struct hd_sim *sim, uint32_t number, struct hd_erro
 	if (subnet->plan && subnet->plan->table_count > 1 && lanes < 2)
 		return hd_error_set(err, -ERANGE,
 				    "subnet %u: DFP needs a second lane, but lanes is 1", number);
+	if (hd_routes_refuse_maps(subnet->routes, "simulations", err))
+		return -ENOTSUP;
 	if (sim->settings.sl_is_vl)
 		return 0;
 	used = hd_routes_lanes(subnet->fabric, subnet->routes) & 0x7FFFu;

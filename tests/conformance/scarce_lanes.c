@@ -200,12 +200,12 @@ int main(int argc, char **argv)
 			return 1;
 		}
 		for (unsigned i = 0; i < engine_count; i++)
-			if (!engines[i]->needs_tree)
+			if (!engines[i]->needs_tree && !engines[i]->needs_grid)
 				run_engine(&sample, number, engines[i], i, &tallies[i]);
 		sample_release(&sample);
 	}
 	for (unsigned i = 0; tallies && i < engine_count; i++)
-		if (!engines[i]->needs_tree)
+		if (!engines[i]->needs_tree && !engines[i]->needs_grid)
 			failed += summarize(engines[i], &tallies[i], count);
 	free(tallies);
 	return failed || !tallies;

@@ -43,7 +43,7 @@ def test_engines_refuses_what_there_is_not():
     assert "expected at most one ENGINE, got 2" in refused("engines", "dmodk", "spf")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "rings"])  # it refuses trees
 def test_routed_trees_check_clean(tmp_path, tree, engine):
     report = check(tree, route(engine, tree, tmp_path / "tables"))
     assert report["clean"] and report["faults"] == []

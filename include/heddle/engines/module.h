@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define HD_ENGINE_ABI 3
+#define HD_ENGINE_ABI 4
 
 #define HD_ENGINE_MODULE_SYMBOL "hd_engine_module"
 

@@ -5,7 +5,8 @@
  *
  * Reachability: every LID of every host and switch from every switch, hop by hop. A LID whose port
  * is not cabled to a switch is ignored. Credit loops: for each virtual lane the channel dependency
- * graph of all data traffic must be acyclic (heddle/fabric/dependencies.h). Data traffic goes from
+ * graph of all data traffic must be acyclic (heddle/fabric/dependencies.h); where lanes depend on ports
+ * (heddle/fabric/lane_maps.h), the graph of the channels of all lanes. Data traffic goes from
  * every adapter to every LID of another one, aggregation nodes included; ibdmchk and OpenSM's dfsssp
  * count the same.
  * options.switch_traffic adds what the switches' own ports send and receive. That is management
@@ -42,12 +43,15 @@ struct hd_fault {
 	 * links in order; each waits for the next, and the last for the first. */
 	const uint32_t *path;
 	uint32_t path_length;
+	/* CREDIT_LOOP of tables whose lanes depend on ports: [path_length] the lane on each link, and vl is the first of
+	 * them. NULL: all are on vl. */
+	const uint8_t *lanes;
 };
 
 struct hd_check_options {
 	unsigned threads;
 	/* How many unreachable pairs the report keeps with their paths, by LID, then source. All of
-	 * them are counted. 0 = 20. The report also keeps one credit loop of each lane. */
+	 * them are counted. 0 = 20. The report also keeps one credit loop of each lane, or one of all lanes where these depend on ports. */
 	uint32_t max_faults;
 	bool switch_traffic; /* count paths from and to switches' own ports as data traffic */
 };
@@ -57,7 +61,8 @@ struct hd_check_report {
 	uint64_t no_route; /* pairs that end in such a fault */
 	uint64_t dead_end;
 	uint64_t loop;
-	uint32_t credit_loops; /* virtual lanes whose dependency graph has a cycle */
+	/* virtual lanes whose dependency graph has a cycle; where lanes depend on ports, those of one cycle */
+	uint32_t credit_loops;
 	uint32_t lanes; /* virtual lanes in use */
 	uint16_t lanes_used, lanes_looped; /* bit v: VL v is in use, has a cycle */
 	uint32_t fault_count; /* kept below */

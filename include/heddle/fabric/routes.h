@@ -8,6 +8,7 @@
 
 #include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
+#include <heddle/fabric/lane_maps.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -32,6 +33,9 @@ struct hd_routes {
 	 */
 	uint8_t *sl;
 	uint8_t sl2vl[16];
+	/* The virtual lanes of links between switches where they depend on the ports; sl2vl[] is then that of the cables
+	 * of hosts. NULL: sl2vl[] holds everywhere. */
+	struct hd_lane_maps *maps;
 
 	/*
 	 * The order of switches by which paths climb and descend: [switch_count], lower is nearer
@@ -77,12 +81,21 @@ static inline uint8_t hd_routes_port(const struct hd_routes *routes, uint32_t sw
 	return lid < routes->lid_count ? hd_routes_row(routes, sw)[lid] : HD_NO_PORT;
 }
 
-/* Virtual lane of the packets to `lid` whose source is cabled to switch `source`. lid < lid_count.
- */
+/* Service level of the packets to `lid` whose source is cabled to switch `source`. lid < lid_count. */
+static inline uint8_t hd_routes_sl(const struct hd_routes *routes, uint32_t source, uint32_t lid)
+{
+	return routes->sl ? routes->sl[(size_t)source * routes->stride + lid] & 15 : 0;
+}
+
+/* Refuses tables whose lanes depend on ports, for those who take a path to have one lane. what: half a sentence,
+ * "repairs of tables". Errors: -ENOTSUP. */
+int hd_routes_refuse_maps(const struct hd_routes *routes, const char *what, struct hd_error *err);
+
+/* Virtual lane of the packets to `lid` whose source is cabled to switch `source`. lid < lid_count. Tables whose lanes
+ * depend on ports have none. */
 static inline uint8_t hd_routes_vl(const struct hd_routes *routes, uint32_t source, uint32_t lid)
 {
-	return routes
-	    ->sl2vl[routes->sl ? routes->sl[(size_t)source * routes->stride + lid] & 15 : 0];
+	return routes->sl2vl[hd_routes_sl(routes, source, lid)];
 }
 
 /* Virtual lanes of the traffic between hosts, one bit each. O(switches * LIDs). */

@@ -41,7 +41,8 @@ struct hd_path {
 	/* [switch_count - 1] directed inter-switch links between them; HD_NONE for a cable from a
 	 * switch to itself, which is a loop */
 	const uint32_t *links;
-	uint8_t sl, vl; /* SL 0 and its lane if an end is a switch's own port */
+	uint8_t sl,
+	    vl; /* SL 0 and its lane if an end is a switch's own port; vl is that of the first link */
 	uint32_t same_as; /* first path with the same links; its own index if it is the first */
 };
 

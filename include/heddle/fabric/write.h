@@ -73,12 +73,16 @@ int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes 
 
 /*
  * The service levels that belong to a dump of tables, as hd_routes_read() reads them: the virtual
- * lanes of SL 0 to 15; then for each switch with hosts, in canonical order, the SLs by which its
+ * lanes of SL 0 to 15; if lanes depend on ports, for each switch and each port that leads to another one the lanes from
+ * each port, or from all ("*"); then for each switch with hosts, in canonical order, the SLs by which its
  * hosts send, as runs of LIDs; at the end the number of switches. A run goes from one host's LID to
  * another's. LIDs in a run that no host owns have no SL. Without service levels (routes->sl NULL)
  * the dump lists no switches, and everything is on SL 0.
  *
  *   SL to VL: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+ *   Virtual lanes at switch guid 0x0000000000200000 ('leaf1'):
+ *   * 3 : 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1
+ *   1 runs dumped
  *   Service levels at switch guid 0x0000000000200000 ('leaf1'):
  *   0x0004-0x0011 0
  *   0x0012 1

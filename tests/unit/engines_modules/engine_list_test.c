@@ -137,7 +137,7 @@ static void refusals_by_name(void **state)
 
 	(void)state;
 	assert_logged("0 engine module " MODULES "/foreign/foreign.so is not loaded: it was built "
-		      "for ABI 4711 of engines, and this Heddle has ABI 3; build it again");
+		      "for ABI 4711 of engines, and this Heddle has ABI 4; build it again");
 	assert_logged("0 engine module " MODULES "/stranger/stranger.so is not loaded: it has no "
 		      "symbol hd_engine_module");
 	assert_logged("0 no engine modules are loaded from " MODULES "/missing: No such file");

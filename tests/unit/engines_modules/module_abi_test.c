@@ -34,6 +34,7 @@
 	MEMBER(hd_engine, option_count) \
 	MEMBER(hd_engine, policies) \
 	MEMBER(hd_engine, needs_tree) \
+	MEMBER(hd_engine, needs_grid) \
 	MEMBER(hd_engine, one_lane) \
 	MEMBER(hd_engine, delegates) \
 	MEMBER(hd_engine, shortest_paths) \
@@ -113,6 +114,7 @@
 	MEMBER(hd_routes, lft) \
 	MEMBER(hd_routes, sl) \
 	MEMBER(hd_routes, sl2vl) \
+	MEMBER(hd_routes, maps) \
 	MEMBER(hd_routes, rank) \
 	MEMBER(hd_routes, labels) \
 	MEMBER(hd_routes, engine) \

@@ -81,7 +81,7 @@ static void another_abi(void **state)
 
 	(void)state;
 	assert_int_equal(module_facts_make(&module, &arena, &made, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "built for ABI 4 of engines, and this Heddle has ABI 3"));
+	assert_non_null(strstr(err.text, "built for ABI 5 of engines, and this Heddle has ABI 4"));
 	module = (struct hd_engine_module){HD_ENGINE_ABI, HD_ENGINE_SIZES_OF, &good_engine};
 	module.sizes[HD_ENGINE_SIZES - 1]++;
 	assert_int_equal(module_facts_make(&module, &arena, &made, &err), -EINVAL);

@@ -321,10 +321,6 @@ static void maps_that_cannot_be_are_refused(void **state)
 	     "the virtual lanes of 16 SLs"},
 	    {TABLE "0x0000000000200000 1 3" LANES "0x0000000000200000 1 3" LANES, "lfts:5",
 	     "from port 1 to port 3 of 'leaf1' are on an earlier line already"},
-	    {TABLE PATHS "0x0000000000200000 1 3" LANES "0x0000000000200001 1 4" OTHER_LANES,
-	     "lfts:20",
-	     "SL 1 goes to VL 0 at 'leaf2' 0x0000000000200001 from port 1 to port 4 and to VL 1 at "
-	     "'leaf1' 0x0000000000200000 from port 1 to port 3: Heddle needs one map"},
 	    {TABLE LANE_FILE DUMP, "lfts:10", "SL 3 goes to VL 3 at all switches and to VL 1 at"},
 	    {TABLE "0x0000000000100000 6 15\n", "hosts send on SL 15", "goes to VL 15"},
 	    {TABLE "Switch 0x00000000002000aa, base LID 1, \"leaf1\"\n1 3 : 0 1\n", "lfts:5",

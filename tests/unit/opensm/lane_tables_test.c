@@ -104,7 +104,7 @@ static unsigned entries_in(const struct scene *scene, unsigned block)
 /* Does what OpenSM does: asks the engine, then keeps only the bits of operational lanes. */
 static void set_up(struct scene *scene)
 {
-	lane_tables_map(&scene->tables, &scene->port, &scene->levels);
+	lane_tables_map(&scene->tables, NULL, &scene->port, &scene->levels);
 	for (uint8_t level = 0; level < 16; level++) {
 		uint8_t lane = ib_slvl_table_get(&scene->levels, level);
 
