@@ -5,10 +5,11 @@
  * it ends OpenSM. The tables of these runs are never sent to a switch.
  *
  * The folder that HEDDLE_BENCH_FOLDER names holds the plan, one line an engine:
- *   ENGINE RUNS SECONDS DUMPS TABLES CONFIGURATION
+ *   ENGINE RUNS SECONDS DUMPS TABLES LANES CONFIGURATION
  * RUNS each as in a first and as in a later sweep, but no further run once these have taken
  * SECONDS; DUMPS is 1 for runs in which OpenSM is to dump its tables, else 0; with TABLES 1 those
- * of the last run go to CONFIGURATION.lfts; CONFIGURATION is a file of the folder that becomes
+ * of the last run go to CONFIGURATION.lfts; LANES is nue_max_num_vls, 0 for that of opensm.conf, and
+ * the other engines take the lanes that the ports have; CONFIGURATION is a file of the folder that becomes
  * its heddle.conf for them. The runs go to the file `results`, one line each, OpenSM's own
  * first sweep as `own` with the engine's name in the first place:
  *   CONFIGURATION own|first|later CODE MATRICES_MS TABLES_MS GROWTH_BYTES UNROUTED
@@ -41,7 +42,7 @@ struct plan_line {
 	char engine[WORD_MAX];
 	unsigned runs;
 	double seconds;
-	unsigned dumps, tables;
+	unsigned dumps, tables, lanes;
 	char configuration[WORD_MAX];
 };
 
@@ -95,14 +96,18 @@ static void run_line(struct bench *bench, const struct plan_line *line)
 	struct osm_routing_engine *engine = engine_run_find(bench->osm, line->engine);
 	struct engine_run missing = {.rc = -ENOENT};
 	double begin = stopwatch_now(), allowed = line->seconds * 1e3;
+	uint8_t nue_lanes = bench->osm->subn.opt.nue_max_num_vls;
 
 	if (!engine || configure(bench, line->configuration)) {
 		write_result(bench, line->configuration, "first", &missing);
 		return;
 	}
+	if (line->lanes)
+		bench->osm->subn.opt.nue_max_num_vls = (uint8_t)line->lanes;
 	run_kind(bench, line, engine, true, begin + allowed / 2);
 	if (stopwatch_now() < begin + allowed)
 		run_kind(bench, line, engine, false, begin + allowed);
+	bench->osm->subn.opt.nue_max_num_vls = nue_lanes;
 	if (line->tables)
 		write_tables(bench, line->configuration);
 }
@@ -115,8 +120,8 @@ static void run_plan(struct bench *bench)
 
 	if (!stream)
 		return;
-	while (fscanf(stream, "%63s %u %lf %u %u %63s", line.engine, &line.runs, &line.seconds,
-		      &line.dumps, &line.tables, line.configuration) == 6)
+	while (fscanf(stream, "%63s %u %lf %u %u %u %63s", line.engine, &line.runs, &line.seconds,
+		      &line.dumps, &line.tables, &line.lanes, line.configuration) == 7)
 		run_line(bench, &line);
 	fclose(stream);
 }

@@ -7,9 +7,11 @@ import subprocess
 
 # What engines log after each routing, and what they log where the fabric has too few lanes: they
 # do not go on to find out how many they need.
-NEEDED = {"dfsssp": re.compile(r"Virtual Lanes needed: (\d+)")}
-TOO_FEW = {"dfsssp": re.compile(r"Not enough VLs available \(avail=(\d+), needed=\d+\)")}
-OURS_NEEDS = re.compile(r"(\w+): no tables: freedom from credit loops needs ((?:more than )?\d+) virtual lanes")
+NEEDED = {"dfsssp": re.compile(r"Virtual Lanes needed: (\d+)"),
+          "lash": re.compile(r"Lanes needed: (\d+), Balancing")}
+TOO_FEW = {"dfsssp": re.compile(r"Not enough VLs available \(avail=(\d+), needed=\d+\)"),
+           "lash": re.compile(r"Lane requirements \(\d+\) exceed available lanes \((\d+)\)")}
+OURS_NEEDS = re.compile(r"(\w+): no tables: its paths need ((?:more than )?\d+) virtual lanes")
 # OpenSM's other engines either take one lane or choose them otherwise.
 ONE_LANE = {"minhop", "updn", "dnup", "ftree", "sssp", "dor"}
 

@@ -448,14 +448,16 @@ static int look_for_intact_tree(const struct hd_route_request *request, bool *in
 	return rc == -ENOMEM ? hd_error_no_memory(err) : 0;
 }
 
-/* On trees, damaged ones too, dmodk or updown are as good; elsewhere spf is as good as turns if there are enough lanes. */
+/* On trees, damaged ones too, dmodk or updown are as good; elsewhere spf is as good as turns if there are enough lanes.
+ * Planes or islands with few cables between them are no trees, though most switches have no hosts. */
 static bool takes_part(const struct contest *contest, unsigned number)
 {
 	if (number < CONTEST_TURNS)
 		return true;
-	return balance_plan_hosts_everywhere(contest->request->fabric) &&
-	       !contest->engines[CONTEST_DMODK].routes &&
-	       (number == CONTEST_RINGS || !contest->engines[CONTEST_SPF].routes);
+	if (contest->engines[CONTEST_DMODK].routes)
+		return false;
+	return number == CONTEST_RINGS ? balance_plan_hosts_everywhere(contest->request->fabric)
+				       : !contest->engines[CONTEST_SPF].routes;
 }
 
 /* Tries all engines that have not been tried, until one is known to be the best. */

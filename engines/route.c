@@ -577,8 +577,8 @@ static int compare_load(const struct hd_engine *engine, const struct hd_route_re
 		return hd_error_no_memory(err);
 	if (own >= FAR_WORSE * possible)
 		hd_log(request->log, HD_LOG_WARNING,
-		       "%s loads its fullest link with %.0f paths of a sample, spf would with "
-		       "about %.0f: take spf, or auto",
+		       "%s loads its fullest link with %.0f paths of a sample, balanced shortest "
+		       "paths would with about %.0f: take auto",
 		       engine->name, own, possible);
 	return 0;
 }

@@ -327,8 +327,8 @@ static int refuse(const struct hd_lanes_request *request, unsigned needed, bool 
 
 	return hd_error_set(
 	    err, -ENOSPC,
-	    "freedom from credit loops needs %s%u virtual lanes%s, of which %u %s "
-	    "available; instead use an engine that needs one lane, or deadlock=drop",
+	    "its paths need %s%u virtual lanes against credit loops%s, of which %u %s "
+	    "available; instead use turns, which takes any number, or deadlock=drop",
 	    needed > most ? "more than " : "", needed > most ? most : needed,
 	    shared ? " even with one tree a switch" : "", request->available,
 	    request->available == 1 ? "is" : "are");

@@ -18,7 +18,8 @@
 
 static const struct hd_generator *const generators[] = {
     &generate_xgft,	 &generate_kary_ntree,	 &generate_rlft,      &generate_torus,
-    &generate_mesh,	 &generate_hypercube,	 &generate_irregular, &generate_dragonfly_plus,
+    &generate_mesh,	 &generate_hypercube,	 &generate_hyperx,    &generate_slim_fly,
+    &generate_dragonfly, &generate_jellyfish,	 &generate_irregular, &generate_dragonfly_plus,
     &generate_directors, &generate_interconnect,
 };
 

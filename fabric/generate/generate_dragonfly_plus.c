@@ -3,9 +3,8 @@
  * Dragonfly+: islands of leaves and spines, each leaf cabled to each spine of its island, and
  * spines cabled to spines of the other islands.
  *
- * The global cables of an island are numbered spine by spine. From island i of n, cable c goes to
- * island i + 1 + c mod (n - 1), modulo n. Every pair of islands gets the same number of cables.
- * Global ports that are left over stay free. Source: Shpiner et al., "Dragonfly+: low cost topology
+ * The global cables of an island are numbered spine by spine; generate_far_end() says where each
+ * goes. Global ports that are left over stay free. Source: Shpiner et al., "Dragonfly+: low cost topology
  * for scaling datacenters", 2017.
  */
 #include "generate_internal.h"
@@ -70,15 +69,14 @@ static void link_leaf(struct generation *generation, const struct dragonfly *sha
 static void link_global(struct generation *generation, const struct dragonfly *shape,
 			uint32_t island, uint32_t cable)
 {
-	uint32_t others = shape->islands - 1, offset = cable % others;
-	uint32_t far = (island + 1 + offset) % shape->islands;
-	uint32_t far_cable = cable - offset + others - 1 - offset;
+	struct generate_global near = {island, cable};
+	struct generate_global far = generate_far_end(shape->islands, near);
 
-	if (far > island)
+	if (far.group > island)
 		generate_link(generation, spine_of(shape, island, cable / shape->globals),
 			      shape->leaves + cable % shape->globals + 1,
-			      spine_of(shape, far, far_cable / shape->globals),
-			      shape->leaves + far_cable % shape->globals + 1);
+			      spine_of(shape, far.group, far.cable / shape->globals),
+			      shape->leaves + far.cable % shape->globals + 1);
 }
 
 static int check_globals(const struct dragonfly *shape, struct hd_error *err)
@@ -93,8 +91,8 @@ static int check_globals(const struct dragonfly *shape, struct hd_error *err)
 			    ports, shape->spines, shape->globals, others);
 }
 
-static int generate_dragonfly(const struct dragonfly *shape, struct hd_fabric **out,
-			      struct hd_error *err)
+static int generate_islands(const struct dragonfly *shape, struct hd_fabric **out,
+			    struct hd_error *err)
 {
 	struct generation generation;
 	uint64_t leaves = (uint64_t)shape->islands * shape->leaves;
@@ -132,7 +130,7 @@ static int dragonfly_plus(const struct hd_options *options, struct hd_fabric **o
 				  .hosts = generate_number(options, "hosts"),
 				  .globals = generate_number(options, "global-links")};
 	rc = check_globals(&shape, err);
-	return rc ? rc : generate_dragonfly(&shape, out, err);
+	return rc ? rc : generate_islands(&shape, out, err);
 }
 
 const struct hd_generator generate_dragonfly_plus = {

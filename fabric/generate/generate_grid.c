@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Torus, mesh and hypercube. The first ports are for hosts. Then each dimension has ports towards
- * the next coordinate and ports towards the one before, whether cabled or not. So a port number
- * means the same direction everywhere. A torus ring of two switches is one cable (times
+ * Torus, mesh, hypercube and HyperX. The first ports are for hosts. Then each dimension has ports
+ * towards the next coordinate and ports towards the one before, whether cabled or not. So a port
+ * number means the same direction everywhere. A torus ring of two switches is one cable (times
  * `parallel`), not two. A hypercube has one port for each dimension.
+ *
+ * In a HyperX every two switches of a line are neighbours. A dimension of n switches has n - 1
+ * ports (times `parallel`): the first ones lead to the next coordinate, the last ones to the one
+ * before. Source: Ahn, Binkert, Davis, McLaren, Schreiber, "HyperX: topology, routing, and
+ * packaging of efficient large-scale networks", 2009 (there L dimensions of S switches,
+ * T = `hosts`, K = `parallel`).
  */
 #include "generate_internal.h"
 
@@ -111,21 +117,29 @@ static int generate_grid(const struct grid *grid, struct hd_fabric **out, struct
 	return generate_end(&generation, out);
 }
 
-static int grid_of(const struct hd_options *options, bool wraps, struct hd_fabric **out,
-		   struct hd_error *err)
+static int read_grid(const struct hd_options *options, struct grid *grid, struct hd_error *err)
 {
 	int rc = hd_options_complete(options, err);
 
 	if (rc)
 		return rc;
 	const struct hd_option_value *dims = hd_options_get(options, "dims");
-	struct grid grid = {.dimensions = dims->count,
-			    .hosts = generate_number(options, "hosts"),
-			    .parallel = generate_number(options, "parallel"),
-			    .wraps = wraps};
-	for (unsigned d = 0; d < grid.dimensions; d++)
-		grid.size[d] = (uint32_t)dims->list[d];
-	return generate_grid(&grid, out, err);
+	*grid = (struct grid){.dimensions = dims->count,
+			      .hosts = generate_number(options, "hosts"),
+			      .parallel = generate_number(options, "parallel")};
+	for (unsigned d = 0; d < grid->dimensions; d++)
+		grid->size[d] = (uint32_t)dims->list[d];
+	return 0;
+}
+
+static int grid_of(const struct hd_options *options, bool wraps, struct hd_fabric **out,
+		   struct hd_error *err)
+{
+	struct grid grid;
+	int rc = read_grid(options, &grid, err);
+
+	grid.wraps = wraps;
+	return rc ? rc : generate_grid(&grid, out, err);
 }
 
 static int torus(const struct hd_options *options, struct hd_fabric **out, struct hd_error *err)
@@ -195,4 +209,56 @@ const struct hd_generator generate_hypercube = {
     .options = hypercube_options,
     .option_count = GENERATE_OPTION_COUNT(hypercube_options),
     .generate = hypercube,
+};
+
+/* Cables a switch to those behind it on its line along dimension d. `port` is the dimension's first
+ * one, indices of neighbours on the line differ by `stride`. */
+static void link_line(struct generation *generation, const struct grid *grid, uint32_t sw,
+		      unsigned d, uint32_t stride, uint32_t port)
+{
+	uint32_t size = grid->size[d], coordinate = sw / stride % size;
+
+	for (uint32_t step = 1; coordinate + step < size; step++)
+		for (uint32_t cable = 0; cable < grid->parallel; cable++)
+			generate_link(generation, sw, port + (step - 1) * grid->parallel + cable,
+				      sw + step * stride,
+				      port + (size - step - 1) * grid->parallel + cable);
+}
+
+static int generate_lines(const struct grid *grid, struct hd_fabric **out, struct hd_error *err)
+{
+	struct generation generation;
+	struct generate_size size = {.switches = grid_switches(grid), .radix = grid->hosts};
+
+	size.hosts = generate_product(size.switches, grid->hosts);
+	for (unsigned d = 0; d < grid->dimensions; d++)
+		size.radix += (uint64_t)(grid->size[d] - 1) * grid->parallel;
+	int rc = generate_begin(&generation, &size, err);
+	if (rc)
+		return rc;
+	uint32_t switches = (uint32_t)size.switches, stride = switches, port = grid->hosts + 1;
+	add_switches(&generation, grid, switches, size.radix ? (uint32_t)size.radix : 1);
+	for (unsigned d = 0; d < grid->dimensions; d++) {
+		stride /= grid->size[d];
+		for (uint32_t sw = 0; sw < switches; sw++)
+			link_line(&generation, grid, sw, d, stride, port);
+		port += (grid->size[d] - 1) * grid->parallel;
+	}
+	return generate_end(&generation, out);
+}
+
+static int hyperx(const struct hd_options *options, struct hd_fabric **out, struct hd_error *err)
+{
+	struct grid grid;
+	int rc = read_grid(options, &grid, err);
+
+	return rc ? rc : generate_lines(&grid, out, err);
+}
+
+const struct hd_generator generate_hyperx = {
+    .name = "hyperx",
+    .summary = "HyperX: a grid in which all switches of a line are neighbours",
+    .options = grid_options,
+    .option_count = GENERATE_OPTION_COUNT(grid_options),
+    .generate = hyperx,
 };

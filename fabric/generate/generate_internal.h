@@ -47,6 +47,18 @@ uint32_t generate_number(const struct hd_options *options, const char *name);
 /* a * b, or UINT64_MAX if the product needs more than 64 bits. */
 uint64_t generate_product(uint64_t a, uint64_t b);
 
+/* A global cable of a group of switches, as this group numbers it. */
+struct generate_global {
+	uint32_t group, cable;
+};
+
+/*
+ * Where a global cable ends, if each of `groups` has the same number of them, a multiple of groups
+ * - 1. From group i, cable c goes to group i + 1 + c mod (groups - 1), modulo groups. So every pair
+ * of groups gets the same number of cables.
+ */
+struct generate_global generate_far_end(uint32_t groups, struct generate_global end);
+
 /* Parameters of a tree, level i (1 .. height) at index i - 1. */
 struct tree_shape {
 	unsigned height;
@@ -64,8 +76,12 @@ extern const struct hd_generator generate_rlft;
 extern const struct hd_generator generate_torus;
 extern const struct hd_generator generate_mesh;
 extern const struct hd_generator generate_hypercube;
+extern const struct hd_generator generate_hyperx;
+extern const struct hd_generator generate_slim_fly;
+extern const struct hd_generator generate_dragonfly;
 extern const struct hd_generator generate_dragonfly_plus;
 extern const struct hd_generator generate_irregular;
+extern const struct hd_generator generate_jellyfish;
 extern const struct hd_generator generate_directors;
 extern const struct hd_generator generate_interconnect;
 

@@ -109,3 +109,11 @@ uint64_t generate_product(uint64_t a, uint64_t b)
 
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
+
+struct generate_global generate_far_end(uint32_t groups, struct generate_global end)
+{
+	uint32_t others = groups - 1, offset = end.cable % others;
+
+	return (struct generate_global){.group = (end.group + 1 + offset) % groups,
+					.cable = end.cable - offset + others - 1 - offset};
+}

@@ -145,6 +145,50 @@ static int choose_irregular(struct hd_options *options, uint64_t *random)
 	return rc;
 }
 
+static int choose_hyperx(struct hd_options *options, uint64_t *random)
+{
+	int rc = set_list(options, "dims", 0, pick(random, 1, 3), 5, random);
+
+	if (!rc)
+		rc = set(options, "hosts", pick(random, 0, 3));
+	if (!rc && pick(random, 0, 4) == 0)
+		rc = set(options, "parallel", 2);
+	return rc;
+}
+
+static int choose_slim_fly(struct hd_options *options, uint64_t *random)
+{
+	static const unsigned orders[] = {3, 4, 5, 7};
+	int rc = set(options, "q", orders[pick(random, 0, 3)]);
+
+	return rc ? rc : set(options, "hosts", pick(random, 1, 3));
+}
+
+static int choose_groups(struct hd_options *options, uint64_t *random)
+{
+	unsigned switches = pick(random, 1, 5), globals = pick(random, 0, 3);
+	int rc = set(options, "switches", switches);
+
+	if (!rc)
+		rc = set(options, "global-links", globals);
+	if (!rc)
+		rc = set(options, "hosts", pick(random, 0, 3));
+	if (!rc && pick(random, 0, 1))
+		rc = set(options, "groups", pick(random, 1, switches * globals + 1));
+	return rc;
+}
+
+static int choose_jellyfish(struct hd_options *options, uint64_t *random)
+{
+	int rc = set(options, "switches", pick(random, 1, 60));
+
+	if (!rc)
+		rc = set(options, "degree", pick(random, 0, 9));
+	if (!rc)
+		rc = set(options, "hosts", pick(random, 0, 3));
+	return rc ? rc : set(options, "seed", pick(random, 0, 1000000));
+}
+
 static const struct kind kinds[] = {
     {"xgft", true, choose_xgft},
     {"kary-ntree", true, choose_kary},
@@ -155,11 +199,28 @@ static const struct kind kinds[] = {
     {"hypercube", false, choose_hypercube},
     {"dragonfly-plus", false, choose_dragonfly},
     {"irregular", false, choose_irregular},
+    {"hyperx", false, choose_hyperx},
+    {"slim-fly", false, choose_slim_fly},
+    {"dragonfly", false, choose_groups},
+    {"jellyfish", false, choose_jellyfish},
 };
+
+/* Those of the numbers from SAMPLE_DIRECT on are the last ones. */
+#define DIRECT_KINDS 4u
 
 unsigned sample_kinds(void)
 {
 	return sizeof(kinds) / sizeof(*kinds);
+}
+
+unsigned sample_kind_of(uint64_t number)
+{
+	uint64_t plain = number % SAMPLE_AGGREGATION;
+	unsigned others = sample_kinds() - DIRECT_KINDS;
+
+	if (plain < SAMPLE_DIRECT)
+		return (unsigned)(plain % others);
+	return others + (unsigned)((plain - SAMPLE_DIRECT) % DIRECT_KINDS);
 }
 
 const char *sample_kind(unsigned kind)
@@ -356,7 +417,7 @@ int sample_draw(uint64_t number, struct sample *out, struct hd_error *err)
 	bool aggregation = number >= SAMPLE_AGGREGATION;
 	uint64_t plain = aggregation ? number - SAMPLE_AGGREGATION : number;
 	uint64_t random = plain * UINT64_C(0x9E3779B97F4A7C15) + 1;
-	const struct kind *kind = &kinds[plain % sample_kinds()];
+	const struct kind *kind = &kinds[sample_kind_of(number)];
 
 	*out = (struct sample){.kind = kind->generator, .tree = kind->tree};
 	int rc = generate(kind, &random, out, err);

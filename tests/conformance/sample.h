@@ -21,6 +21,12 @@ struct sample {
 unsigned sample_kinds(void);
 const char *sample_kind(unsigned kind);
 
+/* From this number on the fabrics are HyperX, Slim Fly, Dragonfly and Jellyfish, before it the others. */
+#define SAMPLE_DIRECT UINT64_C(5000000)
+
+/* Which kind the fabric of that number has, 0 .. sample_kinds() - 1. */
+unsigned sample_kind_of(uint64_t number);
+
 /* From this number on the fabrics are those from 0 on with an aggregation node in every switch. */
 #define SAMPLE_AGGREGATION UINT64_C(9000000)
 

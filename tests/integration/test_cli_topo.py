@@ -19,6 +19,10 @@ SAMPLES = {
     "torus": (["--dims", "4,4,4"], 64, 64),
     "mesh": (["--dims=3,4", "--hosts=2"], 24, 12),
     "hypercube": (["--dimensions=4"], 16, 16),
+    "hyperx": (["--dims=4,3", "--hosts=2"], 24, 12),
+    "slim-fly": (["--q=5"], 200, 50),
+    "dragonfly": (["--switches=4", "--global-links=2", "--hosts=2"], 72, 36),
+    "jellyfish": (["--switches=20", "--degree=4", "--hosts=3"], 60, 20),
     "irregular": (["--switches", "30", "--radix", "8", "--seed", "7"], 120, 30),
     "dragonfly-plus": (["--islands=5", "--leaves=2", "--spines=2", "--hosts=2",
                         "--global-links=2"], 20, 20),
@@ -149,6 +153,10 @@ BAD_GENERATE = [
     (["irregular", "--switches=9", "--radix=4", "--hosts=3"], "more ports than the radix 4"),
     (["dragonfly-plus", "--islands=9", "--leaves=2", "--spines=2", "--hosts=2"],
      "2 global ports (2 spines x 1 global-links), fewer than the 8 other islands"),
+    (["slim-fly", "--q=6"], "6 is no power of a prime"),
+    (["dragonfly", "--switches=2", "--global-links=1", "--hosts=1", "--groups=4"],
+     "2 global ports (2 switches x 1 global-links), fewer than the 3 other groups"),
+    (["jellyfish", "--switches=9", "--degree=3"], "the links of 9 switches have 9 x 3 ends, an odd number"),
     (["directors", "--leaves=49"], "294 outside ports of every director, but a director has only 288"),
 ]
 

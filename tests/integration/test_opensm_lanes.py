@@ -20,6 +20,12 @@ KINDS = {
     "torus-4x4x4": ("torus", "--dims", "4,4,4"),
     "xgft-64": ("xgft", "--children", "4,4,4", "--parents", "1,4,4"),
 }
+DIRECT = {
+    "hyperx": ("hyperx", "--dims", "4,3", "--hosts", "2"),
+    "slim-fly": ("slim-fly", "--q", "4", "--hosts", "2"),
+    "dragonfly": ("dragonfly", "--switches", "4", "--global-links", "2", "--hosts", "2"),
+    "jellyfish": ("jellyfish", "--switches", "20", "--degree", "4", "--hosts", "2"),
+}
 TORUS = ("torus", "--dims", "5,5,5")  # shortest paths need three lanes
 TREE = ("xgft", "--children", "3,3,3", "--parents", "1,3,3")
 QOS = {"qos": "TRUE"}
@@ -95,7 +101,8 @@ def compare_maps(simulation, topology, lanes):
 
 CASES = [(fabric, lmc, "spf") for fabric in KINDS for lmc in (0, 1, 2, 4, 7)] + \
     [("nine-cycles", lmc, "multipath") for lmc in range(8)] + \
-    [(fabric, lmc, "multipath") for fabric in ("torus-4x4x4", "xgft-64") for lmc in (2, 5)]
+    [(fabric, lmc, "multipath") for fabric in ("torus-4x4x4", "xgft-64") for lmc in (2, 5)] + \
+    [(fabric, lmc, "spf") for fabric in DIRECT for lmc in (0, 1)]
 
 
 @pytest.mark.parametrize("fabric, lmc, engine", CASES)
@@ -103,7 +110,7 @@ def test_any_lmc(tmp_path, fabric, lmc, engine):
     """The switches have the tables of `heddle route`, without a credit loop on their lanes. The SA
     answers with the service levels of the lanes, and the maps put these on the lanes."""
     qos = FOREIGN_QOS if lmc % 2 else QOS
-    with Simulation(generate(tmp_path, *KINDS[fabric])) as simulation:
+    with Simulation(generate(tmp_path, *{**KINDS, **DIRECT}[fabric])) as simulation:
         with simulation.opensm(engine, options={"lmc": lmc, **qos}, log_flags=QUIET,
                                heddle_conf=f"[{engine}]\nspread = all\n") as opensm:
             assert f"{engine} tables configured on all switches" in opensm.log(), opensm.log()
@@ -145,7 +152,7 @@ def test_too_few_lanes(tmp_path):
     """spf refuses a torus without QoS or with too few lanes, and says what to do. With enough lanes
     it routes, and uses no more lanes than the administrator allows."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
-        advice = "1 is available; instead use an engine that needs one lane, or deadlock=drop; "
+        advice = "1 is available; instead use turns, which takes any number, or deadlock=drop; "
         one = "[spf]\nvls = 1\n"
         share = "[heddle]\nmulticast_share = log\nmulticast_sl = 9\n"
         for conf, options, reason in (
@@ -157,7 +164,7 @@ def test_too_few_lanes(tmp_path):
                 (share, {**QOS, "max_op_vls": 2}, "max_op_vls 2 in opensm.conf allows no more; "
                                                   "multicast_share reserves one for multicast")):
             log = simulation.opensm("spf,updown", options=options, heddle_conf=conf).once()
-            refusal = re.search(r"ERR HD05: spf: .* needs \d+ virtual lanes\b.*", log).group(0)
+            refusal = re.search(r"ERR HD05: spf: .* need \d+ virtual lanes\b.*", log).group(0)
             assert f"{advice}{reason}; OpenSM tries the next engine, updown" in refusal, refusal
             assert "updown tables configured on all switches" in log
         log = simulation.opensm("spf", options={**QOS, "max_op_vls": 3}, log_flags=LOG_DUMPS).once()

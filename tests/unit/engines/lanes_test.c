@@ -235,7 +235,9 @@ static void refusals(void **state)
 	struct hd_lanes_request request = {.fabric = fabric, .available = 2};
 	struct hd_error err = {""};
 	assert_int_equal(hd_lanes_assign(&request, routes, NULL, &err), -ENOSPC);
-	assert_non_null(strstr(err.text, "needs 3 virtual lanes, of which 2 are available"));
+	assert_non_null(strstr(
+	    err.text,
+	    "its paths need 3 virtual lanes against credit loops, of which 2 are available"));
 	request.available = 16;
 	assert_int_equal(hd_lanes_assign(&request, routes, NULL, &err), -EINVAL);
 	request.available = 0;
