@@ -132,7 +132,7 @@ def damage(path, how):
 
 @pytest.mark.parametrize("how, reason", [
     ("cut", "it is cut short, or bytes were added"), ("flipped", "its checksum is wrong"),
-    ("older", "its format has version 0, and this Heddle reads versions 1 to 2"), ("empty", "it is cut short"),
+    ("older", "its format has version 0, and this Heddle reads versions 1 to 3"), ("empty", "it is cut short"),
     ("other", "it is not a file of Heddle's tables")])
 def test_a_bad_file_is_one_warning(tmp_path, how, reason):
     netlist = generate(tmp_path, *TREE)
