@@ -256,6 +256,10 @@ static int contest_complete(struct contest *contest, unsigned number, bool afres
  * better by so much more. */
 #define CONTEST_RINGS_LESS .002
 
+/* Where most switches have no hosts, as in damaged trees, tables of turns keep little of those in place. They have to be
+ * better by so much. */
+#define CONTEST_TURNS_SHARE .9
+
 /* What the tables of an engine count for; negative: it has none. */
 static double contest_value(const struct contest *contest, unsigned number)
 {
@@ -263,6 +267,8 @@ static double contest_value(const struct contest *contest, unsigned number)
 
 	if (!own->routes)
 		return -1;
+	if (number == CONTEST_TURNS && !balance_plan_hosts_everywhere(contest->request->fabric))
+		return own->worth * CONTEST_TURNS_SHARE;
 	return number == CONTEST_RINGS ? own->worth - CONTEST_RINGS_LESS : own->worth;
 }
 

@@ -208,7 +208,7 @@ def test_each_routing_leaves_one_line(netlist):
         with simulation.opensm("dmodk") as opensm:
             opensm.sweep()
             lines = re.findall(r"0x02 -> heddle: (.*)", opensm.log())
-    assert lines[0].endswith("is loaded; names for routing_engine: dmodk updown spf turns multipath dfp auto issr isfr ark nrk"), lines
+    assert lines[0].endswith("is loaded; names for routing_engine: dmodk updown spf turns rings multipath dfp auto issr isfr ark nrk"), lines
     pattern = (r"dmodk: 108 switches, 324 LIDs; snapshot \d+\.\d ms, hop counts \d+\.\d ms, "
                r"tables \d+\.\d ms; (\d+) entries changed")
     changes = [re.fullmatch(pattern, line).group(1) for line in lines[1:]]

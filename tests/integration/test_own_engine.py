@@ -112,7 +112,7 @@ def test_refusals(stage, engines, fabric, tmp_path):
     done = heddle("route", "-e", "rotate", fabric, path=f"{tmp_path}:{tmp_path / 'nothing'}:{engines}")
     assert done.returncode == 0
     head = f"heddle: warning: engine module {tmp_path}/"
-    assert (f"{head}later.so is not loaded: it was built for ABI 4 of engines, and this Heddle has ABI 3; build it "
+    assert (f"{head}later.so is not loaded: it was built for ABI 5 of engines, and this Heddle has ABI 4; build it "
             "again with the libheddle-dev of this Heddle\n") in done.stderr
     assert f"{head}twin.so is not loaded: another engine has the name 'updown'\n" in done.stderr
     assert f"{head}stranger.so is not loaded: it has no symbol hd_engine_module, " in done.stderr

@@ -531,17 +531,21 @@ static int read_keys(const json_t *answer, uint32_t first, struct keyd_paths *pa
 	return 0;
 }
 
-/* Whether each rank has one of the offsets of each phase that has several. */
+/* Whether each rank has one of the offsets of each phase that has several. Without such a phase there are none. */
 static bool are_offsets_of_ranks(const struct keyd_paths *paths)
 {
-	uint32_t most = 0;
+	uint32_t most = 0, several = 0;
 
 	for (uint32_t rank = 0; paths->of_rank && rank < paths->rank_count; rank++)
 		most = paths->of_rank[rank] > most ? paths->of_rank[rank] : most;
-	for (uint32_t phase = 0; phase < paths->phase_count; phase++)
-		if (paths->phases[phase].count > 1 && most >= paths->phases[phase].count)
+	for (uint32_t phase = 0; phase < paths->phase_count; phase++) {
+		if (paths->phases[phase].count < 2)
+			continue;
+		several++;
+		if (most >= paths->phases[phase].count)
 			return false;
-	return true;
+	}
+	return several || !most;
 }
 
 static int read_answer(const json_t *answer, uint32_t first, uint32_t rank_count,
