@@ -312,7 +312,8 @@ static void try_plan(struct run *run, struct certificate_world *world, const cha
 	int rc = hd_ar_certify(world->fabric, world->routes, world->plan, NULL, &world->certificate,
 			       &err);
 
-	if (rc == -ENOTSUP && world->plan && world->plan->table_count > 1) {
+	if (rc == -ENOTSUP &&
+	    (world->routes->maps || (world->plan && world->plan->table_count > 1))) {
 		run->no_plan++;
 		return;
 	}

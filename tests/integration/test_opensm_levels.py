@@ -20,14 +20,15 @@ def check(*files, clean):
 
 def test_opensms_dump_of_lanes_is_read(tmp_path):
     """With the levels of the same routes there is no credit loop. If all levels are on one lane, there
-    is one. If one pair of ports has other lanes, heddle check refuses the files."""
+    is one. One pair of ports may have other lanes, as with torus-2QoS."""
     netlist = generate(tmp_path, "torus", "--dims", "5,5")
     with Simulation(netlist) as simulation:
         simulation.opensm("spf", options={"qos": "TRUE"}, log_flags=LOG_DUMPS).once()
         fabric, folder = simulation.discover("live.topo"), simulation.folder
         tables, lanes, paths = folder / "opensm-lfts.dump", folder / "opensm-sl2vl.dump", tmp_path / "p"
         fabric_sim.heddle("route", "-e", "spf", fabric, "-o", tmp_path / "ours", "--psl", paths)
-        assert check(fabric, tables, lanes, paths, clean=True)["lanes"] > 1
+        whole = check(fabric, tables, lanes, paths, clean=True)["lanes"]
+        assert whole > 1
         row = re.compile(r"(?m)^(\d+ +\d+ +:)( \d+ *){16}$")
         text = lanes.read_text()
         (tmp_path / "one").write_text(row.sub(r"\1" + " 0" * 16, text))
@@ -35,7 +36,4 @@ def test_opensms_dump_of_lanes_is_read(tmp_path):
         pair = re.search(r"(?m)^2 +3 +:.*$", text).group()
         changed = row.sub(r"\1" + " 9" * 16, pair)
         (tmp_path / "two").write_text(text.replace(pair, changed, 1))
-        done = fabric_sim.heddle("check", fabric, tables, tmp_path / "two", paths, check=False)
-        assert done.returncode == 2
-        assert re.search(r"SL 0 goes to VL 9 at 'S_\d_\d' 0x\w+ from port 2 to port 3 and to VL 0 at "
-                         r"|SL 0 goes to VL 0 at .* and to VL 9 at 'S_\d_\d'", done.stderr), done.stderr
+        assert check(fabric, tables, tmp_path / "two", paths, clean=True)["lanes"] == whole + 1

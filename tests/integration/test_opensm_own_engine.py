@@ -58,7 +58,7 @@ def test_refusals(netlist, engines):
     with Simulation(netlist) as simulation:
         log = simulation.opensm("rotate", heddle_conf=configuration(f"/nothing:{engines}")).once()
     head = f"heddle: ERR HD01: engine module {engines}/"
-    assert f"{head}later.so is not loaded: it was built for ABI 4 of engines, and this Heddle has ABI 3; " in log
+    assert f"{head}later.so is not loaded: it was built for ABI 5 of engines, and this Heddle has ABI 4; " in log
     assert f"{head}text.so is not loaded: the dynamic linker says: " in log
     assert f"{head}map.so is not loaded: two sections of heddle.conf have the name [map]" in log
     assert "ERR HD01: no engine modules are loaded from /nothing: No such file" in log
