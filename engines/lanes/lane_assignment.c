@@ -42,19 +42,41 @@ static int list_destinations(struct lane_assignment *assignment)
 	return 0;
 }
 
+/* Numbers each link like the first one to the same switch. Returns whether any has another number than its own. */
+static bool merge_parallel(const struct hd_fabric *fabric, uint32_t sw, uint8_t *number)
+{
+	const uint32_t base = fabric->isl_base[sw];
+	bool any = false;
+
+	for (uint32_t link = base; link < fabric->isl_base[sw + 1]; link++) {
+		uint32_t first = base;
+		while (fabric->isl_to[first] != fabric->isl_to[link])
+			first++;
+		number[fabric->isl_port[link]] = (uint8_t)(first - base);
+		any |= first != link;
+	}
+	return any;
+}
+
 int lane_assignment_init(struct lane_assignment *assignment, const struct hd_fabric *fabric,
 			 const struct hd_routes *routes)
 {
 	*assignment = (struct lane_assignment){
 	    .fabric = fabric, .routes = routes, .most = LANE_ASSIGNMENT_LANES};
-	assignment->link_number = hd_arena_alloc(&assignment->arena, fabric->switch_count, 256);
+	assignment->own_number = hd_arena_alloc(&assignment->arena, fabric->switch_count, 256);
+	assignment->merged_number = hd_arena_alloc(&assignment->arena, fabric->switch_count, 256);
 	assignment->path =
 	    hd_arena_alloc(&assignment->arena, fabric->switch_count, sizeof(*assignment->path));
 	if (list_destinations(assignment) ||
 	    hd_dependency_workspace_init(&assignment->workspace, fabric, &assignment->arena))
 		return -ENOMEM;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		link_number_fill(fabric, sw, assignment->link_number + (size_t)sw * 256);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		link_number_fill(fabric, sw, assignment->own_number + (size_t)sw * 256);
+		link_number_fill(fabric, sw, assignment->merged_number + (size_t)sw * 256);
+		assignment->parallel |=
+		    merge_parallel(fabric, sw, assignment->merged_number + (size_t)sw * 256);
+	}
+	assignment->link_number = assignment->own_number;
 	return 0;
 }
 
@@ -328,8 +350,8 @@ static int search_fewer(const struct rounds *rounds)
 	return rc;
 }
 
-int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available,
-		      struct lane_rounds_table *table)
+static int start_afresh(struct lane_assignment *assignment, unsigned available,
+			struct lane_rounds_table *table)
 {
 	struct rounds rounds = {assignment, available, lane_assignment_work(assignment), 0, table};
 
@@ -349,13 +371,21 @@ int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available,
 	return rc;
 }
 
-int lane_rounds_keep(struct lane_assignment *assignment, const struct hd_routes *previous,
-		     struct lane_rounds_table *table)
+int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available,
+		      struct lane_rounds_table *table)
 {
-	unsigned lanes = 0;
+	assignment->link_number = assignment->merged_number;
+	int rc = start_afresh(assignment, available, table);
 
-	for (unsigned sl = 0; sl < 16; sl++)
-		lanes = lanes > previous->sl2vl[sl] + 1u ? lanes : previous->sl2vl[sl] + 1u;
+	if (rc || !assignment->parallel || table->lanes <= available)
+		return rc;
+	assignment->link_number = assignment->own_number;
+	return start_afresh(assignment, available, table);
+}
+
+static int keep_all(struct lane_assignment *assignment, const struct hd_routes *previous,
+		    unsigned lanes, struct lane_rounds_table *table)
+{
 	for (uint32_t s = 0; s < assignment->source_count; s++)
 		for (uint32_t i = 0; i < assignment->destination_count; i++) {
 			uint32_t source = assignment->sources[s],
@@ -367,4 +397,19 @@ int lane_rounds_keep(struct lane_assignment *assignment, const struct hd_routes 
 	int rc = lane_assignment_keep(assignment, lanes, table->lane);
 	table->lanes = assignment->used ? assignment->used : 1;
 	return rc;
+}
+
+int lane_rounds_keep(struct lane_assignment *assignment, const struct hd_routes *previous,
+		     struct lane_rounds_table *table)
+{
+	unsigned lanes = 0;
+
+	for (unsigned sl = 0; sl < 16; sl++)
+		lanes = lanes > previous->sl2vl[sl] + 1u ? lanes : previous->sl2vl[sl] + 1u;
+	assignment->link_number = assignment->merged_number;
+	int rc = keep_all(assignment, previous, lanes, table);
+	if (rc || !assignment->parallel || table->lanes <= lanes)
+		return rc;
+	assignment->link_number = assignment->own_number;
+	return keep_all(assignment, previous, lanes, table);
 }

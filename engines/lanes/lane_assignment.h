@@ -31,7 +31,10 @@ struct lane_assignment {
 	uint32_t destination_count;
 	uint32_t *sources; /* switches with hosts */
 	uint32_t source_count;
-	uint8_t *link_number; /* [switch_count * 256] by port: link among the switch's own */
+	/* [switch_count * 256] by port: link among the switch's own; where parallel cables count as one link, the first of
+	 * them; the one of both that counts */
+	uint8_t *own_number, *merged_number, *link_number;
+	bool parallel; /* there are parallel cables */
 	/* [switch_count] of each lane: whether the path from a switch to the destination of the
 	 * visit fits the lane, as far as that is known */
 	uint32_t *fits[LANE_ASSIGNMENT_LANES];
@@ -109,14 +112,16 @@ static inline unsigned lane_rounds_most(unsigned available)
 }
 
 /*
- * Assigns afresh, on as few lanes as a bounded search finds. The search is longer while more than
+ * Assigns afresh, on as few lanes as a bounded search finds. Parallel cables count as one link, so that adaptive routing
+ * may choose among them on any lane, unless the lanes that are available are too few for that. The search is longer while more than
  * `available` are needed. It ends as soon as more than lane_rounds_most() are: table->lanes is then
  * one more than that, and the lanes mean nothing. Errors: -ENOMEM.
  */
 int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available,
 		      struct lane_rounds_table *table);
 
-/* Paths stay on their lanes of `previous` wherever they can. Errors: those of a round. */
+/* Paths stay on their lanes of `previous` wherever they can. Parallel cables count as one link, unless that takes more
+ * lanes than there were. Errors: those of a round. */
 int lane_rounds_keep(struct lane_assignment *assignment, const struct hd_routes *previous,
 		     struct lane_rounds_table *table);
 

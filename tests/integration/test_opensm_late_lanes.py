@@ -9,7 +9,7 @@ from fabric_sim import Simulation, Topology, generate, level_maps, wait_until
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
 
-TORUS = ("torus", "--dims", "4,4,4")
+TORUS = ("torus", "--dims", "5,5,5")
 QOS = {"qos": "TRUE"}
 OPENSM_MAP = [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]
 LATE = "before it set up all virtual lanes there"
@@ -59,7 +59,7 @@ def test_one_sweep_more(simulation):
         for end in cables(topology, 6):
             assert_map(simulation, topology, end)
         opensm.sweep()
-        assert f"heddle: OpenSM wrote tables of 448 ports {LATE}; Heddle requests one more" in opensm.log()
+        assert f"heddle: OpenSM wrote tables of 875 ports {LATE}; Heddle requests one more" in opensm.log()
         assert opensm.log().count(LATE) == 1, opensm.log()
         assert opensm.log().count("SUBNET UP") == 4
     assert END not in opensm.log()
@@ -68,7 +68,7 @@ def test_one_sweep_more(simulation):
 def test_without_the_sweep(simulation):
     """`opensm -o` ends before that sweep and says: run it again. The second run corrects the maps."""
     first = simulation.opensm("spf", options=QOS).once()
-    assert f"{END} 448 ports" in first, first
+    assert f"{END} 875 ports" in first, first
     second = simulation.opensm("spf", options=QOS).once()
     assert LATE not in second and END not in second
     topology = Topology(simulation.discover())
