@@ -20,7 +20,8 @@ static int route_any(const struct hd_route_request *request, const char *remark,
 		     enum hd_log_level level, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_error reason = {""};
-	int rc = delegate_route(&hd_engine_dmodk, request, true, out, &reason);
+	const struct delegate_way way = {.one_lane = true};
+	int rc = delegate_route(&hd_engine_dmodk, request, way, out, &reason);
 
 	if (rc != -ENOTSUP) {
 		if (rc && err)
@@ -28,7 +29,7 @@ static int route_any(const struct hd_route_request *request, const char *remark,
 		return rc;
 	}
 	hd_log(request->log, level, "%s: %s", remark, reason.text);
-	return delegate_route(&hd_engine_updown, request, true, out, err);
+	return delegate_route(&hd_engine_updown, request, way, out, err);
 }
 
 static int route_issr(const struct hd_route_request *request, struct hd_routes **out,

@@ -2,7 +2,8 @@
 /*
  * auto: the one of dmodk, updown, spf, turns and rings whose tables have the highest effective bisection
  * bandwidth (bisections.h). All route, and the log has the remarks of the one that is taken. turns takes part where spf
- * lacks lanes and the fabric is no tree, rings on any torus or mesh.
+ * lacks lanes and the fabric is no tree, rings on any torus or mesh. Where there are dimensions, spf routes once more
+ * by their order.
  * On a regular fat tree from which nothing is missing dmodk is known to be the best, and the others
  * do not route. spf, which knows neither roots nor I/O nodes, takes no part where the policy names
  * some, unless the others refuse. On one lane paths between hosts can make room for aggregation nodes,
@@ -19,6 +20,7 @@
 #include "bisections.h"
 #include "delegate.h"
 #include "engine_options.h"
+#include "parallel_links.h"
 #include "resolved_policy.h"
 
 #include <errno.h>
@@ -86,10 +88,19 @@ static void held_log_release(struct held_log *held)
 /* The engines among which `auto` chooses, and what the tables of each are worth on a fabric. */
 
 /* In the order in which they are preferred if their tables are worth about the same. */
-enum { CONTEST_DMODK, CONTEST_UPDOWN, CONTEST_SPF, CONTEST_TURNS, CONTEST_RINGS, CONTEST_ENGINES };
+enum {
+	CONTEST_DMODK,
+	CONTEST_UPDOWN,
+	CONTEST_SPF,
+	CONTEST_SPF_DIMENSIONS, /* the same engine, and the same choice when tables are in place */
+	CONTEST_TURNS,
+	CONTEST_RINGS,
+	CONTEST_ENGINES
+};
 
 struct contest_engine {
 	const struct hd_engine *engine;
+	const char *balance; /* its option; NULL: the engine's own rule */
 	bool tried; /* it has made tables, or has refused */
 	int refusal; /* negative errno with `reason`; 0: it has not refused */
 	struct hd_error reason;
@@ -102,6 +113,7 @@ struct contest_engine {
 struct contest {
 	const struct hd_route_request *request; /* that of auto */
 	struct contest_engine engines[CONTEST_ENGINES];
+	bool has_dimensions; /* several, in a torus, mesh, hypercube or HyperX: parallel_links.h */
 	const struct hd_routes *in_place; /* measured, too, unless it is NULL */
 	double in_place_worth;
 };
@@ -120,8 +132,8 @@ _Static_assert(CONTEST_ENGINES < BISECTIONS_TABLES, "the tables in place are mea
 
 static const struct hd_engine *const entrants[CONTEST_ENGINES] = {
     [CONTEST_DMODK] = &hd_engine_dmodk, [CONTEST_UPDOWN] = &hd_engine_updown,
-    [CONTEST_SPF] = &hd_engine_spf,	[CONTEST_TURNS] = &hd_engine_turns,
-    [CONTEST_RINGS] = &hd_engine_rings,
+    [CONTEST_SPF] = &hd_engine_spf,	[CONTEST_SPF_DIMENSIONS] = &hd_engine_spf,
+    [CONTEST_TURNS] = &hd_engine_turns, [CONTEST_RINGS] = &hd_engine_rings,
 };
 
 /* Released with contest_release(). It must not be copied or moved. */
@@ -132,6 +144,7 @@ static void contest_begin(struct contest *contest, const struct hd_route_request
 		contest->engines[i].engine = entrants[i];
 		held_log_begin(&contest->engines[i].remarks);
 	}
+	contest->engines[CONTEST_SPF_DIMENSIONS].balance = "dimensions";
 }
 
 /* The number of an engine by its name; CONTEST_ENGINES: it is none of these. */
@@ -148,12 +161,13 @@ static unsigned contest_find(const char *name)
  * fabric, but not listed; the policy has nothing to add. */
 static int route_way(struct contest_engine *own, const struct hd_route_request *request)
 {
+	const struct delegate_way way = {.balance = own->balance};
 	struct hd_policy policy = {0};
 	struct hd_route_request bare = *request;
 	struct hd_fabric *view = NULL;
 
 	if (!own->bare)
-		return delegate_route(own->engine, request, false, &own->routes, &own->reason);
+		return delegate_route(own->engine, request, way, &own->routes, &own->reason);
 	int rc = hd_fabric_regroup(request->fabric, request->fabric->aside, &view, &own->reason);
 	if (rc)
 		return rc;
@@ -164,7 +178,7 @@ static int route_way(struct contest_engine *own, const struct hd_route_request *
 		policy.aggregation_count = 0;
 		bare.policy = &policy;
 	}
-	rc = delegate_route(own->engine, &bare, false, &own->routes, &own->reason);
+	rc = delegate_route(own->engine, &bare, way, &own->routes, &own->reason);
 	hd_fabric_free(view);
 	return rc;
 }
@@ -272,8 +286,8 @@ static double contest_value(const struct contest *contest, unsigned number)
 	return number == CONTEST_RINGS ? own->worth - CONTEST_RINGS_LESS : own->worth;
 }
 
-/* The engine to take: the first whose tables count for at most CONTEST_EQUAL less than the best.
- * CONTEST_ENGINES: all have refused. */
+/* The engine to take: the first whose tables count for at most CONTEST_EQUAL less than the best; of those of one engine
+ * the best. CONTEST_ENGINES: all have refused. */
 static unsigned contest_best(const struct contest *contest)
 {
 	double best = 0;
@@ -285,10 +299,19 @@ static unsigned contest_best(const struct contest *contest)
 	while (number < CONTEST_ENGINES && (!contest->engines[number].routes ||
 					    contest_value(contest, number) < best - CONTEST_EQUAL))
 		number++;
+	if (number == CONTEST_SPF &&
+	    contest_value(contest, CONTEST_SPF_DIMENSIONS) > contest_value(contest, CONTEST_SPF))
+		return CONTEST_SPF_DIMENSIONS;
 	return number;
 }
 
 #define REASON_MOST 160
+
+/* What belongs to the worth of tables: how their engine made them. */
+static const char *manner(const struct contest_engine *engine)
+{
+	return engine->balance ? " by dimensions" : "";
+}
 
 /* Writes ", dmodk .324, spf .381; updown refuses: ..." for all that were tried but one. */
 static void contest_print_others(const struct contest *contest, unsigned one, char *text,
@@ -301,7 +324,8 @@ static void contest_print_others(const struct contest *contest, unsigned one, ch
 		const struct contest_engine *other = &contest->engines[i];
 		if (i == one || !other->routes)
 			continue;
-		snprintf(text + used, size - used, ", %s %.3f", other->engine->name, other->worth);
+		snprintf(text + used, size - used, ", %s %.3f%s", other->engine->name, other->worth,
+			 manner(other));
 		used = strlen(text);
 	}
 	for (unsigned i = 0; i < CONTEST_ENGINES; i++) {
@@ -309,8 +333,8 @@ static void contest_print_others(const struct contest *contest, unsigned one, ch
 		if (!other->refusal)
 			continue;
 		bool cut = strlen(other->reason.text) > REASON_MOST;
-		snprintf(text + used, size - used, "; %s refuses: %.*s%s", other->engine->name,
-			 REASON_MOST, other->reason.text, cut ? "..." : "");
+		snprintf(text + used, size - used, "; %s%s refuses: %.*s%s", other->engine->name,
+			 manner(other), REASON_MOST, other->reason.text, cut ? "..." : "");
 		used = strlen(text);
 	}
 }
@@ -458,12 +482,31 @@ static int look_for_intact_tree(const struct hd_route_request *request, bool *in
  * Planes or islands with few cables between them are no trees, though most switches have no hosts. */
 static bool takes_part(const struct contest *contest, unsigned number)
 {
-	if (number < CONTEST_TURNS)
+	const struct hd_fabric *fabric = contest->request->fabric;
+
+	if (number <= CONTEST_SPF)
 		return true;
 	if (contest->engines[CONTEST_DMODK].routes)
 		return false;
-	return number == CONTEST_RINGS ? balance_plan_hosts_everywhere(contest->request->fabric)
-				       : !contest->engines[CONTEST_SPF].routes;
+	if (number == CONTEST_TURNS)
+		return !contest->engines[CONTEST_SPF].routes &&
+		       !contest->engines[CONTEST_SPF_DIMENSIONS].routes;
+	return balance_plan_hosts_everywhere(fabric) &&
+	       (number != CONTEST_SPF_DIMENSIONS || contest->has_dimensions);
+}
+
+static int look_for_dimensions(struct contest *contest, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = contest->request->fabric;
+	struct hd_arena arena = {0};
+
+	if (!balance_plan_hosts_everywhere(fabric))
+		return 0;
+	uint32_t *dimension = hd_arena_alloc(&arena, fabric->isl_count + 1u, sizeof(*dimension));
+	int rc = dimension ? parallel_links_dimensions(fabric, dimension, &contest->has_dimensions)
+			   : -ENOMEM;
+	hd_arena_release(&arena);
+	return rc ? hd_error_no_memory(err) : 0;
 }
 
 /* Tries all engines that have not been tried, until one is known to be the best. */
@@ -473,7 +516,7 @@ static int try_all(struct contest *contest, bool intact, bool afresh, struct hd_
 	bool only_trees = policy && (policy->root_count || policy->io_count);
 	const struct contest_way way = {.afresh = afresh, .bare = !intact};
 	bool enough = false;
-	int rc = 0;
+	int rc = look_for_dimensions(contest, err);
 
 	for (unsigned i = 0; !rc && !enough && i < CONTEST_ENGINES; i++) {
 		if (!contest->engines[i].tried && takes_part(contest, i))
@@ -494,8 +537,9 @@ static void explain(const struct contest *contest, unsigned taken, unsigned kept
 
 	contest_print_others(contest, taken, others, sizeof(others));
 	hd_log(contest->request->log, HD_LOG_INFO,
-	       "auto %s %s: effective bisection bandwidth %.3f%s",
-	       taken == kept ? "keeps" : "takes", engine->engine->name, engine->worth, others);
+	       "auto %s %s: effective bisection bandwidth %.3f%s%s",
+	       taken == kept ? "keeps" : "takes", engine->engine->name, engine->worth,
+	       manner(engine), others);
 	if (contest->in_place && contest->in_place_worth > engine->worth + AUTO_LOSS)
 		hd_log(contest->request->log, HD_LOG_WARNING,
 		       "the tables in place were better: effective bisection bandwidth %.3f, and "
@@ -601,7 +645,8 @@ const struct hd_engine hd_engine_auto = {
     .summary = "the best engine for the fabric: dmodk, updown, spf, turns or rings",
     .description =
 	"The one of dmodk, updown, spf, turns and rings whose tables have the highest "
-	"effective bisection bandwidth, by a few hundred random bisections. On an intact regular "
+	"effective bisection bandwidth, by a few hundred random bisections. On tori, meshes, "
+	"hypercubes and HyperX spf is tried with balance = dimensions, too. On an intact regular "
 	"fat tree that is dmodk. The choice stays as long as its tables are in place, "
 	"unless that engine refuses the fabric, or many links have come or gone and "
 	"another engine is better by more than 0.01. The log says which engine, and by "

@@ -13,7 +13,7 @@
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 
-#define BISECTIONS_TABLES 6u /* that are compared at most */
+#define BISECTIONS_TABLES 8u /* that are compared at most */
 
 /* So many bisections as have this number of paths together, within the two bounds. */
 #define BISECTIONS_PATHS 200000u

@@ -10,7 +10,7 @@ static const struct hd_option copied[] = {LANE_OPTIONS};
 
 enum { COPIED_COUNT = sizeof(copied) / sizeof(copied[0]) };
 
-static int copy_options(const struct hd_route_request *request, bool one_lane,
+static int copy_options(const struct hd_route_request *request, const struct delegate_way *way,
 			struct hd_options *out, struct hd_error *err)
 {
 	int rc = 0;
@@ -18,8 +18,10 @@ static int copy_options(const struct hd_route_request *request, bool one_lane,
 	for (unsigned i = 0; !rc && i < COPIED_COUNT; i++)
 		rc = hd_options_set(out, copied[i].name,
 				    hd_options_get(request->options, copied[i].name)->text, err);
-	if (!rc && one_lane)
+	if (!rc && way->one_lane)
 		rc = hd_options_set(out, "spread", "needed", err);
+	if (!rc && way->balance)
+		rc = hd_options_set(out, "balance", way->balance, err);
 	return rc;
 }
 
@@ -60,18 +62,18 @@ int delegate_route_whole(const struct hd_engine *engine, const struct hd_route_r
 }
 
 int delegate_route(const struct hd_engine *engine, const struct hd_route_request *request,
-		   bool one_lane, struct hd_routes **out, struct hd_error *err)
+		   struct delegate_way way, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_route_request inner = *request;
 	struct hd_options *own = hd_engine_options(engine);
 	struct hd_routes *routes = NULL;
-	int rc = own ? copy_options(request, one_lane, own, err) : hd_error_no_memory(err);
+	int rc = own ? copy_options(request, &way, own, err) : hd_error_no_memory(err);
 
 	inner.options = own;
 	if (!rc)
 		rc = delegate_route_whole(engine, &inner, &routes, err);
 	hd_options_free(own);
-	if (!rc && one_lane)
+	if (!rc && way.one_lane)
 		rc = check_lanes(request, routes, err);
 	if (!rc)
 		*out = routes;

@@ -5,13 +5,18 @@
 
 #include <heddle/engines.h>
 
+struct delegate_way {
+	bool
+	    one_lane; /* all paths to router ports must be on one virtual lane, whatever `spread` says */
+	const char *balance; /* for the engine's option of this name; NULL: none */
+};
+
 /*
- * Routes with `engine` and the options LANE_OPTIONS of the request, which is one to another engine.
- * one_lane: all paths to router ports must be on one virtual lane, whatever `spread` says. The
- * result says which engine was chosen. Errors: those of hd_engine_route(), and -ENOSPC where they need more lanes.
+ * Routes with `engine` and the options LANE_OPTIONS of the request, which is one to another engine. The result says
+ * which engine was chosen. Errors: those of hd_engine_route(), and -ENOSPC where they need more lanes.
  */
 int delegate_route(const struct hd_engine *engine, const struct hd_route_request *request,
-		   bool one_lane, struct hd_routes **out, struct hd_error *err);
+		   struct delegate_way way, struct hd_routes **out, struct hd_error *err);
 
 /* The same, with all options of the request, whose table has the options of `engine`. Lanes are as
  * these options say. Errors: those of hd_engine_route(). */

@@ -276,7 +276,7 @@ static bool take_conflicts(const struct balance *balance)
 {
 	const enum balance_by by = balance->plan->by;
 
-	return by == BALANCE_BY_CONFLICTS ||
+	return by == BALANCE_BY_CONFLICTS || by == BALANCE_BY_DIMENSIONS ||
 	       (by == BALANCE_BY_AUTO && balance_plan_hosts_everywhere(balance->fabric));
 }
 

@@ -20,11 +20,14 @@
 	{                                                                                          \
 		.name = "balance",                                                                 \
 		.summary = "what decides between equal paths: the loads of links, or conflicts "   \
-			   "between flows; auto: conflicts where most switches have hosts",        \
-		.type = HD_OPTION_CHOICE, .fallback = "auto", .choices = "loads|conflicts|auto"    \
+			   "between flows; dimensions: the order of the dimensions of a torus, "   \
+			   "mesh, hypercube or HyperX, then conflicts; auto: conflicts where "     \
+			   "most switches have hosts",                                             \
+		.type = HD_OPTION_CHOICE, .fallback = "auto",                                      \
+		.choices = "loads|conflicts|auto|dimensions"                                       \
 	}
 
-enum balance_by { BALANCE_BY_LOADS, BALANCE_BY_CONFLICTS, BALANCE_BY_AUTO };
+enum balance_by { BALANCE_BY_LOADS, BALANCE_BY_CONFLICTS, BALANCE_BY_AUTO, BALANCE_BY_DIMENSIONS };
 
 struct balance_destination {
 	uint32_t lid;
@@ -39,7 +42,7 @@ struct balance_plan {
 	unsigned passes; /* at most, over the hosts of one LID offset, 1 .. */
 	bool
 	    until_flat; /* a pass after the first that does not lower the largest load is the last */
-	enum balance_by by; /* conflicts: see conflicts.h */
+	enum balance_by by; /* conflicts: see conflicts.h; dimensions: see parallel_links.h */
 	unsigned
 	    rebalance; /* with previous tables: LIDs to move to where routing afresh puts them */
 	/*

@@ -368,7 +368,8 @@ int balance_part_allocate(struct balance_part *part, const struct balance_plan *
 	if (by_conflicts) {
 		part->conflicts = hd_arena_alloc(arena, 1, sizeof(*part->conflicts));
 		if (!part->conflicts ||
-		    conflicts_allocate(part->conflicts, fabric, plan->policy->uncounted, arena))
+		    conflicts_allocate(part->conflicts, fabric, plan->policy->uncounted, arena) ||
+		    (plan->by == BALANCE_BY_DIMENSIONS && conflicts_order(part->conflicts, arena)))
 			return -ENOMEM;
 	}
 	return balance_trees_allocate(&part->trees, fabric, plan->policy->uncounted, arena);

@@ -17,6 +17,18 @@ int conflicts_allocate(struct conflicts *conflicts, const struct hd_fabric *fabr
 	return parallel_links_find(fabric, conflicts->parallel);
 }
 
+int conflicts_order(struct conflicts *conflicts, struct hd_arena *arena)
+{
+	const struct hd_fabric *fabric = conflicts->fabric;
+	bool found;
+
+	conflicts->dimension =
+	    hd_arena_alloc(arena, fabric->isl_count, sizeof(*conflicts->dimension));
+	return conflicts->dimension
+		   ? parallel_links_dimensions(fabric, conflicts->dimension, &found)
+		   : -ENOMEM;
+}
+
 void conflicts_count(struct conflicts *conflicts, const struct dag *dag, const uint8_t *tree,
 		     uint32_t sign)
 {
@@ -31,25 +43,39 @@ void conflicts_count(struct conflicts *conflicts, const struct dag *dag, const u
 	}
 }
 
+/* What a next hop is compared by: the least is the best. */
+struct rank {
+	uint64_t dimension, cost, class;
+};
+
+static bool is_less(const struct rank *a, const struct rank *b)
+{
+	if (a->dimension != b->dimension)
+		return a->dimension < b->dimension;
+	if (a->cost != b->cost)
+		return a->cost < b->cost;
+	return a->class < b->class;
+}
+
 static uint8_t choose(const struct conflicts *conflicts, const uint32_t *load,
 		      const struct dag *dag, uint32_t sw, uint8_t now)
 {
 	const uint32_t *to = conflicts->fabric->isl_to, base = conflicts->fabric->isl_base[sw];
-	uint64_t least = UINT64_MAX, least_class = UINT64_MAX;
+	struct rank least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
 	uint8_t best = now;
 
 	for (uint32_t i = 0; i < dag->count[sw]; i++) {
 		const uint8_t number = dag->number[base + i];
 		const uint32_t link = base + number;
-		const uint64_t class = number == now ? 0 : UINT64_C(1) + conflicts->parallel[link];
-		const uint64_t cost =
-		    load[link] - conflicts->own[link] + conflicts->length[to[link]];
+		const struct rank rank = {
+		    .dimension = conflicts->dimension ? conflicts->dimension[link] : 0,
+		    .cost = load[link] - conflicts->own[link] + conflicts->length[to[link]],
+		    .class = number == now ? 0 : UINT64_C(1) + conflicts->parallel[link]};
 
-		if (cost > least || (cost == least && class >= least_class))
+		if (!is_less(&rank, &least))
 			continue;
 		best = number;
-		least = cost;
-		least_class = class;
+		least = rank;
 	}
 	return best;
 }

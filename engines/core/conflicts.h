@@ -11,7 +11,9 @@
  * hosts have come together, and it is small.
  *
  * Among equal ones the class of parallel links decides (parallel_links.h): the first choices then agree on one order of
- * the dimensions of a torus, mesh, hypercube or HyperX, however their ports are numbered.
+ * the dimensions of a torus, mesh, hypercube or HyperX, however their ports are numbered. Around a gap conflicts are not
+ * equal, and that order is lost. If dimensions are to decide first, a switch takes a next hop in the first dimension
+ * that has one (parallel_links.h), by conflicts among several.
  */
 #ifndef ENGINES_CONFLICTS_H
 #define ENGINES_CONFLICTS_H
@@ -25,12 +27,16 @@ struct conflicts {
 	const bool *uncounted; /* [isl_count] links on which flows do not conflict; NULL: none */
 	uint32_t *own; /* [isl_count] LIDs to which a host of the link's switch sends over it */
 	uint32_t *parallel; /* [isl_count] class of the link: parallel_links.h */
+	uint32_t *dimension; /* [isl_count] the lowest decides before conflicts; NULL: none does */
 	uint64_t *length; /* [switch_count] sum of loads up to the destination at hand */
 };
 
 /* Without any tree. Errors: -ENOMEM. Cost: that of parallel_links_find(). */
 int conflicts_allocate(struct conflicts *conflicts, const struct hd_fabric *fabric,
 		       const bool *uncounted, struct hd_arena *arena);
+
+/* Lets the order of dimensions decide before conflicts do. Errors: -ENOMEM. Cost: that of parallel_links_dimensions(). */
+int conflicts_order(struct conflicts *conflicts, struct hd_arena *arena);
 
 /* Adds a tree, or takes it out with sign UINT32_MAX. Cost: O(switches). */
 void conflicts_count(struct conflicts *conflicts, const struct dag *dag, const uint8_t *tree,

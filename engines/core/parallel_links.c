@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <heddle/base/arena.h>
 #include <heddle/fabric/graph.h>
+#include <stdlib.h>
 
 /* Two hops from the switch at hand: its own link to a neighbour, and that neighbour's link to the switch `far`. */
 struct two_hops {
@@ -141,4 +142,229 @@ int parallel_links_find(const struct hd_fabric *fabric, uint32_t *class)
 		class[link] = find_class(class, link);
 	hd_arena_release(&arena);
 	return rc;
+}
+
+/* ---- dimensions ---- */
+
+#define SEVERAL (UINT32_MAX - 1)
+#define VOTES_LEAST 3 /* more switches than are beside one gap */
+
+/* Two classes whose links meet at a switch. */
+struct meeting {
+	uint32_t low, high;
+	int32_t vote; /* 1: the links are no sides of a common square there, -1: they are */
+};
+
+struct grouping {
+	const struct hd_fabric *fabric;
+	uint32_t *class; /* [isl_count] */
+	uint32_t *near; /* [switch_count] mark of the switch at hand and its neighbours */
+	uint32_t *beside; /* [switch_count] mark of the neighbours of another switch */
+	uint32_t *links; /* [radix] a link to each neighbour of the switch at hand */
+	struct meeting *meetings;
+	size_t meeting_count;
+};
+
+/* One link to each neighbour of a switch; their number. */
+static uint32_t list_links(struct grouping *grouping, uint32_t sw)
+{
+	const struct hd_fabric *fabric = grouping->fabric;
+	uint32_t count = 0;
+
+	grouping->near[sw] = sw + 1;
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		if (grouping->near[fabric->isl_to[link]] == sw + 1)
+			continue;
+		grouping->near[fabric->isl_to[link]] = sw + 1;
+		grouping->links[count++] = link;
+	}
+	return count;
+}
+
+/* Marks the neighbours of the switch behind a link. False: that behind the other link is one of them. */
+static bool mark_beside(struct grouping *grouping, uint32_t link, uint32_t other, uint32_t mark)
+{
+	const struct hd_fabric *fabric = grouping->fabric;
+	const uint32_t to = fabric->isl_to[link];
+	bool apart = true;
+
+	for (uint32_t next = fabric->isl_base[to]; next < fabric->isl_base[to + 1]; next++) {
+		grouping->beside[fabric->isl_to[next]] = mark;
+		apart &= fabric->isl_to[next] != fabric->isl_to[other];
+	}
+	return apart;
+}
+
+/* Whether two links of a switch are sides of a square without diagonals. */
+static bool is_corner(struct grouping *grouping, uint32_t sw, uint32_t a, uint32_t b)
+{
+	const struct hd_fabric *fabric = grouping->fabric;
+	const uint32_t one = fabric->isl_to[a];
+	const bool apart = mark_beside(grouping, b, a, 1);
+	bool found = false;
+
+	for (uint32_t link = fabric->isl_base[one]; apart && link < fabric->isl_base[one + 1];
+	     link++)
+		found |= grouping->beside[fabric->isl_to[link]] &&
+			 grouping->near[fabric->isl_to[link]] != sw + 1;
+	mark_beside(grouping, b, a, 0);
+	return found;
+}
+
+static void list_meetings(struct grouping *grouping, uint32_t sw)
+{
+	const uint32_t count = list_links(grouping, sw), *links = grouping->links;
+
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t j = i + 1; j < count; j++) {
+			const uint32_t a = find_class(grouping->class, links[i]);
+			const uint32_t b = find_class(grouping->class, links[j]);
+
+			if (a != b)
+				grouping->meetings[grouping->meeting_count++] = (struct meeting){
+				    .low = a < b ? a : b,
+				    .high = a < b ? b : a,
+				    .vote = is_corner(grouping, sw, links[i], links[j]) ? -1 : 1};
+		}
+}
+
+static int compare_meetings(const void *a, const void *b)
+{
+	const struct meeting *one = a, *other = b;
+
+	if (one->low != other->low)
+		return one->low < other->low ? -1 : 1;
+	return one->high < other->high ? -1 : one->high > other->high;
+}
+
+static void join_by_votes(struct grouping *grouping)
+{
+	const struct meeting *meetings = grouping->meetings;
+
+	qsort(grouping->meetings, grouping->meeting_count, sizeof(*meetings), compare_meetings);
+	for (size_t i = 0, end; i < grouping->meeting_count; i = end) {
+		int64_t votes = 0;
+
+		for (end = i; end < grouping->meeting_count &&
+			      !compare_meetings(&meetings[i], &meetings[end]);
+		     end++)
+			votes += meetings[end].vote;
+		if (votes >= VOTES_LEAST)
+			join(grouping->class, meetings[i].low, meetings[i].high);
+	}
+}
+
+/* ---- large classes ---- */
+
+#define LARGE                                                                                      \
+	4u /* a class with less than one link for so many switches is a splinter beside a gap */
+
+/* Gives links of splinters no dimension. Whether the others are several dimensions, and most of all links. */
+static bool keep_large(const struct grouping *grouping, uint32_t *size, uint32_t *dimension)
+{
+	const struct hd_fabric *fabric = grouping->fabric;
+	uint32_t large = 0, links = 0;
+
+	for (uint32_t link = 0; link < fabric->isl_count; link++)
+		size[find_class(grouping->class, link)]++;
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		const uint32_t class = find_class(grouping->class, link);
+		const bool counts = (uint64_t)size[class] * LARGE >= fabric->switch_count;
+
+		dimension[link] = counts ? class : PARALLEL_LINKS_NONE;
+		links += counts;
+		large += counts && class == link;
+	}
+	return large > 1 && links >= fabric->isl_count - fabric->isl_count / LARGE;
+}
+
+/* ---- splinters ---- */
+
+/* Joins the switches that links of all other dimensions connect: layers of a product. */
+static void find_layers(const struct hd_fabric *fabric, const uint32_t *dimension, uint32_t without,
+			uint32_t *layer)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		layer[sw] = sw;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+			if (dimension[link] != without && dimension[link] != PARALLEL_LINKS_NONE)
+				join(layer, sw, fabric->isl_to[link]);
+}
+
+/* Gives each splinter the dimension in which its ends differ, if that is one alone. fits[isl_count]: overwritten, as is
+ * layer[switch_count]. */
+static void place_splinters(const struct hd_fabric *fabric, uint32_t *layer, uint32_t *fits,
+			    uint32_t *dimension)
+{
+	for (uint32_t link = 0; link < fabric->isl_count; link++)
+		fits[link] = PARALLEL_LINKS_NONE;
+	for (uint32_t first = 0; first < fabric->isl_count; first++) {
+		if (dimension[first] != first)
+			continue;
+		find_layers(fabric, dimension, first, layer);
+		for (uint32_t link = 0; link < fabric->isl_count; link++)
+			if (dimension[link] == PARALLEL_LINKS_NONE &&
+			    find_class(layer, hd_isl_from(fabric, link)) !=
+				find_class(layer, fabric->isl_to[link]))
+				fits[link] = fits[link] == PARALLEL_LINKS_NONE ? first : SEVERAL;
+	}
+	for (uint32_t link = 0; link < fabric->isl_count; link++)
+		if (fits[link] != SEVERAL && dimension[link] == PARALLEL_LINKS_NONE)
+			dimension[link] = fits[link];
+}
+
+/* ---- all ---- */
+
+static size_t most_meetings(const struct hd_fabric *fabric, uint32_t *radix)
+{
+	size_t count = 1;
+
+	*radix = 1;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint32_t links = fabric->isl_base[sw + 1] - fabric->isl_base[sw];
+
+		*radix = links > *radix ? links : *radix;
+		count += (size_t)links * links / 2;
+	}
+	return count;
+}
+
+static int allocate(struct grouping *grouping, struct hd_arena *arena)
+{
+	const struct hd_fabric *fabric = grouping->fabric;
+	uint32_t radix;
+	const size_t meetings = most_meetings(fabric, &radix);
+
+	grouping->class = hd_arena_alloc(arena, fabric->isl_count + 1u, sizeof(*grouping->class));
+	grouping->near = hd_arena_alloc(arena, fabric->switch_count, sizeof(*grouping->near));
+	grouping->beside = hd_arena_alloc(arena, fabric->switch_count, sizeof(*grouping->beside));
+	grouping->links = hd_arena_alloc(arena, radix, sizeof(*grouping->links));
+	grouping->meetings = hd_arena_alloc(arena, meetings, sizeof(*grouping->meetings));
+	return hd_arena_check(arena);
+}
+
+int parallel_links_dimensions(const struct hd_fabric *fabric, uint32_t *dimension, bool *found)
+{
+	struct hd_arena arena = {0};
+	struct grouping grouping = {.fabric = fabric};
+	int rc = allocate(&grouping, &arena);
+	uint32_t *size = rc ? NULL : hd_arena_alloc(&arena, fabric->isl_count + 1u, sizeof(*size));
+
+	if (!size || parallel_links_find(fabric, grouping.class)) {
+		hd_arena_release(&arena);
+		return -ENOMEM;
+	}
+	for (uint32_t link = 0; link < fabric->isl_count; link++)
+		join(grouping.class, link, fabric->isl_reverse[link]);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		list_meetings(&grouping, sw);
+	join_by_votes(&grouping);
+	*found = keep_large(&grouping, size, dimension);
+	if (*found)
+		place_splinters(fabric, grouping.near, size, dimension);
+	for (uint32_t link = 0; !*found && link < fabric->isl_count; link++)
+		dimension[link] = 0;
+	hd_arena_release(&arena);
+	return 0;
 }

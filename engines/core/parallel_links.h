@@ -15,4 +15,17 @@
  * radix), and one for each square. */
 int parallel_links_find(const struct hd_fabric *fabric, uint32_t *class);
 
+#define PARALLEL_LINKS_NONE UINT32_MAX
+
+/*
+ * Dimensions of products of graphs, also with cables and switches missing. Two classes are of one dimension if a link
+ * leads back on the other, or if they are no sides of a common square at most switches where both are: beside a gap links
+ * of two dimensions are not, either. A ring of four is a product itself, and counts as two dimensions.
+ *
+ * Fills dimension[isl_count]: the lowest link of the same dimension; PARALLEL_LINKS_NONE for the few links that fit none.
+ * *found: there are several dimensions. If there are not, all links have the same number. Errors: -ENOMEM. Cost:
+ * O(switches * radix ^ 3), and that of parallel_links_find().
+ */
+int parallel_links_dimensions(const struct hd_fabric *fabric, uint32_t *dimension, bool *found);
+
 #endif

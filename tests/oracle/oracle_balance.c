@@ -178,6 +178,7 @@ static uint32_t quietest_link(const struct balance *balance, uint32_t number, ui
 {
 	const struct hd_fabric *fabric = balance->fabric;
 	const uint32_t now = balance->tree[number][sw];
+	const uint32_t *dimension = balance->plan->dimension;
 	uint32_t best = HD_NONE;
 	uint64_t least = 0;
 
@@ -185,6 +186,11 @@ static uint32_t quietest_link(const struct balance *balance, uint32_t number, ui
 		if (!balance->hops.allowed[link])
 			continue;
 		uint64_t count = count_conflicts(balance, number, sw, link);
+		if (best != HD_NONE && dimension && dimension[link] != dimension[best]) {
+			if (dimension[link] > dimension[best])
+				continue;
+			best = HD_NONE;
+		}
 		if (best == HD_NONE || count < least ||
 		    (count == least && best != now &&
 		     (link == now || balance->parallel[link] < balance->parallel[best]))) {

@@ -22,6 +22,8 @@ struct oracle_balance_plan {
 	    until_flat; /* a pass after the first that does not lower the largest load is the last */
 	bool
 	    by_conflicts; /* these decide, and not loads; without a host_order the switches take turns */
+	const uint32_t
+	    *dimension; /* [isl_count] by_conflicts: the lowest comes first; NULL: all are equal */
 	const struct hd_routes *previous; /* NULL: afresh */
 	unsigned
 	    rebalance; /* with previous: at most so many host LIDs move to columns made afresh */
