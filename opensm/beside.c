@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int name_temporary(const char *path, char temporary[PATH_MAX], struct hd_error *err)
@@ -34,12 +35,24 @@ static int write_new(const char *path, mode_t mode, beside_write_fn *write, cons
 	return rc ? hd_error_prefix(err, rc, "%s", path) : 0;
 }
 
+int beside_check(const char *path, struct hd_error *err)
+{
+	struct stat facts;
+
+	if (lstat(path, &facts) || S_ISREG(facts.st_mode) || S_ISLNK(facts.st_mode) ||
+	    S_ISDIR(facts.st_mode)) /* to rename to a folder fails by itself */
+		return 0;
+	return hd_error_set(err, -EEXIST, "%s: there is a device, a pipe or a socket", path);
+}
+
 int beside_write(const char *path, mode_t mode, beside_write_fn *write, const void *context,
 		 struct hd_error *err)
 {
 	char temporary[PATH_MAX];
-	int rc = name_temporary(path, temporary, err);
+	int rc = beside_check(path, err);
 
+	if (!rc)
+		rc = name_temporary(path, temporary, err);
 	if (rc)
 		return rc;
 	rc = write_new(temporary, mode, write, context, err);

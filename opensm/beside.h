@@ -12,9 +12,12 @@
 
 typedef int beside_write_fn(const void *context, FILE *stream, struct hd_error *err);
 
+/* Whether a file may replace what is at the path. Error: -EEXIST a device such as /dev/null, a pipe or a socket. */
+int beside_check(const char *path, struct hd_error *err);
+
 /*
  * Writes PATH.new as a new file with these rights, whatever was there. On an error PATH.new is gone.
- * Errors: errno of the system's calls, -ENOMEM, those of write().
+ * Errors: errno of the system's calls, -ENOMEM, those of beside_check() and write().
  */
 int beside_write(const char *path, mode_t mode, beside_write_fn *write, const void *context,
 		 struct hd_error *err);

@@ -108,12 +108,12 @@ static uint32_t digit_of(char letter)
 /* The number behind blanks, of that base, with or without 0x; *text moves behind it. */
 static number parse(const char **text, unsigned base)
 {
-	const char *at = *text;
+	const char *at = *text + strspn(*text, " ");
 	number value = 0;
 
-	while (*at == ' ')
-		at++;
 	at += at[0] == '0' && at[1] == 'x' ? 2 : 0;
+	if (digit_of(*at) >= base)
+		REFUSE("expected a number");
 	for (uint32_t digit; (digit = digit_of(*at)) < base; at++)
 		value = value * base + digit;
 	*text = at;
@@ -234,9 +234,8 @@ static void read_levels(const char *path)
 		sw = named(line, sw);
 		if (line[0] != '0' || line[1] != 'x' || sw == NONE)
 			continue;
-		number lid = parse(&line, 16), last = lid;
-		if (*line == '-' && line++)
-			last = parse(&line, 16);
+		number lid = parse(&line, 16),
+		       last = *line == '-' && line++ ? parse(&line, 16) : lid;
 		uint8_t lane = lanes[below(parse(&line, 10), LANES)];
 		for (; lid <= last && lid < s.lids; lid++)
 			s.lane[cell(lid, sw)] = lane;
@@ -294,14 +293,15 @@ static void read_head(const char *path)
 	begin(path);
 	if (sscanf(next(true), "heddle certificate %llu", &version) != 1 || version - 1 > 1)
 		REFUSE("no certificate of version 1 or 2");
-	line = next(true);
-	if (sscanf(line, "made %127[^\n]", s.made) == 1)
+	if (sscanf(line = next(true), "made %127[^\n]", s.made) == 1)
 		line = next(true);
 	sscanf(line, "unreached %llu", &s.unreached);
 	next(true); /* the number of switches, which is that of the topology */
 	for (uint32_t i = 0; i < s.switches; i++) {
 		line = next(true);
 		s.sw_of[i] = switch_of(parse(&line, 16));
+		if (s.passing[s.sw_of[i]]++)
+			REFUSE("the switch is there twice");
 	}
 }
 

@@ -483,7 +483,7 @@ static bool has_ended(int rc)
 }
 
 /* Goes to the next plan, but for its last step. If that plan has a loop, or there is no graph any more, it has to be
- * made again with a proof of its own. */
+ * made again with a proof of its own, and judged again: it may have other groups. */
 static int approach_any(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan **next,
 			struct hd_error *err)
 {
@@ -497,6 +497,9 @@ static int approach_any(struct ar_tasks *tasks, const struct ar_job *job, struct
 		rc = ar_tasks_make_plan(tasks, job, false, NULL, next, err);
 		if (!*next)
 			return refuse(tasks, err, rc);
+		rc = ar_masking_before(tasks, job, job->routing, *next, err);
+		if (rc)
+			return rc;
 		rc = tasks->graph ? advance(tasks, job, *next, err) : -ENOENT;
 	}
 	if (has_ended(rc))
@@ -510,7 +513,6 @@ static int approach_safely(struct ar_tasks *tasks, const struct ar_job *job,
 			   struct hd_ar_plan **next, struct hd_error *err)
 {
 	const bool same = tasks->held.plan && same_as_before(tasks, job, *next);
-	const struct hd_ar_plan *judged = *next;
 	const bool wanted = job->settings.config.settings.recovery != HD_AR_RECOVERY_OFF;
 	int rc = 0;
 
@@ -518,8 +520,6 @@ static int approach_safely(struct ar_tasks *tasks, const struct ar_job *job,
 		rc = ar_masking_before(tasks, job, job->routing, *next, err);
 	if (!rc && tasks->held.plan && !same)
 		rc = approach_any(tasks, job, next, err);
-	if (!rc && *next != judged)
-		rc = ar_masking_before(tasks, job, job->routing, *next, err);
 	return rc;
 }
 

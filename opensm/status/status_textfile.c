@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "status_textfile.h"
+#include "beside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +47,10 @@ int status_textfile_write(const char *path, const char *text, size_t length, str
 	/* the collector reads only names that end with .prom */
 	if (snprintf(temporary, sizeof(temporary), "%s.new", path) >= (int)sizeof(temporary))
 		return hd_error_set(err, -ENAMETOOLONG, "%s: the path is too long", path);
-	int rc = write_file(temporary, text, length);
+	int rc = beside_check(path, err);
+	if (rc)
+		return rc;
+	rc = write_file(temporary, text, length);
 	if (!rc && rename(temporary, path))
 		rc = -errno;
 	if (!rc)

@@ -112,6 +112,33 @@ def test_plan(tmp_path, program, adaptive):
     assert "port 1: no cable leads from there to the LID" in said
 
 
+def test_what_is_no_number(tmp_path, program, adaptive, change):
+    """A row that lacks its number, or has it in another form, is not read as 0."""
+    fabric, tables, _ = routed(tmp_path, "dmodk", "xgft", "--children", "2,3", "--parents", "1,3")
+    heddle("ar", "plan", fabric, tables, "-o", tmp_path)
+    plan, other, proof = tmp_path / "heddle.far", tmp_path / "other", tmp_path / "proof"
+    heddle("certify", "--plan", plan, fabric, tables, "-o", proof)
+    assert ": bounded : 0\n" in plan.read_text()
+    other.write_text(plan.read_text().replace(": bounded : 0\n", ": bounded : \n", 1))
+    assert "expected a number" in verify(adaptive, proof, fabric, tables, "-", other, status=1)
+    # tables before that lose their row for a LID would seem to have no entry, which is no fault before a change
+    heddle("certify", "--before", tables, fabric, tables, "-o", proof)
+    verify(change, proof, fabric, tables, tables)
+    other.write_text(re.sub("^0x000a ", "0x000A ", tables.read_text(), flags=re.MULTILINE))
+    assert "expected a number" in verify(change, proof, fabric, other, tables, status=1)
+    assert "expected a number" in verify(program, proof, fabric, other, status=1)
+
+
+def test_switches_that_the_certificate_lacks(tmp_path, program):
+    fabric, tables, _ = routed(tmp_path, "dmodk", "xgft", "--children", "2,2", "--parents", "1,2")
+    heddle("certify", fabric, tables, "-o", tmp_path / "proof")
+    lines = (tmp_path / "proof").read_text().splitlines(keepends=True)
+    first = lines.index("switches 4\n") + 1
+    lines[first + 1] = lines[first]
+    (tmp_path / "proof").write_text("".join(lines))
+    assert "the switch is there twice" in verify(program, tmp_path / "proof", fabric, tables, status=1)
+
+
 def test_files_of_ibroute(tmp_path, program):
     """Tables as ibroute prints them, with CRs, in any order, and rows of no destination."""
     fabric, tables, _ = routed(tmp_path, "dmodk", "xgft", "--children", "2,2", "--parents", "1,2")

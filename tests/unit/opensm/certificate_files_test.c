@@ -254,6 +254,23 @@ static void no_link_is_followed(void **state)
 	assert_int_equal(unlink(other), 0);
 }
 
+/* Property: with `file = /dev/null` the device stays. */
+static void no_device_is_replaced(void **state)
+{
+	const struct place *place = *state;
+	struct hd_error err;
+	struct stat facts;
+
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(mkfifo(path_of(place, endings[i], ""), 0600), 0);
+		assert_int_equal(write_of(place, &place->tree, true, &err), -EEXIST);
+		assert_non_null(strstr(err.text, path_of(place, endings[i], ": there is a")));
+		assert_int_equal(stat(path_of(place, endings[i], ""), &facts), 0);
+		assert_true(S_ISFIFO(facts.st_mode));
+		assert_int_equal(unlink(path_of(place, endings[i], "")), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +279,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(the_last_good_files_stay, enter, leave),
 	    cmocka_unit_test_setup_teardown(it_can_be_stopped, enter, leave),
 	    cmocka_unit_test_setup_teardown(no_link_is_followed, enter, leave),
+	    cmocka_unit_test_setup_teardown(no_device_is_replaced, enter, leave),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

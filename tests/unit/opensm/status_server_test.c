@@ -240,6 +240,11 @@ static void test_the_file(void **state)
 	assert_string_equal(text, "third\n");
 	assert_int_equal(status_textfile_write("/nowhere/heddle.prom", "", 0, &err), -ENOENT);
 	unlink(file);
+	assert_int_equal(mkfifo(file, 0600), 0); /* or a device: it stays */
+	assert_int_equal(status_textfile_write(file, "", 0, &err), -EEXIST);
+	assert_int_equal(stat(file, &facts), 0);
+	assert_true(S_ISFIFO(facts.st_mode));
+	unlink(file);
 }
 
 int main(void)
