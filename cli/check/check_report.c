@@ -279,12 +279,26 @@ static json_t *link_json(const struct hd_fabric *fabric, uint32_t link)
 			 end_json(fabric, fabric->isl_to[link], fabric->isl_port[far]));
 }
 
+/* A link of a cycle, and its lane. */
+static json_t *channel_json(const struct hd_fabric *fabric, const struct hd_fault *fault,
+			    uint32_t i)
+{
+	json_t *channel = link_json(fabric, fault->path[i]);
+	const int lane = fault->lanes ? fault->lanes[i] : fault->vl;
+
+	if (json_is_object(channel) && json_object_set_new(channel, "vl", json_integer(lane))) {
+		json_decref(channel);
+		return NULL;
+	}
+	return channel;
+}
+
 static json_t *cycle_json(const struct check_view *view, const struct hd_fault *fault)
 {
 	json_t *links = json_array();
 
 	for (uint32_t i = 0; i < fault->path_length; i++)
-		links = json_value_append(links, link_json(view->fabric, fault->path[i]));
+		links = json_value_append(links, channel_json(view->fabric, fault, i));
 	return json_pack("{s:s, s:i, s:o}", "kind", check_report_fault_name(fault->kind), "vl",
 			 (int)fault->vl, "links", links);
 }

@@ -36,6 +36,20 @@ struct paths_hop paths_report_hop(const struct paths_view *view, const struct hd
 	return (struct paths_hop){in, port_out(view, path, hop)};
 }
 
+/* The virtual lane by which the path leaves a switch. On cables of hosts it is that of all of them. */
+static unsigned lane_of(const struct paths_view *view, const struct hd_path *path, uint32_t hop)
+{
+	const struct hd_fabric *fabric = view->fabric;
+	const struct paths_hop ports = paths_report_hop(view, path, hop);
+	const uint32_t sw = path->switches[hop];
+
+	if (!view->routes->maps || ports.out == HD_NONE ||
+	    hd_fabric_find_isl(fabric, sw, hd_port_number(fabric, ports.out)) == HD_NONE)
+		return view->routes->sl2vl[path->sl];
+	return hd_lane_maps_get(view->routes->maps, sw, hd_port_number(fabric, ports.in),
+				hd_port_number(fabric, ports.out))[path->sl];
+}
+
 /* True if a different path also crosses the link after the hop. */
 static bool paths_report_shared(const struct paths_view *view, const struct hd_path *path,
 				uint32_t hop)
@@ -79,12 +93,12 @@ static void print_port(const struct hd_fabric *fabric, uint32_t port)
 }
 
 /* A line "[port] -> node behind it". */
-static void print_step(const struct paths_view *view, const struct hd_path *path, uint32_t from,
+static void print_step(const struct paths_view *view, uint32_t from, unsigned lane,
 		       uint32_t shared_by)
 {
 	printf("  [%" PRIu32 "] -> ", hd_port_number(view->fabric, from));
 	print_port(view->fabric, view->fabric->peer[from]);
-	printf(" VL %u", path->vl);
+	printf(" VL %u", lane);
 	if (shared_by > 1)
 		printf(", shared by %" PRIu32 " paths", shared_by);
 	putchar('\n');
@@ -115,16 +129,17 @@ static void print_path(const struct paths_view *view, const struct hd_path *path
 	uint32_t source = view->set->source;
 
 	if (!hd_is_switch(fabric, fabric->port_node[source]))
-		print_step(view, path, source, 0);
+		print_step(view, source, view->routes->sl2vl[path->sl], 0);
 	for (uint32_t hop = 0; hop + 1 < path->switch_count; hop++)
-		print_step(view, path, paths_report_hop(view, path, hop).out,
+		print_step(view, paths_report_hop(view, path, hop).out, lane_of(view, path, hop),
 			   paths_report_shared(view, path, hop)
 			       ? view->set->link_uses[path->links[hop]]
 			       : 0);
 	if (path->end != HD_WALK_ARRIVED)
 		print_end(view, path);
 	else if (!hd_is_switch(fabric, fabric->port_node[view->set->destination]))
-		print_step(view, path, paths_report_hop(view, path, path->switch_count - 1).out, 0);
+		print_step(view, paths_report_hop(view, path, path->switch_count - 1).out,
+			   lane_of(view, path, path->switch_count - 1), 0);
 }
 
 static const char *plural(uint32_t count)
@@ -193,10 +208,11 @@ static json_t *hop_json(const struct paths_view *view, const struct hd_path *pat
 	struct paths_hop ports = paths_report_hop(view, path, hop);
 
 	return json_pack(
-	    "{s:o, s:o, s:o, s:o, s:b}", "name", json_value_text(fabric->node_name[sw]), "guid",
-	    json_value_guid(fabric->node_guid[sw]), "in_port", number_or_null(fabric, ports.in),
-	    "out_port", again ? json_null() : number_or_null(fabric, ports.out), "shared",
-	    paths_report_shared(view, path, hop));
+	    "{s:o, s:o, s:o, s:o, s:i, s:b}", "name", json_value_text(fabric->node_name[sw]),
+	    "guid", json_value_guid(fabric->node_guid[sw]), "in_port",
+	    number_or_null(fabric, ports.in), "out_port",
+	    again ? json_null() : number_or_null(fabric, ports.out), "vl",
+	    (int)lane_of(view, path, hop), "shared", paths_report_shared(view, path, hop));
 }
 
 static json_t *path_json(const struct paths_view *view, const struct hd_path *path)

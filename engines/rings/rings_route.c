@@ -236,14 +236,18 @@ static void choose_trees(struct job *job, struct earlier *earlier)
 	}
 }
 
-/* Whether the tables in place have paths on the level that has the turns of a spanning tree. */
+/* Whether the tables in place have paths on the level that has the turns of a spanning tree: it has a lane of its own. */
 static bool has_tree_level(const struct job *job)
 {
 	const struct hd_routes *previous = job->request->previous;
 	const size_t size = (size_t)previous->switch_count * previous->stride;
+	const unsigned level = 1u << job->levels.bits;
 
-	return previous->sl && engine_options_lanes(job->request) > RINGS_LANES &&
-	       job->levels.bits && memchr(previous->sl, 1 << job->levels.bits, size);
+	if (!previous->sl || !previous->maps || level >= RINGS_LEVELS ||
+	    engine_options_lanes(job->request) <= RINGS_LANES)
+		return false;
+	return hd_lane_maps_lanes(previous->maps, (uint16_t)(1u << level)) >> RINGS_LANES & 1 &&
+	       memchr(previous->sl, (int)level, size);
 }
 
 /* Takes the turns in the order of dimensions and those of the tables in place. */
@@ -379,7 +383,7 @@ static int write_maps(const struct job *job, struct hd_routes *routes)
 
 static int write_levels(struct job *job, struct hd_routes *routes)
 {
-	if (!job->levels.bits)
+	if (!job->levels.bits && !job->levels.sets.has_tree)
 		return 0;
 	routes->sl = calloc(routes->switch_count, routes->stride);
 	if (!routes->sl)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 static bool matches(struct hd_cursor line)
 {
@@ -92,23 +93,81 @@ static int read_switch(struct table_reader *tables, struct hd_cursor line)
 
 /* ---- virtual lanes of pairs of ports ---- */
 
+static int begin_lanes(struct service_levels *levels, const struct hd_fabric *fabric)
+{
+	if (!levels->lanes_said)
+		levels->lanes_said = calloc(fabric->switch_count + 1u, 1);
+	if (!levels->pairs_said)
+		levels->pairs_said = malloc(SERVICE_PORTS * sizeof(*levels->pairs_said));
+	if (!levels->lanes_said || !levels->pairs_said)
+		return -ENOMEM;
+	memset(levels->pairs_said, 0, SERVICE_PORTS * sizeof(*levels->pairs_said));
+	return 0;
+}
+
 static int read_lanes_head(struct table_reader *tables, struct hd_cursor line)
 {
-	if (tables->levels.maps && !tables->levels.maps_of_dump)
+	struct service_levels *levels = &tables->levels;
+
+	if (levels->maps && !levels->maps_of_dump)
 		return refuse(tables,
 			      "an earlier file has virtual lanes of pairs of ports already");
-	tables->level_lanes = tables->levels.maps_of_dump = true;
-	return find_switch(tables, line);
+	int rc = find_switch(tables, line);
+	if (rc)
+		return rc;
+	if (begin_lanes(levels, tables->fabric))
+		return hd_error_no_memory(tables->err);
+	tables->level_lanes = levels->maps_of_dump = true;
+	if (tables->level_gone)
+		return 0;
+	if (levels->lanes_said[tables->level_sw])
+		return refuse(tables, "the virtual lanes of this switch came before already");
+	levels->lanes_said[tables->level_sw] = 1;
+	return 0;
+}
+
+/* Notes the pairs of a row. False: one of them was in an earlier row. */
+static bool note_pairs(struct table_reader *tables, const struct service_place *place)
+{
+	uint64_t *said = tables->levels.pairs_said[place->out];
+	const uint32_t first = place->in == HD_NONE ? 0 : place->in;
+	const uint32_t last =
+	    place->in == HD_NONE ? hd_node_ports(tables->fabric, place->sw) : first;
+	bool fresh = true;
+
+	for (uint32_t in = first; in <= last; in++) {
+		fresh &= !(said[in / 64] >> in % 64 & 1);
+		said[in / 64] |= UINT64_C(1) << in % 64;
+	}
+	return fresh;
+}
+
+/* Only the lanes of links between switches count. */
+static int set_pairs(struct table_reader *tables, const uint8_t vls[SERVICE_LEVELS],
+		     const struct service_place *place)
+{
+	const uint32_t ports = hd_node_ports(tables->fabric, place->sw);
+
+	if (place->out > ports || (place->in > ports && place->in != HD_NONE))
+		return refuse(tables, "the switch has no such port");
+	if (!note_pairs(tables, place))
+		return refuse(tables, "these ports have virtual lanes on an earlier line already");
+	if (hd_fabric_find_isl(tables->fabric, place->sw, place->out) == HD_NONE)
+		return 0;
+	int rc = table_levels_pair(&tables->levels, tables->fabric, vls, place);
+	if (rc == -ENOSPC)
+		return refuse(tables, "too many different maps from SLs to VLs");
+	return rc ? hd_error_no_memory(tables->err) : 0;
 }
 
 /* "* 3 : 0 1 0 1 ..": from all ports to port 3 */
 static int read_lanes_row(struct table_reader *tables, struct hd_cursor line)
 {
 	struct service_place place = {tables->level_sw, HD_NONE, 0, tables->lines.number};
-	uint32_t ports = hd_node_ports(tables->fabric, tables->level_sw);
 	uint8_t vls[SERVICE_LEVELS];
 
-	bool right = hd_take_text(&line, "*") || hd_take_decimal(&line, &place.in);
+	bool right =
+	    hd_take_text(&line, "*") || (hd_take_decimal(&line, &place.in) && place.in != HD_NONE);
 	right = right && hd_take_text(&line, " ") && hd_take_decimal(&line, &place.out) &&
 		hd_take_text(&line, " :");
 	if (!right)
@@ -117,14 +176,45 @@ static int read_lanes_row(struct table_reader *tables, struct hd_cursor line)
 	if (rc)
 		return rc;
 	tables->level_runs++;
-	if (tables->level_gone)
+	return tables->level_gone ? 0 : set_pairs(tables, vls, &place);
+}
+
+/* Whether the switch has lanes from each port to each link. A fabric that has changed since may have other links. */
+static int end_lanes(struct table_reader *tables)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	const uint32_t sw = tables->level_sw;
+
+	if (tables->earlier)
 		return 0;
-	if (place.out > ports || (place.in > ports && place.in != HD_NONE))
-		return refuse(tables, "the switch has no such port");
-	rc = table_levels_pair(&tables->levels, tables->fabric, vls, &place);
-	if (rc == -ENOSPC)
-		return refuse(tables, "too many different maps from SLs to VLs");
-	return rc ? hd_error_no_memory(tables->err) : 0;
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		const uint64_t *said = tables->levels.pairs_said[fabric->isl_port[link]];
+
+		for (uint32_t in = 0; in <= hd_node_ports(fabric, sw); in++)
+			if (!(said[in / 64] >> in % 64 & 1))
+				return hd_lines_error(
+				    &tables->lines, tables->err,
+				    "there are no virtual lanes from port %" PRIu32
+				    " to port %u of '%s' (is a part of the file missing?)",
+				    in, fabric->isl_port[link], fabric->node_name[sw]);
+	}
+	return 0;
+}
+
+/* Whether all switches have lanes, if one has. */
+static int end_all_lanes(struct table_reader *tables)
+{
+	const struct service_levels *levels = &tables->levels;
+	const uint32_t switches = tables->fabric->switch_count;
+	const uint8_t *gap =
+	    levels->lanes_said && !tables->earlier ? memchr(levels->lanes_said, 0, switches) : NULL;
+
+	return gap ? hd_lines_error(&tables->lines, tables->err,
+				    "'%s' has no virtual lanes of pairs of ports, but other "
+				    "switches have (is a "
+				    "part of the file missing?)",
+				    tables->fabric->node_name[gap - levels->lanes_said])
+		   : 0;
 }
 
 static int set_run(struct table_reader *tables, uint64_t first, uint64_t last, uint32_t level)
@@ -167,6 +257,8 @@ static int read_run(struct table_reader *tables, struct hd_cursor line)
 		return refuse(tables,
 			      "a run of LIDs before the first switch, expected " SERVICE_SWITCH_HEAD
 			      "0x..");
+	if (tables->level_lanes)
+		return refuse(tables, "a run of LIDs among virtual lanes, expected two ports");
 	bool right = hd_take_hex(&line, &first);
 	last = first;
 	right = right && (!hd_take_text(&line, "-") || hd_take_hex(&line, &last)) &&
@@ -191,6 +283,9 @@ static int read_closing(struct table_reader *tables, uint32_t count, bool of_swi
 		return hd_lines_error(&tables->lines, tables->err,
 				      "%" PRIu32 " came before (is a part of the file missing?)",
 				      of_switch ? tables->level_runs : tables->level_switches);
+	int rc = !of_switch ? end_all_lanes(tables) : tables->level_lanes ? end_lanes(tables) : 0;
+	if (rc)
+		return rc;
 	if (of_switch)
 		tables->level_sw = HD_NONE;
 	else

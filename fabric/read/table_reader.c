@@ -32,6 +32,8 @@ void table_levels_release(struct service_levels *levels)
 	free(levels->of_host);
 	free(levels->said);
 	free(levels->map_said);
+	free(levels->lanes_said);
+	free(levels->pairs_said);
 	hd_lane_maps_free(levels->maps);
 	*levels = (struct service_levels){.sl = NULL};
 }
@@ -77,7 +79,7 @@ int table_levels_pair(struct service_levels *levels, const struct hd_fabric *fab
 	uint16_t number;
 
 	if (!levels->maps)
-		levels->maps = hd_lane_maps_new(fabric, vls);
+		levels->maps = hd_lane_maps_new(fabric, levels->maps_of_dump ? levels->map : vls);
 	if (!levels->maps)
 		return -ENOMEM;
 	int rc = hd_lane_maps_number(levels->maps, vls, &number);

@@ -37,6 +37,8 @@ struct service_place {
 };
 
 /* Zero-initialise before use. */
+#define SERVICE_PORTS 256u /* of a switch at most, port 0 included */
+
 struct service_levels {
 	uint8_t *sl; /* [switch_count * stride], or SERVICE_UNSET; NULL: no file has SLs */
 	bool *of_host; /* [lid_count] */
@@ -50,6 +52,10 @@ struct service_levels {
 	bool clash_everywhere[SERVICE_LEVELS]; /* one of the two is that of all switches */
 	struct hd_lane_maps *maps; /* those of pairs of ports; NULL: no file has any */
 	bool maps_of_dump; /* from Heddle's own dump, where they complete the map of all switches */
+	uint8_t *lanes_said; /* [switch_count] the dump has the maps of this switch */
+	uint64_t (*pairs_said)
+	    [SERVICE_PORTS /
+	     64]; /* [SERVICE_PORTS] of the switch being read: output port, input port */
 };
 
 #define SERVICE_UNSET 0xFF

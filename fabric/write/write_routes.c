@@ -212,30 +212,30 @@ static void write_pair(const struct hd_lane_maps *maps, uint32_t sw, const char 
 	fputc('\n', stream);
 }
 
-static bool same_from_all(const struct hd_lane_maps *maps, uint32_t sw, uint32_t out)
+static bool same_from_all(const struct hd_lane_maps *maps, uint32_t sw, uint32_t ports,
+			  uint32_t out)
 {
-	for (uint32_t in = 1; in < maps->ports[sw]; in++)
-		if (maps->map[hd_lane_maps_place(maps, sw, in, out)] !=
-		    maps->map[hd_lane_maps_place(maps, sw, 0, out)])
+	for (uint32_t in = 1; in <= ports; in++)
+		if (hd_lane_maps_get(maps, sw, in, out) != hd_lane_maps_get(maps, sw, 0, out))
 			return false;
 	return true;
 }
 
 /* The rows of one output port; their number. */
-static uint32_t write_pairs(const struct hd_lane_maps *maps, uint32_t sw, uint32_t out,
-			    FILE *stream)
+static uint32_t write_pairs(const struct hd_lane_maps *maps, uint32_t sw, uint32_t ports,
+			    uint32_t out, FILE *stream)
 {
 	char text[16];
 
-	if (same_from_all(maps, sw, out)) {
+	if (same_from_all(maps, sw, ports, out)) {
 		write_pair(maps, sw, "*", out, 0, stream);
 		return 1;
 	}
-	for (uint32_t in = 0; in < maps->ports[sw]; in++) {
+	for (uint32_t in = 0; in <= ports; in++) {
 		snprintf(text, sizeof(text), "%" PRIu32, in);
 		write_pair(maps, sw, text, out, in, stream);
 	}
-	return maps->ports[sw];
+	return ports + 1;
 }
 
 /* The lanes of links between switches, where they depend on ports. */
@@ -251,7 +251,8 @@ static void write_lanes(const struct hd_fabric *fabric, const struct hd_lane_map
 			fabric->node_guid[sw],
 			write_stream_plain_name(fabric->node_name[sw], name));
 		for (uint32_t i = fabric->isl_base[sw]; i < fabric->isl_base[sw + 1]; i++)
-			rows += write_pairs(maps, sw, fabric->isl_port[i], stream);
+			rows += write_pairs(maps, sw, hd_node_ports(fabric, sw),
+					    fabric->isl_port[i], stream);
 		fprintf(stream, "%" PRIu32 " runs dumped\n", rows);
 	}
 }

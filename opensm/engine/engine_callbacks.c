@@ -407,16 +407,22 @@ static void update_vlarb(void *context, osm_physp_t *port, uint8_t port_number,
 }
 
 /* With the callback update_sl2vl OpenSM sends a map for each pair of a switch's ports, even if the switch
- * knows a shorter form. So the engine has the callback only if the tables of opensm.conf are not enough. */
+ * knows a shorter form. So the engine has the callback only if the tables of opensm.conf are not enough.
+ * Before it sends the shorter form, OpenSM compares one pair only. So the callback stays after lanes that depend on
+ * ports: else the tables of the other pairs could stay, too. */
 static void set_lane_callbacks(const struct engine_binding *binding)
 {
-	const struct part_context *context = binding->engines->context;
+	struct engines *engines = binding->engines;
+	const struct part_context *context = engines->context;
 	const struct lane_tables *tables = &context->published->lane_tables;
+
+	engines->lanes_by_ports |= context->published->routes->maps != NULL;
+	const bool maps = lane_tables_act(tables) || engines->lanes_by_ports;
 
 	for (struct osm_routing_engine *re = context->osm->routing_engine_list; re; re = re->next) {
 		if (!engine_callbacks_ours(re) || re->context != binding)
 			continue;
-		re->update_sl2vl = lane_tables_act(tables) ? update_sl2vl : NULL;
+		re->update_sl2vl = maps ? update_sl2vl : NULL;
 		re->update_vlarb = tables->multicast ? update_vlarb : NULL;
 	}
 }

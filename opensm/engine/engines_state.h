@@ -26,6 +26,7 @@ struct engines {
 	struct engine_binding *bindings;
 	struct routing_memory memory;
 	bool loaded; /* the state file has been read */
+	bool lanes_by_ports; /* some routes so far had lanes that depend on ports */
 	bool store_failed; /* the log has said so */
 	int dump_fault; /* why the last dumps were not written: dump.h */
 	struct engines_report report;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Lanes that depend on ports: the checker against the oracle, and the files. */
 #include <errno.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -225,6 +226,97 @@ static void files_keep_the_lanes(void **unused)
 	}
 }
 
+#define LANES_01 " 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1\n"
+#define LANES_10 " 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0\n"
+#define SL_TO_VL "SL to VL:" LANES_01
+#define AT(guid) "Virtual lanes at switch guid 0x" guid " ('s'):\n"
+#define WHOLE(guid) AT(guid) "* 1 :" LANES_01 "* 2 :" LANES_10 "2 runs dumped\n"
+#define DUMPED "0 switches dumped\n"
+
+/* A dump of a ring of two switches; its ports 1 and 2 lead to the other. */
+static int read_dump(const struct hd_fabric *fabric, const char *lanes, struct hd_routes **routes,
+		     struct hd_error *err)
+{
+	uint64_t state = 1;
+	struct hd_routes *some = sample_shortest(fabric, &state);
+	char *tables = written(hd_routes_write_dump, fabric, some);
+	char text[4096];
+
+	snprintf(text, sizeof(text), "%s" SL_TO_VL "%s" DUMPED, tables, lanes);
+	free(tables);
+	hd_routes_free(some);
+	return hd_routes_parse(text, strlen(text), "levels", fabric, NULL, routes, err);
+}
+
+/* Each switch has each pair of ports once, if any has. */
+static void a_dump_without_some_lanes_is_refused(void **unused)
+{
+	static const struct {
+		const char *lanes, *expected;
+	} dumps[] = {
+	    {"", "'%s' has no virtual lanes of pairs of ports"},
+	    {AT("%s") "* 1 :" LANES_01 "1 runs dumped\n", "from port 0 to port 2"},
+	    {AT("%s") "* 1 :" LANES_01 "0 2 :" LANES_10 "1 2 :" LANES_10 "2 2 :" LANES_10
+		      "4 runs dumped\n",
+	     "from port 3 to port 2"},
+	    {AT("%s") "* 1 :" LANES_01 "3 1 :" LANES_01 "* 2 :" LANES_10 "3 runs dumped\n",
+	     "on an earlier line already"},
+	    {WHOLE("%s") WHOLE("%s"), "came before already"},
+	    {AT("%s") "4294967295 1 :" LANES_01 "* 2 :" LANES_10 "2 runs dumped\n",
+	     "expected two ports"},
+	    {AT("%s") "0x0001 1\n", "a run of LIDs among virtual lanes"},
+	    {AT("%s") "* 9 :" LANES_01 "1 runs dumped\n", "no such port"},
+	};
+	struct hd_fabric *fabric = sample_ring(2);
+	char whole[1024], first[1024], guid[2][32];
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+
+	(void)unused;
+	for (unsigned sw = 0; sw < 2; sw++)
+		snprintf(guid[sw], sizeof(guid[sw]), "%016" PRIx64, fabric->node_guid[sw]);
+	snprintf(whole, sizeof(whole), WHOLE("%s") WHOLE("%s"), guid[0], guid[1]);
+	if (read_dump(fabric, whole, &routes, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(hd_lane_maps_get(routes->maps, 1, 3, 2)[0], 1);
+	hd_routes_free(routes);
+	for (size_t i = 0; i < sizeof(dumps) / sizeof(*dumps); i++) {
+		char expected[128];
+
+		snprintf(whole, sizeof(whole), WHOLE("%s"), guid[1]);
+		snprintf(first, sizeof(first), dumps[i].lanes, guid[0], guid[0]);
+		strcat(whole, first);
+		snprintf(expected, sizeof(expected), dumps[i].expected, fabric->node_name[0]);
+		routes = NULL;
+		assert_int_equal(read_dump(fabric, whole, &routes, &err), -EINVAL);
+		assert_says(err.text, expected);
+		assert_null(routes);
+	}
+	hd_fabric_free(fabric);
+}
+
+/* Tables of a switch that had fewer ports can be written: the other ports have map 0. */
+static void ports_that_are_new_are_written(void **unused)
+{
+	uint64_t state = 4;
+	struct hd_fabric *fabric = sample_ring(2);
+	struct hd_routes *routes = sample_shortest(fabric, &state);
+	const uint32_t ports[] = {2, 2};
+	const uint8_t lanes[HD_LANE_LEVELS] = {1};
+
+	(void)unused;
+	routes->maps = hd_lane_maps_new_for(ports, 2, lanes);
+	char *tables = written(hd_routes_write_dump, fabric, routes);
+	char *levels = written(hd_routes_write_levels, fabric, routes);
+	struct hd_routes *back = read_back(fabric, (const char *const[]){tables, levels}, 2);
+	same_lanes(fabric, back, routes);
+	hd_routes_free(back);
+	free(levels);
+	free(tables);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
 /* A file with the lanes of each pair of ports, as ibdmchk and OpenSM have it. */
 static void other_files_keep_the_lanes(void **unused)
 {
@@ -339,6 +431,8 @@ int main(void)
 	    cmocka_unit_test(equal_maps_change_nothing),
 	    cmocka_unit_test(a_lane_for_each_hop_breaks_the_ring),
 	    cmocka_unit_test(files_keep_the_lanes),
+	    cmocka_unit_test(a_dump_without_some_lanes_is_refused),
+	    cmocka_unit_test(ports_that_are_new_are_written),
 	    cmocka_unit_test(other_files_keep_the_lanes),
 	    cmocka_unit_test(copies_are_equal),
 	    cmocka_unit_test(stored_tables_keep_the_lanes),
