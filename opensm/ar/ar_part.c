@@ -57,6 +57,7 @@ struct ar {
 	/* Whose forwarding tables all switches have; held; NULL: not known. */
 	struct routing *in_switches;
 	bool said_incomplete;
+	bool recovers; /* fast recovery was wanted when it was looked at last */
 	bool reread; /* the sweep has changed nothing */
 	uint32_t links; /* of the last fabric */
 	/* AR_REPAIR, to be copied, for repairs until the next sweep; with the writer's lock. NULL: adaptive routing
@@ -322,12 +323,17 @@ static void take_repair_job(struct ar *ar, struct ar_job *job)
 	ar_job_free(former);
 }
 
-/* After the programming, once links are active. */
+/* After the programming, once links are active. If fast recovery is not wanted, and was not, hosts that are being told
+ * their mask need not make room for it. */
 static void post_recovery(struct ar *ar)
 {
 	struct osm_opensm *osm = ar->context->osm;
 	struct ar_job *job = NULL;
+	const bool was = ar->recovers;
 
+	ar->recovers = ar->settings.config.settings.recovery != HD_AR_RECOVERY_OFF;
+	if (!was && !ar->recovers)
+		return;
 	cl_plock_acquire(&osm->lock);
 	if (ar->started && ar->active && ar->completed && ar->context->published)
 		job = job_of_routing(ar, AR_RECOVER);
