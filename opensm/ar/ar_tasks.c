@@ -18,8 +18,9 @@
  * sent has to be acknowledged. The rest is for switching adaptive routing off. */
 #define NARROW_MS (0.4 * AR_PREPARE_MS)
 #define SEND_MS (0.8 * AR_PREPARE_MS)
-/* Since the job began: for which switches that have gone silent are asked to switch it off. */
-#define PERSIST_MS 20000
+/* Since the job began: for which switches that have gone silent are asked to switch it off. Most often the cable on the
+ * path to them has just died, and OpenSM's new tables must not wait for long. */
+#define PERSIST_MS 8000
 
 /* ---- the port ---- */
 

@@ -95,4 +95,4 @@ def test_life(root, rpms, files):
     assert saved.read_text().endswith("# edited\n")
     # rpm has no purge: the user of a service stays, so that its number is not given to another.
     left = {path for path in clean_root.contents(root) - before if not path.startswith("/var/lib/rpm/")}
-    assert left - FEDORA == {"/etc/heddle", "/etc/heddle/heddle.conf.rpmsave", "heddle-keyd"}
+    assert left - FEDORA == {"/etc/heddle", "/etc/heddle/heddle.conf.rpmsave", "heddle-keyd", "heddle-router"}

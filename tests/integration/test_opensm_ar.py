@@ -241,7 +241,8 @@ def test_links_fail_and_return(netlist):
                 shares += [1 - entries / of for entries, of in narrowed]
                 # how many sweeps the losses come in is up to the machine, and some pairs of tables have no step between
                 shares += [0] * opensm.log()[since:].count("is off while the tables change: there is no smaller step")
-                assert infos <= 4 * len(after)
+                # where a cable dies while a sweep is under way, silent switches are asked several times
+                assert infos <= 12 * len(after)
             status = status_of(simulation, simulation.discover(), simulation.read_tables())
             assert status["differences"] == 0
             assert "ERR HD11" not in opensm.log()
