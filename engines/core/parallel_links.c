@@ -2,7 +2,6 @@
 #include "parallel_links.h"
 
 #include <errno.h>
-#include <heddle/base/arena.h>
 #include <heddle/fabric/graph.h>
 #include <stdlib.h>
 
@@ -19,25 +18,6 @@ struct finding {
 	uint32_t *place; /* [switch_count + 1] where the walks to a switch end */
 	uint32_t *near; /* [switch_count] switch + 1 whose neighbours have this mark */
 };
-
-static uint32_t find_class(uint32_t *class, uint32_t link)
-{
-	while (class[link] != link) {
-		class[link] = class[class[link]];
-		link = class[link];
-	}
-	return link;
-}
-
-static void join(uint32_t *class, uint32_t a, uint32_t b)
-{
-	a = find_class(class, a);
-	b = find_class(class, b);
-	if (a < b)
-		class[b] = a;
-	else
-		class[a] = b;
-}
 
 /* Marks the neighbours of a switch, and the switch itself. */
 static void mark_near(struct finding *finding, uint32_t sw)
@@ -98,8 +78,10 @@ static void join_squares(struct finding *finding, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = i + 1; j < count && walks[j].far == walks[i].far; j++)
 			if (is_square(finding->fabric, &walks[i], &walks[j])) {
-				join(finding->class, walks[i].first, walks[j].second);
-				join(finding->class, walks[j].first, walks[i].second);
+				parallel_links_join(finding->class, walks[i].first,
+						    walks[j].second);
+				parallel_links_join(finding->class, walks[j].first,
+						    walks[i].second);
 			}
 }
 
@@ -139,9 +121,74 @@ int parallel_links_find(const struct hd_fabric *fabric, uint32_t *class)
 	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++)
 		join_squares(&finding, list_walks(&finding, sw));
 	for (uint32_t link = 0; link < fabric->isl_count; link++)
-		class[link] = find_class(class, link);
+		class[link] = parallel_links_lowest(class, link);
 	hd_arena_release(&arena);
 	return rc;
+}
+
+/* ---- corners ---- */
+
+int link_corners_begin(struct link_corners *corners, const struct hd_fabric *fabric,
+		       struct hd_arena *arena)
+{
+	uint32_t radix = 1;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint32_t links = fabric->isl_base[sw + 1] - fabric->isl_base[sw];
+		radix = links > radix ? links : radix;
+	}
+	corners->fabric = fabric;
+	corners->links = hd_arena_alloc(arena, radix, sizeof(*corners->links));
+	corners->near = hd_arena_alloc(arena, fabric->switch_count + 1u, sizeof(*corners->near));
+	corners->beside =
+	    hd_arena_alloc(arena, fabric->switch_count + 1u, sizeof(*corners->beside));
+	return hd_arena_check(arena);
+}
+
+uint32_t link_corners_list(struct link_corners *corners, uint32_t sw)
+{
+	const struct hd_fabric *fabric = corners->fabric;
+	uint32_t count = 0;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+		corners->near[fabric->isl_to[link]] = 0; /* it may have been listed before */
+	corners->near[sw] = sw + 1;
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		if (corners->near[fabric->isl_to[link]] == sw + 1)
+			continue;
+		corners->near[fabric->isl_to[link]] = sw + 1;
+		corners->links[count++] = link;
+	}
+	return count;
+}
+
+/* Marks the neighbours of the switch behind a link. False: that behind the other link is one of them. */
+static bool mark_beside(struct link_corners *corners, uint32_t link, uint32_t other, uint32_t mark)
+{
+	const struct hd_fabric *fabric = corners->fabric;
+	const uint32_t to = fabric->isl_to[link];
+	bool apart = true;
+
+	for (uint32_t next = fabric->isl_base[to]; next < fabric->isl_base[to + 1]; next++) {
+		corners->beside[fabric->isl_to[next]] = mark;
+		apart &= fabric->isl_to[next] != fabric->isl_to[other];
+	}
+	return apart;
+}
+
+bool link_corners_test(struct link_corners *corners, uint32_t sw, uint32_t a, uint32_t b)
+{
+	const struct hd_fabric *fabric = corners->fabric;
+	const uint32_t one = fabric->isl_to[a];
+	const bool apart = mark_beside(corners, b, a, 1);
+	bool found = false;
+
+	for (uint32_t link = fabric->isl_base[one]; apart && link < fabric->isl_base[one + 1];
+	     link++)
+		found |= corners->beside[fabric->isl_to[link]] &&
+			 corners->near[fabric->isl_to[link]] != sw + 1;
+	mark_beside(corners, b, a, 0);
+	return found;
 }
 
 /* ---- dimensions ---- */
@@ -158,73 +205,27 @@ struct meeting {
 struct grouping {
 	const struct hd_fabric *fabric;
 	uint32_t *class; /* [isl_count] */
-	uint32_t *near; /* [switch_count] mark of the switch at hand and its neighbours */
-	uint32_t *beside; /* [switch_count] mark of the neighbours of another switch */
-	uint32_t *links; /* [radix] a link to each neighbour of the switch at hand */
+	struct link_corners corners;
 	struct meeting *meetings;
 	size_t meeting_count;
 };
 
-/* One link to each neighbour of a switch; their number. */
-static uint32_t list_links(struct grouping *grouping, uint32_t sw)
-{
-	const struct hd_fabric *fabric = grouping->fabric;
-	uint32_t count = 0;
-
-	grouping->near[sw] = sw + 1;
-	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
-		if (grouping->near[fabric->isl_to[link]] == sw + 1)
-			continue;
-		grouping->near[fabric->isl_to[link]] = sw + 1;
-		grouping->links[count++] = link;
-	}
-	return count;
-}
-
-/* Marks the neighbours of the switch behind a link. False: that behind the other link is one of them. */
-static bool mark_beside(struct grouping *grouping, uint32_t link, uint32_t other, uint32_t mark)
-{
-	const struct hd_fabric *fabric = grouping->fabric;
-	const uint32_t to = fabric->isl_to[link];
-	bool apart = true;
-
-	for (uint32_t next = fabric->isl_base[to]; next < fabric->isl_base[to + 1]; next++) {
-		grouping->beside[fabric->isl_to[next]] = mark;
-		apart &= fabric->isl_to[next] != fabric->isl_to[other];
-	}
-	return apart;
-}
-
-/* Whether two links of a switch are sides of a square without diagonals. */
-static bool is_corner(struct grouping *grouping, uint32_t sw, uint32_t a, uint32_t b)
-{
-	const struct hd_fabric *fabric = grouping->fabric;
-	const uint32_t one = fabric->isl_to[a];
-	const bool apart = mark_beside(grouping, b, a, 1);
-	bool found = false;
-
-	for (uint32_t link = fabric->isl_base[one]; apart && link < fabric->isl_base[one + 1];
-	     link++)
-		found |= grouping->beside[fabric->isl_to[link]] &&
-			 grouping->near[fabric->isl_to[link]] != sw + 1;
-	mark_beside(grouping, b, a, 0);
-	return found;
-}
-
 static void list_meetings(struct grouping *grouping, uint32_t sw)
 {
-	const uint32_t count = list_links(grouping, sw), *links = grouping->links;
+	struct link_corners *corners = &grouping->corners;
+	const uint32_t count = link_corners_list(corners, sw), *links = corners->links;
 
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = i + 1; j < count; j++) {
-			const uint32_t a = find_class(grouping->class, links[i]);
-			const uint32_t b = find_class(grouping->class, links[j]);
+			const uint32_t a = parallel_links_lowest(grouping->class, links[i]);
+			const uint32_t b = parallel_links_lowest(grouping->class, links[j]);
 
 			if (a != b)
 				grouping->meetings[grouping->meeting_count++] = (struct meeting){
 				    .low = a < b ? a : b,
 				    .high = a < b ? b : a,
-				    .vote = is_corner(grouping, sw, links[i], links[j]) ? -1 : 1};
+				    .vote = link_corners_test(corners, sw, links[i], links[j]) ? -1
+											       : 1};
 		}
 }
 
@@ -250,7 +251,7 @@ static void join_by_votes(struct grouping *grouping)
 		     end++)
 			votes += meetings[end].vote;
 		if (votes >= VOTES_LEAST)
-			join(grouping->class, meetings[i].low, meetings[i].high);
+			parallel_links_join(grouping->class, meetings[i].low, meetings[i].high);
 	}
 }
 
@@ -266,9 +267,9 @@ static bool keep_large(const struct grouping *grouping, uint32_t *size, uint32_t
 	uint32_t large = 0, links = 0;
 
 	for (uint32_t link = 0; link < fabric->isl_count; link++)
-		size[find_class(grouping->class, link)]++;
+		size[parallel_links_lowest(grouping->class, link)]++;
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
-		const uint32_t class = find_class(grouping->class, link);
+		const uint32_t class = parallel_links_lowest(grouping->class, link);
 		const bool counts = (uint64_t)size[class] * LARGE >= fabric->switch_count;
 
 		dimension[link] = counts ? class : PARALLEL_LINKS_NONE;
@@ -289,7 +290,7 @@ static void find_layers(const struct hd_fabric *fabric, const uint32_t *dimensio
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
 			if (dimension[link] != without && dimension[link] != PARALLEL_LINKS_NONE)
-				join(layer, sw, fabric->isl_to[link]);
+				parallel_links_join(layer, sw, fabric->isl_to[link]);
 }
 
 /* Gives each splinter the dimension in which its ends differ, if that is one alone. fits[isl_count]: overwritten, as is
@@ -305,8 +306,8 @@ static void place_splinters(const struct hd_fabric *fabric, uint32_t *layer, uin
 		find_layers(fabric, dimension, first, layer);
 		for (uint32_t link = 0; link < fabric->isl_count; link++)
 			if (dimension[link] == PARALLEL_LINKS_NONE &&
-			    find_class(layer, hd_isl_from(fabric, link)) !=
-				find_class(layer, fabric->isl_to[link]))
+			    parallel_links_lowest(layer, hd_isl_from(fabric, link)) !=
+				parallel_links_lowest(layer, fabric->isl_to[link]))
 				fits[link] = fits[link] == PARALLEL_LINKS_NONE ? first : SEVERAL;
 	}
 	for (uint32_t link = 0; link < fabric->isl_count; link++)
@@ -316,15 +317,13 @@ static void place_splinters(const struct hd_fabric *fabric, uint32_t *layer, uin
 
 /* ---- all ---- */
 
-static size_t most_meetings(const struct hd_fabric *fabric, uint32_t *radix)
+static size_t most_meetings(const struct hd_fabric *fabric)
 {
 	size_t count = 1;
 
-	*radix = 1;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		const uint32_t links = fabric->isl_base[sw + 1] - fabric->isl_base[sw];
 
-		*radix = links > *radix ? links : *radix;
 		count += (size_t)links * links / 2;
 	}
 	return count;
@@ -333,15 +332,10 @@ static size_t most_meetings(const struct hd_fabric *fabric, uint32_t *radix)
 static int allocate(struct grouping *grouping, struct hd_arena *arena)
 {
 	const struct hd_fabric *fabric = grouping->fabric;
-	uint32_t radix;
-	const size_t meetings = most_meetings(fabric, &radix);
-
 	grouping->class = hd_arena_alloc(arena, fabric->isl_count + 1u, sizeof(*grouping->class));
-	grouping->near = hd_arena_alloc(arena, fabric->switch_count, sizeof(*grouping->near));
-	grouping->beside = hd_arena_alloc(arena, fabric->switch_count, sizeof(*grouping->beside));
-	grouping->links = hd_arena_alloc(arena, radix, sizeof(*grouping->links));
-	grouping->meetings = hd_arena_alloc(arena, meetings, sizeof(*grouping->meetings));
-	return hd_arena_check(arena);
+	grouping->meetings =
+	    hd_arena_alloc(arena, most_meetings(fabric), sizeof(*grouping->meetings));
+	return link_corners_begin(&grouping->corners, fabric, arena);
 }
 
 int parallel_links_dimensions(const struct hd_fabric *fabric, uint32_t *dimension, bool *found)
@@ -356,13 +350,13 @@ int parallel_links_dimensions(const struct hd_fabric *fabric, uint32_t *dimensio
 		return -ENOMEM;
 	}
 	for (uint32_t link = 0; link < fabric->isl_count; link++)
-		join(grouping.class, link, fabric->isl_reverse[link]);
+		parallel_links_join(grouping.class, link, fabric->isl_reverse[link]);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		list_meetings(&grouping, sw);
 	join_by_votes(&grouping);
 	*found = keep_large(&grouping, size, dimension);
 	if (*found)
-		place_splinters(fabric, grouping.near, size, dimension);
+		place_splinters(fabric, grouping.corners.near, size, dimension);
 	for (uint32_t link = 0; !*found && link < fabric->isl_count; link++)
 		dimension[link] = 0;
 	hd_arena_release(&arena);

@@ -9,11 +9,51 @@
 #ifndef ENGINES_PARALLEL_LINKS_H
 #define ENGINES_PARALLEL_LINKS_H
 
+#include <heddle/base/arena.h>
 #include <heddle/fabric.h>
 
 /* class[isl_count]: the lowest link that is parallel to it, also by way of others. Errors: -ENOMEM. Cost: O(links *
  * radix), and one for each square. */
 int parallel_links_find(const struct hd_fabric *fabric, uint32_t *class);
+
+/* The lowest member of a class that is being joined. class[i] is i, or leads to another member. */
+static inline uint32_t parallel_links_lowest(uint32_t *class, uint32_t member)
+{
+	while (class[member] != member) {
+		class[member] = class[class[member]];
+		member = class[member];
+	}
+	return member;
+}
+
+/* Makes one class of those of two members. */
+static inline void parallel_links_join(uint32_t *class, uint32_t a, uint32_t b)
+{
+	a = parallel_links_lowest(class, a);
+	b = parallel_links_lowest(class, b);
+	if (a < b)
+		class[b] = a;
+	else
+		class[a] = b;
+}
+
+/* The links of one switch after the other, and the squares of which they are sides. */
+struct link_corners {
+	const struct hd_fabric *fabric;
+	uint32_t *links; /* [largest number of links of a switch] of the switch at hand */
+	uint32_t *near; /* [switch_count] switch + 1: it is the switch at hand or its neighbour */
+	uint32_t *beside; /* [switch_count] */
+};
+
+/* Memory is the arena's. Errors: -ENOMEM. */
+int link_corners_begin(struct link_corners *corners, const struct hd_fabric *fabric,
+		       struct hd_arena *arena);
+
+/* Fills links[] with one link to each neighbour of a switch. Returns their number. */
+uint32_t link_corners_list(struct link_corners *corners, uint32_t sw);
+
+/* Whether two links of the switch that was listed last are sides of a square without diagonals. O(radix). */
+bool link_corners_test(struct link_corners *corners, uint32_t sw, uint32_t a, uint32_t b);
 
 #define PARALLEL_LINKS_NONE UINT32_MAX
 

@@ -13,9 +13,7 @@ struct finding {
 	struct hd_arena *arena; /* of the result */
 	struct hd_arena scratch;
 	uint32_t *class; /* [isl_count] links of one direction */
-	uint32_t *near; /* [switch_count] mark of the neighbours of the switch at hand */
-	uint32_t *other; /* [switch_count] mark of the neighbours of another switch */
-	uint32_t *neighbours; /* [radix] a link to each neighbour of the switch at hand */
+	struct link_corners corners;
 	struct meeting *meetings;
 	size_t meeting_count;
 	bool *placed; /* [switch_count] */
@@ -29,62 +27,6 @@ static int not_rings(const char *why, struct hd_error *err)
 
 /* ---- directions ---- */
 
-static uint32_t find_class(uint32_t *class, uint32_t link)
-{
-	while (class[link] != link) {
-		class[link] = class[class[link]];
-		link = class[link];
-	}
-	return link;
-}
-
-static void join(uint32_t *class, uint32_t a, uint32_t b)
-{
-	a = find_class(class, a);
-	b = find_class(class, b);
-	if (a < b)
-		class[b] = a;
-	else
-		class[a] = b;
-}
-
-/* One link to each neighbour of a switch; their number. */
-static uint32_t list_neighbours(struct finding *finding, uint32_t sw)
-{
-	const struct hd_fabric *fabric = finding->fabric;
-	uint32_t count = 0;
-
-	finding->near[sw] = sw + 1;
-	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
-		if (finding->near[fabric->isl_to[link]] == sw + 1)
-			continue;
-		finding->near[fabric->isl_to[link]] = sw + 1;
-		finding->neighbours[count++] = link;
-	}
-	return count;
-}
-
-/* Whether two links of the switch at hand are sides of a square without diagonals. */
-static bool is_corner(const struct finding *finding, uint32_t sw, uint32_t a, uint32_t b)
-{
-	const struct hd_fabric *fabric = finding->fabric;
-	const uint32_t one = fabric->isl_to[a], two = fabric->isl_to[b];
-	bool found = false;
-
-	for (uint32_t link = fabric->isl_base[two]; link < fabric->isl_base[two + 1]; link++) {
-		if (fabric->isl_to[link] == one)
-			return false;
-		finding->other[fabric->isl_to[link]] = two + 1;
-	}
-	for (uint32_t link = fabric->isl_base[one]; link < fabric->isl_base[one + 1]; link++) {
-		const uint32_t far = fabric->isl_to[link];
-		found |= finding->other[far] == two + 1 && finding->near[far] != sw + 1;
-	}
-	for (uint32_t link = fabric->isl_base[two]; link < fabric->isl_base[two + 1]; link++)
-		finding->other[fabric->isl_to[link]] = 0;
-	return found;
-}
-
 /* Where links of two classes meet: the one leads to the switch, the other away from it. */
 struct meeting {
 	uint32_t in, out; /* classes */
@@ -95,20 +37,21 @@ struct meeting {
 static void add_meeting(struct finding *finding, uint32_t in, uint32_t out, int32_t vote)
 {
 	finding->meetings[finding->meeting_count++] =
-	    (struct meeting){find_class(finding->class, in), find_class(finding->class, out), vote};
+	    (struct meeting){parallel_links_lowest(finding->class, in),
+			     parallel_links_lowest(finding->class, out), vote};
 }
 
 /* Lists the pairs of links at a switch from which nothing is missing. Links with several others with which they are no
  * sides of a square say nothing: something is missing behind them. */
 static void list_meetings(struct finding *finding, uint32_t sw, uint32_t count)
 {
-	const uint32_t *reverse = finding->fabric->isl_reverse, *links = finding->neighbours;
+	const uint32_t *reverse = finding->fabric->isl_reverse, *links = finding->corners.links;
 	bool corner[2 * RINGS_DIMS][2 * RINGS_DIMS];
 	uint32_t partners[2 * RINGS_DIMS] = {0};
 
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = i + 1; j < count; j++) {
-			corner[i][j] = is_corner(finding, sw, links[i], links[j]);
+			corner[i][j] = link_corners_test(&finding->corners, sw, links[i], links[j]);
 			partners[i] += !corner[i][j];
 			partners[j] += !corner[i][j];
 		}
@@ -145,7 +88,7 @@ static void join_straight(struct finding *finding)
 		     end++)
 			vote += meetings[end].vote;
 		if (vote > 0)
-			join(finding->class, meetings[i].in, meetings[i].out);
+			parallel_links_join(finding->class, meetings[i].in, meetings[i].out);
 	}
 }
 
@@ -154,10 +97,9 @@ static uint32_t most_neighbours(struct finding *finding)
 	uint32_t most = 0;
 
 	for (uint32_t sw = 0; sw < finding->fabric->switch_count; sw++) {
-		const uint32_t count = list_neighbours(finding, sw);
+		const uint32_t count = link_corners_list(&finding->corners, sw);
 		most = count > most ? count : most;
 	}
-	memset(finding->near, 0, finding->fabric->switch_count * sizeof(*finding->near));
 	return most;
 }
 
@@ -176,13 +118,13 @@ static int find_directions(struct finding *finding, struct hd_error *err)
 	if (!finding->meetings)
 		return hd_error_no_memory(err);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		const uint32_t count = list_neighbours(finding, sw);
+		const uint32_t count = link_corners_list(&finding->corners, sw);
 		if (count == most)
 			list_meetings(finding, sw, count);
 	}
 	join_straight(finding);
 	for (uint32_t link = 0; link < fabric->isl_count; link++)
-		finding->class[link] = find_class(finding->class, link);
+		finding->class[link] = parallel_links_lowest(finding->class, link);
 	return 0;
 }
 
@@ -627,12 +569,12 @@ static int allocate(struct finding *finding)
 	finding->shape->ahead =
 	    hd_arena_alloc(finding->arena, fabric->isl_count + 1u, sizeof(bool));
 	finding->class = hd_arena_alloc(scratch, fabric->isl_count + 1u, sizeof(uint32_t));
-	finding->near = hd_arena_alloc(scratch, switches + 1u, sizeof(uint32_t));
-	finding->other = hd_arena_alloc(scratch, switches + 1u, sizeof(uint32_t));
-	finding->neighbours = hd_arena_alloc(scratch, HD_PORTS_MAX + 1u, sizeof(uint32_t));
 	finding->placed = hd_arena_alloc(scratch, switches + 1u, sizeof(bool));
 	finding->queue = hd_arena_alloc(scratch, switches + 1u, sizeof(uint32_t));
-	return hd_arena_check(scratch) || hd_arena_check(finding->arena) ? -ENOMEM : 0;
+	return link_corners_begin(&finding->corners, fabric, scratch) ||
+		       hd_arena_check(finding->arena)
+		   ? -ENOMEM
+		   : 0;
 }
 
 static int find(struct finding *finding, struct hd_error *err)
