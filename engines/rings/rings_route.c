@@ -14,18 +14,14 @@
 #include "parallel_links.h"
 #include "rings_detour.h"
 #include "tree_rows.h"
+#include "turn_rounds.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 static const struct hd_option options[] = {
-    {.name = "passes",
-     .summary = "rounds of balancing over all destinations",
-     .type = HD_OPTION_INT,
-     .fallback = "3",
-     .minimum = 1,
-     .maximum = 16},
+    TURN_ROUNDS_OPTION,
     LANE_OPTIONS,
 };
 
@@ -81,48 +77,24 @@ static bool grow(struct job *job, uint32_t destination, bool keep)
 	return levels->sets.has_tree && turn_trees_grow(&job->trees, sw, keep, false, tree);
 }
 
-static int grow_layer(struct job *job, uint32_t layer, bool first, bool *changed,
-		      struct hd_error *err)
+static int grow_afresh(void *context, uint32_t destination, uint8_t *tree, struct hd_error *err)
 {
-	const uint32_t switches = job->fabric->switch_count;
-	uint8_t *earlier = hd_arena_alloc(&job->arena, switches, 1);
-	const uint32_t end = job->list.layer_begin[layer + 1];
+	struct job *job = context;
 
-	*changed = first;
-	if (!earlier)
-		return hd_error_no_memory(err);
-	for (uint32_t d = job->list.layer_begin[layer]; d < end; d++) {
-		uint8_t *tree = tree_of(job, d);
-
-		if (hd_go_on_check(&job->request->go_on, err))
-			return -ECANCELED;
-		if (first)
-			memset(tree, LINK_NUMBER_NONE, switches);
-		else if (turn_trees_follow(&job->trees, job->list.items[d].sw, tree))
-			turn_trees_count(&job->trees, tree, UINT32_MAX);
-		memcpy(earlier, tree, switches);
-		if (!grow(job, d, false))
-			return no_path(job, err);
-		turn_trees_count(&job->trees, tree, 1);
-		*changed |= memcmp(earlier, tree, switches) != 0;
-	}
-	return 0;
+	(void)tree; /* grow() finds it by the destination */
+	return grow(job, destination, false) ? 0 : no_path(job, err);
 }
 
-/* The LIDs of switches come last, in one pass. */
 static int grow_all(struct job *job, struct hd_error *err)
 {
-	const unsigned passes = (unsigned)hd_options_get(job->request->options, "passes")->number;
-	int rc = 0;
+	const struct turn_rounds rounds = {.request = job->request,
+					   .list = &job->list,
+					   .trees = &job->trees,
+					   .chosen = job->chosen,
+					   .grow = grow_afresh,
+					   .context = job};
 
-	for (uint32_t layer = 0; !rc && layer < job->list.layer_count; layer++) {
-		const bool last = layer + 1 == job->list.layer_count;
-		bool changed = true;
-
-		for (unsigned pass = 0; !rc && changed && pass < (last ? 1 : passes); pass++)
-			rc = grow_layer(job, layer, !pass, &changed, err);
-	}
-	return rc;
+	return turn_rounds_run(&rounds, err);
 }
 
 /* The order of the dimensions, and how turns beside holes are chosen: where one way ends in a blind alley, another often
@@ -326,15 +298,12 @@ static int route_again(struct job *job, struct hd_error *err)
 static uint8_t choose_level(const struct job *job, uint16_t levels, uint32_t sw, uint32_t lid)
 {
 	const struct hd_routes *previous = job->request->previous;
-	unsigned skip = (sw + lid) % (unsigned)__builtin_popcount(levels);
+	const bool needed =
+	    hd_options_get(job->request->options, "spread")->number == HD_SPREAD_NEEDED;
 
 	if (previous && levels >> hd_routes_sl(previous, sw, lid) & 1)
 		return hd_routes_sl(previous, sw, lid);
-	if (hd_options_get(job->request->options, "spread")->number == HD_SPREAD_NEEDED)
-		skip = 0;
-	for (; skip; skip--)
-		levels &= (uint16_t)(levels - 1);
-	return (uint8_t)__builtin_ctz(levels);
+	return turn_rounds_choose(levels, needed ? 0 : sw + lid);
 }
 
 /* Gives the paths of a tree their levels. */

@@ -13,18 +13,13 @@
 #include "engine_options.h"
 #include "parallel_links.h"
 #include "tree_rows.h"
-#include "turn_tree.h"
+#include "turn_rounds.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 static const struct hd_option options[] = {
-    {.name = "passes",
-     .summary = "rounds of balancing over all destinations",
-     .type = HD_OPTION_INT,
-     .fallback = "3",
-     .minimum = 1,
-     .maximum = 16},
+    TURN_ROUNDS_OPTION,
     LANE_OPTIONS,
 };
 
@@ -44,11 +39,6 @@ struct job {
 static uint8_t *tree_of(const struct job *job, uint32_t destination)
 {
 	return job->chosen + (size_t)destination * job->fabric->switch_count;
-}
-
-static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
-{
-	return fabric->host_base[sw] != fabric->host_base[sw + 1];
 }
 
 static bool is_to_host(const struct job *job, uint32_t destination)
@@ -165,50 +155,29 @@ static int choose_sets(struct job *job, unsigned lanes, struct hd_error *err)
 
 /* ---- routing afresh ---- */
 
-static int grow_layer(struct job *job, uint32_t layer, bool first, bool *changed,
-		      struct hd_error *err)
+static int grow(void *context, uint32_t destination, uint8_t *tree, struct hd_error *err)
 {
-	const uint32_t switches = job->fabric->switch_count;
-	uint8_t *earlier = hd_arena_alloc(&job->arena, switches, 1);
-	const uint32_t end = job->list.layer_begin[layer + 1];
+	struct job *job = context;
 
-	*changed = first;
-	if (!earlier)
-		return hd_error_no_memory(err);
-	for (uint32_t d = job->list.layer_begin[layer]; d < end; d++) {
-		const uint32_t sw = job->list.items[d].sw;
-		uint8_t *tree = tree_of(job, d);
-
-		if (hd_go_on_check(&job->request->go_on, err))
-			return -ECANCELED;
-		if (first)
-			memset(tree, LINK_NUMBER_NONE, switches);
-		else if (turn_trees_follow(&job->trees, sw, tree))
-			turn_trees_count(&job->trees, tree, UINT32_MAX);
-		memcpy(earlier, tree, switches);
-		turn_trees_grow(&job->trees, sw, false, !is_to_host(job, d), tree);
-		turn_trees_count(&job->trees, tree, 1);
-		*changed |= memcmp(earlier, tree, switches) != 0;
-	}
+	(void)err; /* switches that are not connected to it keep no entry */
+	turn_trees_grow(&job->trees, job->list.items[destination].sw, false,
+			!is_to_host(job, destination), tree);
 	return 0;
 }
 
-/* The LIDs of switches come last, in one pass. */
 static int route_fresh(struct job *job, unsigned lanes, struct hd_error *err)
 {
-	const unsigned passes = (unsigned)hd_options_get(job->request->options, "passes")->number;
+	const struct turn_rounds rounds = {.request = job->request,
+					   .list = &job->list,
+					   .trees = &job->trees,
+					   .chosen = job->chosen,
+					   .grow = grow,
+					   .context = job};
 	int rc = route_shortest(job, err);
 
 	if (!rc)
 		rc = choose_sets(job, lanes, err);
-	for (uint32_t layer = 0; !rc && layer < job->list.layer_count; layer++) {
-		const bool last = layer + 1 == job->list.layer_count;
-		bool changed = true;
-
-		for (unsigned pass = 0; !rc && changed && pass < (last ? 1 : passes); pass++)
-			rc = grow_layer(job, layer, !pass, &changed, err);
-	}
-	return rc;
+	return rc ? rc : turn_rounds_run(&rounds, err);
 }
 
 /* ---- tables in place ---- */
@@ -230,7 +199,7 @@ static void find_held(struct job *job, unsigned lanes, uint16_t *held)
 			uint32_t sw = trees->order[i], link = fabric->isl_base[sw] + tree[sw];
 			const unsigned lane = hd_routes_vl(previous, sw, job->list.items[d].lid);
 
-			if (!has_hosts(fabric, sw) || lane >= lanes)
+			if (!hd_has_hosts(fabric, sw) || lane >= lanes)
 				continue;
 			while (fabric->isl_to[link] != trees->destination) {
 				const uint32_t to = fabric->isl_to[link];
@@ -302,15 +271,12 @@ static uint8_t choose_lane(const struct job *job, uint16_t lanes, uint32_t sw, u
 {
 	const struct hd_routes *previous = job->request->previous;
 	const unsigned before = previous ? hd_routes_vl(previous, sw, lid) : HD_LANES_MAX;
-	unsigned skip = (sw + lid) % (unsigned)__builtin_popcount(lanes);
+	const bool needed =
+	    hd_options_get(job->request->options, "spread")->number == HD_SPREAD_NEEDED;
 
 	if (before < HD_LANES_MAX && lanes >> before & 1)
 		return (uint8_t)before;
-	if (hd_options_get(job->request->options, "spread")->number == HD_SPREAD_NEEDED)
-		skip = 0;
-	for (; skip; skip--)
-		lanes &= (uint16_t)(lanes - 1);
-	return (uint8_t)__builtin_ctz(lanes);
+	return turn_rounds_choose(lanes, needed ? 0 : sw + lid);
 }
 
 /* Gives the paths of a tree their lanes. Returns those that they use. */
@@ -327,7 +293,7 @@ static uint16_t write_tree(struct job *job, uint32_t destination, struct hd_rout
 	turn_trees_find_lanes(trees, tree);
 	for (uint32_t i = 1; i < trees->reached; i++) {
 		const uint32_t sw = trees->order[i];
-		if (!trees->lanes[sw] || !has_hosts(job->fabric, sw))
+		if (!trees->lanes[sw] || !hd_has_hosts(job->fabric, sw))
 			continue;
 		const uint8_t lane = choose_lane(job, trees->lanes[sw], sw, lid);
 		routes->sl[(size_t)sw * routes->stride + lid] = lane;
