@@ -128,8 +128,8 @@ int parallel_links_find(const struct hd_fabric *fabric, uint32_t *class)
 
 /* ---- corners ---- */
 
-int link_corners_begin(struct link_corners *corners, const struct hd_fabric *fabric,
-		       struct hd_arena *arena)
+int parallel_links_start(struct parallel_corners *corners, const struct hd_fabric *fabric,
+			 struct hd_arena *arena)
 {
 	uint32_t radix = 1;
 
@@ -145,7 +145,7 @@ int link_corners_begin(struct link_corners *corners, const struct hd_fabric *fab
 	return hd_arena_check(arena);
 }
 
-uint32_t link_corners_list(struct link_corners *corners, uint32_t sw)
+uint32_t parallel_links_list(struct parallel_corners *corners, uint32_t sw)
 {
 	const struct hd_fabric *fabric = corners->fabric;
 	uint32_t count = 0;
@@ -163,7 +163,8 @@ uint32_t link_corners_list(struct link_corners *corners, uint32_t sw)
 }
 
 /* Marks the neighbours of the switch behind a link. False: that behind the other link is one of them. */
-static bool mark_beside(struct link_corners *corners, uint32_t link, uint32_t other, uint32_t mark)
+static bool mark_beside(struct parallel_corners *corners, uint32_t link, uint32_t other,
+			uint32_t mark)
 {
 	const struct hd_fabric *fabric = corners->fabric;
 	const uint32_t to = fabric->isl_to[link];
@@ -176,7 +177,7 @@ static bool mark_beside(struct link_corners *corners, uint32_t link, uint32_t ot
 	return apart;
 }
 
-bool link_corners_test(struct link_corners *corners, uint32_t sw, uint32_t a, uint32_t b)
+bool parallel_links_corner(struct parallel_corners *corners, uint32_t sw, uint32_t a, uint32_t b)
 {
 	const struct hd_fabric *fabric = corners->fabric;
 	const uint32_t one = fabric->isl_to[a];
@@ -205,15 +206,15 @@ struct meeting {
 struct grouping {
 	const struct hd_fabric *fabric;
 	uint32_t *class; /* [isl_count] */
-	struct link_corners corners;
+	struct parallel_corners corners;
 	struct meeting *meetings;
 	size_t meeting_count;
 };
 
 static void list_meetings(struct grouping *grouping, uint32_t sw)
 {
-	struct link_corners *corners = &grouping->corners;
-	const uint32_t count = link_corners_list(corners, sw), *links = corners->links;
+	struct parallel_corners *corners = &grouping->corners;
+	const uint32_t count = parallel_links_list(corners, sw), *links = corners->links;
 
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = i + 1; j < count; j++) {
@@ -224,8 +225,9 @@ static void list_meetings(struct grouping *grouping, uint32_t sw)
 				grouping->meetings[grouping->meeting_count++] = (struct meeting){
 				    .low = a < b ? a : b,
 				    .high = a < b ? b : a,
-				    .vote = link_corners_test(corners, sw, links[i], links[j]) ? -1
-											       : 1};
+				    .vote = parallel_links_corner(corners, sw, links[i], links[j])
+						? -1
+						: 1};
 		}
 }
 
@@ -332,10 +334,11 @@ static size_t most_meetings(const struct hd_fabric *fabric)
 static int allocate(struct grouping *grouping, struct hd_arena *arena)
 {
 	const struct hd_fabric *fabric = grouping->fabric;
+
 	grouping->class = hd_arena_alloc(arena, fabric->isl_count + 1u, sizeof(*grouping->class));
 	grouping->meetings =
 	    hd_arena_alloc(arena, most_meetings(fabric), sizeof(*grouping->meetings));
-	return link_corners_begin(&grouping->corners, fabric, arena);
+	return parallel_links_start(&grouping->corners, fabric, arena);
 }
 
 int parallel_links_dimensions(const struct hd_fabric *fabric, uint32_t *dimension, bool *found)

@@ -38,7 +38,7 @@ static inline void parallel_links_join(uint32_t *class, uint32_t a, uint32_t b)
 }
 
 /* The links of one switch after the other, and the squares of which they are sides. */
-struct link_corners {
+struct parallel_corners {
 	const struct hd_fabric *fabric;
 	uint32_t *links; /* [largest number of links of a switch] of the switch at hand */
 	uint32_t *near; /* [switch_count] switch + 1: it is the switch at hand or its neighbour */
@@ -46,14 +46,14 @@ struct link_corners {
 };
 
 /* Memory is the arena's. Errors: -ENOMEM. */
-int link_corners_begin(struct link_corners *corners, const struct hd_fabric *fabric,
-		       struct hd_arena *arena);
+int parallel_links_start(struct parallel_corners *corners, const struct hd_fabric *fabric,
+			 struct hd_arena *arena);
 
 /* Fills links[] with one link to each neighbour of a switch. Returns their number. */
-uint32_t link_corners_list(struct link_corners *corners, uint32_t sw);
+uint32_t parallel_links_list(struct parallel_corners *corners, uint32_t sw);
 
 /* Whether two links of the switch that was listed last are sides of a square without diagonals. O(radix). */
-bool link_corners_test(struct link_corners *corners, uint32_t sw, uint32_t a, uint32_t b);
+bool parallel_links_corner(struct parallel_corners *corners, uint32_t sw, uint32_t a, uint32_t b);
 
 #define PARALLEL_LINKS_NONE UINT32_MAX
 

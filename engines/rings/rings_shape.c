@@ -13,7 +13,7 @@ struct finding {
 	struct hd_arena *arena; /* of the result */
 	struct hd_arena scratch;
 	uint32_t *class; /* [isl_count] links of one direction */
-	struct link_corners corners;
+	struct parallel_corners corners;
 	struct meeting *meetings;
 	size_t meeting_count;
 	bool *placed; /* [switch_count] */
@@ -51,7 +51,8 @@ static void list_meetings(struct finding *finding, uint32_t sw, uint32_t count)
 
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = i + 1; j < count; j++) {
-			corner[i][j] = link_corners_test(&finding->corners, sw, links[i], links[j]);
+			corner[i][j] =
+			    parallel_links_corner(&finding->corners, sw, links[i], links[j]);
 			partners[i] += !corner[i][j];
 			partners[j] += !corner[i][j];
 		}
@@ -97,7 +98,7 @@ static uint32_t most_neighbours(struct finding *finding)
 	uint32_t most = 0;
 
 	for (uint32_t sw = 0; sw < finding->fabric->switch_count; sw++) {
-		const uint32_t count = link_corners_list(&finding->corners, sw);
+		const uint32_t count = parallel_links_list(&finding->corners, sw);
 		most = count > most ? count : most;
 	}
 	return most;
@@ -118,7 +119,7 @@ static int find_directions(struct finding *finding, struct hd_error *err)
 	if (!finding->meetings)
 		return hd_error_no_memory(err);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		const uint32_t count = link_corners_list(&finding->corners, sw);
+		const uint32_t count = parallel_links_list(&finding->corners, sw);
 		if (count == most)
 			list_meetings(finding, sw, count);
 	}
@@ -571,7 +572,7 @@ static int allocate(struct finding *finding)
 	finding->class = hd_arena_alloc(scratch, fabric->isl_count + 1u, sizeof(uint32_t));
 	finding->placed = hd_arena_alloc(scratch, switches + 1u, sizeof(bool));
 	finding->queue = hd_arena_alloc(scratch, switches + 1u, sizeof(uint32_t));
-	return link_corners_begin(&finding->corners, fabric, scratch) ||
+	return parallel_links_start(&finding->corners, fabric, scratch) ||
 		       hd_arena_check(finding->arena)
 		   ? -ENOMEM
 		   : 0;

@@ -14,6 +14,7 @@
  * 3 (there one port stays free if n k is odd; here such numbers are refused).
  */
 #include "generate_internal.h"
+#include "generate_wiring.h"
 
 #include <errno.h>
 #include <heddle/base/random.h>
@@ -47,132 +48,91 @@ static const struct hd_option jellyfish_options[] = {
      .maximum = INT64_MAX},
 };
 
-struct link {
-	uint32_t a, b;
-};
-
 struct drawing {
-	uint32_t switches, degree; /* of the graph that is drawn */
-	uint64_t random;
-	uint32_t *peers; /* [switches * degree]: the neighbours so far */
-	uint32_t *used; /* [switches]: how many */
-	uint32_t *open; /* switches with a free port, in no order */
-	uint32_t open_count;
-	struct link *links; /* [switches * degree / 2] */
-	uint32_t link_count;
+	struct generate_wiring wiring; /* of the graph that is drawn */
 	uint32_t *part; /* [switches]: towards a switch that stands for its part of the graph */
 };
 
-/* ---- neighbours ---- */
-
-static uint32_t *peers_of(const struct drawing *drawing, uint32_t sw)
-{
-	return drawing->peers + (size_t)sw * drawing->degree;
-}
-
 /* The same switch counts as a neighbour, too. */
-static bool close_by(const struct drawing *drawing, uint32_t a, uint32_t b)
+static bool close_by(const struct generate_wiring *wiring, uint32_t a, uint32_t b)
 {
-	const uint32_t *peers = peers_of(drawing, a);
-
-	for (uint32_t i = 0; i < drawing->used[a]; i++)
-		if (peers[i] == b)
-			return true;
-	return a == b;
-}
-
-static void replace_peer(struct drawing *drawing, uint32_t sw, uint32_t before, uint32_t after)
-{
-	uint32_t *peer = peers_of(drawing, sw);
-
-	while (*peer != before)
-		peer++;
-	*peer = after;
-}
-
-static void add_peer(struct drawing *drawing, uint32_t sw, uint32_t peer)
-{
-	peers_of(drawing, sw)[drawing->used[sw]++] = peer;
-}
-
-static void close_full(struct drawing *drawing, uint32_t place)
-{
-	if (drawing->used[drawing->open[place]] == drawing->degree)
-		drawing->open[place] = drawing->open[--drawing->open_count];
+	return a == b || generate_wiring_has(wiring, a, b);
 }
 
 /* ---- links ---- */
 
-static void add_link(struct drawing *drawing, uint32_t place_a, uint32_t place_b)
+static void add_link(struct generate_wiring *wiring, uint32_t place_a, uint32_t place_b)
 {
 	uint32_t high = place_a > place_b ? place_a : place_b;
 	uint32_t low = place_a > place_b ? place_b : place_a;
-	uint32_t a = drawing->open[low], b = drawing->open[high];
+	uint32_t a = wiring->open[low], b = wiring->open[high];
 
-	drawing->links[drawing->link_count++] = (struct link){a, b};
-	add_peer(drawing, a, b);
-	add_peer(drawing, b, a);
-	close_full(drawing, high); /* the higher place first: the other keeps its place */
-	close_full(drawing, low);
+	wiring->links[wiring->link_count++] = (struct generate_wiring_link){a, b};
+	generate_wiring_add_peer(wiring, a, b);
+	generate_wiring_add_peer(wiring, b, a);
+	generate_wiring_close_full(wiring,
+				   high); /* the higher place first: the other keeps its place */
+	generate_wiring_close_full(wiring, low);
 }
 
 /* Looks at all pairs of switches with free ports. More than `degree` of them always have a pair that
  * is not linked, so the search is short. */
-static bool link_any_pair(struct drawing *drawing)
+static bool link_any_pair(struct generate_wiring *wiring)
 {
-	for (uint32_t a = 0; a < drawing->open_count; a++)
-		for (uint32_t b = a + 1; b < drawing->open_count; b++)
-			if (!close_by(drawing, drawing->open[a], drawing->open[b])) {
-				add_link(drawing, a, b);
+	for (uint32_t a = 0; a < wiring->open_count; a++)
+		for (uint32_t b = a + 1; b < wiring->open_count; b++)
+			if (!close_by(wiring, wiring->open[a], wiring->open[b])) {
+				add_link(wiring, a, b);
 				return true;
 			}
 	return false;
 }
 
-static bool link_random_pair(struct drawing *drawing)
+static bool link_random_pair(struct generate_wiring *wiring)
 {
-	for (unsigned tries = 0; tries < PAIR_TRIES && drawing->open_count; tries++) {
-		uint32_t a = (uint32_t)hd_random_below(&drawing->random, drawing->open_count);
-		uint32_t b = (uint32_t)hd_random_below(&drawing->random, drawing->open_count);
-		if (!close_by(drawing, drawing->open[a], drawing->open[b])) {
-			add_link(drawing, a, b);
+	for (unsigned tries = 0; tries < PAIR_TRIES && wiring->open_count; tries++) {
+		uint32_t a = (uint32_t)hd_random_below(&wiring->random, wiring->open_count);
+		uint32_t b = (uint32_t)hd_random_below(&wiring->random, wiring->open_count);
+		if (!close_by(wiring, wiring->open[a], wiring->open[b])) {
+			add_link(wiring, a, b);
 			return true;
 		}
 	}
-	return link_any_pair(drawing);
+	return link_any_pair(wiring);
 }
 
 /* Can links from x to its end a and from y to its end b replace this link? */
-static bool fits_between(const struct drawing *drawing, struct link link, uint32_t x, uint32_t y)
+static bool fits_between(const struct generate_wiring *wiring, struct generate_wiring_link link,
+			 uint32_t x, uint32_t y)
 {
-	return !close_by(drawing, x, link.a) && !close_by(drawing, y, link.b);
+	return !close_by(wiring, x, link.a) && !close_by(wiring, y, link.b);
 }
 
 /* Uses up two free ports, of two switches or of one, when no pair is left. */
-static void open_a_link(struct drawing *drawing)
+static void open_a_link(struct generate_wiring *wiring)
 {
-	uint32_t x = drawing->open[0], last = drawing->open_count - 1;
-	uint32_t y = drawing->used[x] + 2 <= drawing->degree ? x : drawing->open[last];
-	uint32_t at = (uint32_t)hd_random_below(&drawing->random, drawing->link_count);
+	uint32_t x = wiring->open[0], last = wiring->open_count - 1;
+	uint32_t y = wiring->used[x] + 2 <= wiring->ports ? x : wiring->open[last];
+	uint32_t at = (uint32_t)hd_random_below(&wiring->random, wiring->link_count);
 
-	for (;; at = (at + 1) % drawing->link_count) {
-		struct link *link = &drawing->links[at], turned = {link->b, link->a};
-		if (!fits_between(drawing, *link, x, y) && fits_between(drawing, turned, x, y))
+	for (;; at = (at + 1) % wiring->link_count) {
+		struct generate_wiring_link *link = &wiring->links[at], turned = {link->b, link->a};
+		if (!fits_between(wiring, *link, x, y) && fits_between(wiring, turned, x, y))
 			*link = turned;
-		if (fits_between(drawing, *link, x, y))
+		if (fits_between(wiring, *link, x, y))
 			break;
 	}
-	struct link *link = &drawing->links[at];
+	struct generate_wiring_link *link = &wiring->links[at];
 	uint32_t u = link->a, v = link->b;
-	replace_peer(drawing, u, v, x);
-	replace_peer(drawing, v, u, y);
-	*link = (struct link){x, u};
-	drawing->links[drawing->link_count++] = (struct link){y, v};
-	add_peer(drawing, x, u);
-	add_peer(drawing, y, v);
+	generate_wiring_replace_peer(wiring, u, v, x);
+	generate_wiring_replace_peer(wiring, v, u, y);
+	*link = (struct generate_wiring_link){x, u};
+	wiring->links[wiring->link_count++] = (struct generate_wiring_link){y, v};
+	generate_wiring_add_peer(wiring, x, u);
+	generate_wiring_add_peer(wiring, y, v);
 	if (x != y)
-		close_full(drawing, last);
-	close_full(drawing, 0);
+		generate_wiring_close_full(wiring, last);
+	generate_wiring_close_full(wiring, 0);
 }
 
 /* ---- one part ---- */
@@ -188,11 +148,11 @@ static uint32_t part_of(struct drawing *drawing, uint32_t sw)
  * switch s stands for, cycle[s]. Every part has cycles, since all switches have two links or more. */
 static void find_parts(struct drawing *drawing, uint32_t *cycle)
 {
-	for (uint32_t sw = 0; sw < drawing->switches; sw++)
+	for (uint32_t sw = 0; sw < drawing->wiring.switches; sw++)
 		drawing->part[sw] = sw;
-	for (uint32_t i = 0; i < drawing->link_count; i++) {
-		uint32_t a = part_of(drawing, drawing->links[i].a);
-		uint32_t b = part_of(drawing, drawing->links[i].b);
+	for (uint32_t i = 0; i < drawing->wiring.link_count; i++) {
+		uint32_t a = part_of(drawing, drawing->wiring.links[i].a);
+		uint32_t b = part_of(drawing, drawing->wiring.links[i].b);
 		drawing->part[a > b ? a : b] = a > b ? b : a;
 		if (a == b)
 			cycle[a] = i;
@@ -202,69 +162,63 @@ static void find_parts(struct drawing *drawing, uint32_t *cycle)
 }
 
 /* Two links that are no bridges of their parts: their parts become one, and both lie on a cycle. */
-static void exchange_ends(struct drawing *drawing, struct link *first, struct link *second)
+static void exchange_ends(struct generate_wiring *wiring, struct generate_wiring_link *first,
+			  struct generate_wiring_link *second)
 {
 	uint32_t a = first->a, b = first->b, c = second->a, d = second->b;
 
-	replace_peer(drawing, a, b, c);
-	replace_peer(drawing, b, a, d);
-	replace_peer(drawing, c, d, a);
-	replace_peer(drawing, d, c, b);
-	*first = (struct link){a, c};
-	*second = (struct link){b, d};
+	generate_wiring_replace_peer(wiring, a, b, c);
+	generate_wiring_replace_peer(wiring, b, a, d);
+	generate_wiring_replace_peer(wiring, c, d, a);
+	generate_wiring_replace_peer(wiring, d, c, b);
+	*first = (struct generate_wiring_link){a, c};
+	*second = (struct generate_wiring_link){b, d};
 }
 
 static int join_parts(struct drawing *drawing, struct hd_error *err)
 {
-	uint32_t *cycle = malloc(drawing->switches * sizeof(*cycle));
+	uint32_t *cycle = malloc(drawing->wiring.switches * sizeof(*cycle));
 
 	if (!cycle)
 		return hd_error_no_memory(err);
-	for (uint32_t sw = 0; sw < drawing->switches; sw++)
+	for (uint32_t sw = 0; sw < drawing->wiring.switches; sw++)
 		cycle[sw] = HD_NONE;
 	find_parts(drawing, cycle);
-	for (uint32_t sw = 1; sw < drawing->switches; sw++)
+	for (uint32_t sw = 1; sw < drawing->wiring.switches; sw++)
 		if (drawing->part[sw] == sw)
-			exchange_ends(drawing, &drawing->links[cycle[0]],
-				      &drawing->links[cycle[sw]]);
+			exchange_ends(&drawing->wiring, &drawing->wiring.links[cycle[0]],
+				      &drawing->wiring.links[cycle[sw]]);
 	free(cycle);
 	return 0;
 }
 
 /* ---- the graph ---- */
 
-static void draw_links(struct drawing *drawing)
+static void draw_links(struct generate_wiring *wiring)
 {
-	for (uint32_t sw = 0; drawing->degree && sw < drawing->switches; sw++)
-		drawing->open[drawing->open_count++] = sw;
-	while (drawing->open_count)
-		if (!link_random_pair(drawing))
-			open_a_link(drawing);
+	for (uint32_t sw = 0; wiring->ports && sw < wiring->switches; sw++)
+		wiring->open[wiring->open_count++] = sw;
+	while (wiring->open_count)
+		if (!link_random_pair(wiring))
+			open_a_link(wiring);
 }
 
 static int draw_graph(struct drawing *drawing, struct hd_error *err)
 {
-	size_t count = drawing->switches, ends = count * drawing->degree;
+	struct generate_wiring *wiring = &drawing->wiring;
 
-	drawing->peers = malloc((ends + 1) * sizeof(*drawing->peers));
-	drawing->used = calloc(count, sizeof(*drawing->used));
-	drawing->open = malloc(count * sizeof(*drawing->open));
-	drawing->links = malloc((ends / 2 + 1) * sizeof(*drawing->links));
-	drawing->part = malloc(count * sizeof(*drawing->part));
-	if (!drawing->peers || !drawing->used || !drawing->open || !drawing->links ||
+	drawing->part = malloc(wiring->switches * sizeof(*drawing->part));
+	if (generate_wiring_begin(wiring, (size_t)wiring->switches * wiring->ports / 2) ||
 	    !drawing->part)
 		return hd_error_no_memory(err);
-	draw_links(drawing);
+	draw_links(wiring);
 	return 0;
 }
 
 static void drawing_free(struct drawing *drawing)
 {
 	free(drawing->part);
-	free(drawing->links);
-	free(drawing->open);
-	free(drawing->used);
-	free(drawing->peers);
+	generate_wiring_release(&drawing->wiring);
 }
 
 /* ---- the fabric ---- */
@@ -286,7 +240,7 @@ static void add_switches(struct generation *generation, const struct jellyfish *
 }
 
 static void add_cable(struct generation *generation, const struct jellyfish *shape, uint32_t *used,
-		      struct link link)
+		      struct generate_wiring_link link)
 {
 	generate_link(generation, link.a, shape->hosts + ++used[link.a], link.b,
 		      shape->hosts + ++used[link.b]);
@@ -300,12 +254,13 @@ static void cable(struct generation *generation, const struct jellyfish *shape,
 
 	for (uint32_t sw = 0; sw < shape->switches; sw++)
 		used[sw] = 0;
-	for (uint32_t i = 0; !others && i < drawing->link_count; i++)
-		add_cable(generation, shape, used, drawing->links[i]);
+	for (uint32_t i = 0; !others && i < drawing->wiring.link_count; i++)
+		add_cable(generation, shape, used, drawing->wiring.links[i]);
 	for (uint32_t a = 0; others && a < shape->switches; a++)
 		for (uint32_t b = a + 1; b < shape->switches; b++)
-			if (!close_by(drawing, a, b))
-				add_cable(generation, shape, used, (struct link){a, b});
+			if (!close_by(&drawing->wiring, a, b))
+				add_cable(generation, shape, used,
+					  (struct generate_wiring_link){a, b});
 }
 
 static int check_degree(const struct jellyfish *shape, struct hd_error *err)
@@ -333,10 +288,10 @@ static int generate_graph(const struct jellyfish *shape, struct hd_fabric **out,
 	struct generation generation;
 	bool others = 2 * shape->degree >= shape->switches;
 	uint32_t radix = shape->hosts + shape->degree;
-	struct drawing drawing = {.switches = shape->switches,
-				  .degree =
-				      others ? shape->switches - 1 - shape->degree : shape->degree,
-				  .random = shape->seed};
+	struct drawing drawing = {
+	    .wiring = {.switches = shape->switches,
+		       .ports = others ? shape->switches - 1 - shape->degree : shape->degree,
+		       .random = shape->seed}};
 	struct generate_size size = {.switches = shape->switches,
 				     .hosts = (uint64_t)shape->switches * shape->hosts,
 				     .radix = radix};
