@@ -104,14 +104,14 @@ class Walk:
         for (switch, port), peer in self.links.items():
             if (switch, port) not in dead and (switch, port) in use:
                 before.setdefault(peer, []).append((switch, use[switch, port]))
-        todo = [switch for switch, lids in lost.items() if lids]
-        while todo:
-            switch = todo.pop()
+        waiting = [switch for switch, lids in lost.items() if lids]
+        while waiting:
+            switch = waiting.pop()
             for other, lids in before.get(switch, ()):
                 more = lids & lost[switch] & ~lost.get(other, 0)
                 if more:
                     lost[other] = lost.get(other, 0) | more
-                    todo.append(other)
+                    waiting.append(other)
         return lost
 
     def _check_rounds(self, use, dead):
