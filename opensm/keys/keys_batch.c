@@ -386,6 +386,7 @@ static uint32_t set_some(struct keys_worker *worker, uint64_t turn,
 {
 	struct keys_batch *batch = calloc(1, sizeof(*batch));
 
+	*apart = false;
 	if (!batch) {
 		results[0] = (struct hd_channel_result){.request = sets[0].set.request,
 							.key = sets[0].set.key};
