@@ -403,7 +403,7 @@ static bool has_state(const struct hd_ar_graph *graph, const struct ar_pair *at,
 
 	if (step == AR_GRAPH_LAST)
 		return state == 1;
-	if (graph->excused[at->destination])
+	if (graph->leaves_out && graph->excused[at->destination])
 		return false;
 	if (state == 0)
 		return at->step >= step && only != AR_GRAPH_AFTER;

@@ -86,8 +86,11 @@ struct hd_ar_graph {
 	bool failed; /* memory was short */
 	uint8_t *only; /* [destinations] 0, or which entries of a step count (steps_excuse.h) */
 	bool *
-	    excused; /* [destinations] since forwarding tables changed: what they are at the end counts,
-			  until the change is settled */
+	    excused; /* [destinations] since forwarding tables changed, until the change is settled */
+	bool any_excused;
+	uint32_t *known,
+	    known_loop; /* [channels] the last loop of static ports alone, and its length */
+	bool leaves_out; /* of what is marked, excused destinations do not count now */
 	/* ---- memory of searches ---- */
 	uint64_t *group[2]; /* [(HD_AR_GROUPS_MAX + 1) * words] */
 	uint64_t *left; /* [channels * words] */

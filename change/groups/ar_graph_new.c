@@ -41,6 +41,7 @@ static int allocate(struct hd_ar_graph *graph)
 	    {&graph->group[1], (HD_AR_GROUPS_MAX + 1u) * (size_t)graph->words, sizeof(uint64_t)},
 	    {&graph->left, all * graph->words, sizeof(*graph->left)},
 	    {&graph->path, all, sizeof(*graph->path)},
+	    {&graph->known, all, sizeof(*graph->known)},
 	    {&graph->state, all, sizeof(*graph->state)}};
 
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
@@ -116,6 +117,8 @@ static void unmark(struct hd_ar_graph *graph)
 	graph->mark_count = graph->sorted = 0;
 	memset(graph->unstable, 0, graph->destinations * sizeof(*graph->unstable));
 	memset(graph->excused, 0, graph->destinations * sizeof(*graph->excused));
+	graph->any_excused = false;
+	graph->known_loop = 0;
 }
 
 static int make(struct hd_ar_graph *graph, const struct hd_fabric *fabric,
@@ -226,18 +229,25 @@ bool hd_ar_graph_by_lid(const struct hd_ar_graph *graph)
 	return graph->split > 2 * graph->slots;
 }
 
-/* Whether two channels wait for the same, where a switch of `a` has its slot in `b` (HD_NONE: none). */
+/* Destinations that have a dependency; 0 too for a switch (HD_NONE) or a port that the graph does not know. */
+static uint16_t count_of(const struct hd_ar_graph *graph, uint32_t slot, uint32_t port,
+			 uint32_t next)
+{
+	if (slot == HD_NONE || port >= graph->ports || next >= graph->ports)
+		return 0;
+	return graph->count[((size_t)slot * graph->ports + port) * graph->ports + next];
+}
+
+/* Whether a channel of `a` waits for the same in `b`, where its switch has the slot `other` (HD_NONE: none). */
 static bool same_channel(const struct hd_ar_graph *a, uint32_t slot, const struct hd_ar_graph *b,
 			 uint32_t other, uint32_t port)
 {
-	const size_t one = (size_t)slot * a->ports + port;
+	const size_t channel = (size_t)slot * a->ports + port;
 
 	for (uint32_t next = 0; next < a->ports; next++) {
-		const uint16_t count = a->count[one * a->ports + next];
-		const bool waits = a->waits[one * a->words + next / 64] >> next % 64 & 1;
-		const size_t two = other == HD_NONE ? 0 : (size_t)other * b->ports + port;
-		if (waits != (count > 0) ||
-		    count != (other == HD_NONE ? 0 : b->count[two * b->ports + next]))
+		const uint16_t count = count_of(a, slot, port, next);
+		const bool waits = a->waits[channel * a->words + next / 64] >> next % 64 & 1;
+		if (waits != (count > 0) || count != count_of(b, other, port, next))
 			return false;
 	}
 	return true;
@@ -245,8 +255,6 @@ static bool same_channel(const struct hd_ar_graph *a, uint32_t slot, const struc
 
 bool hd_ar_graph_equal(const struct hd_ar_graph *a, const struct hd_ar_graph *b)
 {
-	if (a->ports != b->ports)
-		return false;
 	for (unsigned i = 0; i < 2; i++) {
 		const struct hd_ar_graph *one = i ? b : a, *two = i ? a : b;
 		for (uint32_t slot = 0; slot < one->slots; slot++)

@@ -10,17 +10,24 @@
 #include "ar_graph.h"
 #include "steps_order.h"
 
-/*
- * After -ELOOP in the step in which forwarding tables change: finds LIDs without groups by which static ports alone have
- * loops. Of these only the entries before or after count in this step, which is to be tried again. Errors: -ELOOP
- * static ports have a loop without such LIDs, -ECANCELED, -ENOMEM. Cost: O(switches * LIDs), and for each dependency that is
- * left out O(links * radix + switches * such LIDs).
- */
-int steps_excuse(struct hd_ar_graph *graph, const struct ar_state states[2],
-		 const struct steps_order *order, const struct hd_go_on *go_on);
+struct excuse {
+	struct hd_ar_graph *graph;
+	const struct ar_state *states; /* [2] of the change at hand */
+	const struct steps_order *order;
+	const struct hd_go_on *go_on;
+};
 
-/* All entries count again. With `excused`, those LIDs stay without proof until their last entries have changed. */
-void steps_excuse_end(struct hd_ar_graph *graph, bool excused);
+/*
+ * As ar_graph_try() for the step in which others change forwarding tables. Where static ports alone have a loop, of the
+ * fewest LIDs only the entries before or after count, and these are excused from now on. What is in force after the step is
+ * proved, too. Errors: -ELOOP, with the loop in the graph; -ECANCELED, -ENOMEM. Cost: that of ar_graph_try(); after a loop
+ * also O(switches * LIDs), and for each dependency that is left out O(links * radix + switches * LIDs of such adapters).
+ */
+int steps_excuse_tables(const struct excuse *excuse);
+
+/* As ar_graph_try() for another step, 0 too. Excused LIDs are left out if static ports alone have a loop in it, and only
+ * then. Errors and cost: as above. */
+int steps_excuse_try(const struct excuse *excuse, uint32_t step);
 
 /* A change begins: no LID is excused. */
 void steps_excuse_none(struct hd_ar_graph *graph);

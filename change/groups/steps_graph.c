@@ -475,7 +475,9 @@ static int mark_changes(struct ordering *ordering)
 	if (rc || hd_arena_check(&ordering->arena))
 		return rc ? rc : -ENOMEM;
 	load_states(ordering, states);
-	rc = ar_graph_try(ordering->graph, states, 0);
+	const struct excuse excuse = {ordering->graph, states, ordering->order,
+				      &ordering->request->go_on};
+	rc = steps_excuse_try(&excuse, 0);
 	if (!rc)
 		ar_graph_keep(ordering->graph);
 	return rc == -ELOOP ? -ESTALE : rc; /* what is in force has none */
@@ -538,29 +540,12 @@ int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd
 	return rc;
 }
 
-/* A step that may have a loop without adaptive routing, which is excused. */
-static int try_tables(const struct ordering *ordering, const struct ar_state states[2],
-		      const struct steps_order *order)
-{
-	struct hd_ar_graph *graph = ordering->graph;
-	int rc = ar_graph_try(graph, states, order->tables);
-
-	if (rc != -ELOOP)
-		return rc;
-	rc = steps_excuse(graph, states, order, &ordering->request->go_on);
-	if (!rc || rc == -ELOOP) /* if it is not excused, that says which loop */
-		rc = ar_graph_try(graph, states, order->tables);
-	steps_excuse_end(graph, !rc);
-	return rc;
-}
-
-static int try_step(struct ordering *ordering, const struct ar_state states[2],
-		    const struct steps_order *order, uint32_t step)
+static int try_step(const struct ordering *ordering, const struct excuse *excuse, uint32_t step)
 {
 	if (!hd_go_on_ask(&ordering->request->go_on))
 		return -ECANCELED;
-	return step == order->tables ? try_tables(ordering, states, order)
-				     : ar_graph_try(ordering->graph, states, step);
+	return step == excuse->order->tables ? steps_excuse_tables(excuse)
+					     : steps_excuse_try(excuse, step);
 }
 
 int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
@@ -573,10 +558,10 @@ int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd
 	uint32_t step = 0;
 	int rc = begin(&ordering, request, held, &unused);
 
-	if (!rc)
-		load_states(&ordering, states);
+	load_states(&ordering, states);
+	const struct excuse excuse = {ordering.graph, states, order, &request->go_on};
 	while (!rc && step < last)
-		rc = try_step(&ordering, states, order, ++step);
+		rc = try_step(&ordering, &excuse, ++step);
 	rc = explain(&ordering, rc, err);
 	if (rc == -ELOOP && step != order->tables)
 		rc = steps_delay_loop(ordering.graph, states, step, order);
