@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STREAM_LARGEST ((size_t)1 << 30)
 #define ROOM_FIRST                                                                                 \
 	4096 /* beyond what fstat() says: files in /proc have no size, and files grow              \
 	      */
@@ -20,6 +19,16 @@
  * inside OpenSM are copied. Only the tables of huge fabrics are mapped.
  */
 #define MAPPED_SMALLEST ((off_t)64 << 20)
+
+#define STREAM_LEAST ((size_t)1 << 30)
+
+size_t hd_text_largest(void)
+{
+	const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+	const size_t half = pages > 0 && bytes > 0 ? (size_t)pages / 2 * (size_t)bytes : 0;
+
+	return half > STREAM_LEAST ? half : STREAM_LEAST;
+}
 
 static int failed(const struct hd_text *text, const char *what, int rc, struct hd_error *err)
 {
@@ -125,7 +134,7 @@ static int open_text(const char *path, int flags, load_function *load, size_t la
 
 int hd_text_open(const char *path, struct hd_text *text, struct hd_error *err)
 {
-	return open_text(path, 0, load_any, STREAM_LARGEST, text, err);
+	return open_text(path, 0, load_any, hd_text_largest(), text, err);
 }
 
 int hd_text_open_regular(const char *path, size_t largest, struct hd_text *text,

@@ -3,14 +3,13 @@
 #include "commands.h"
 #include "message.h"
 #include "output.h"
+#include "plan_source.h"
 #include "policy_arguments.h"
 #include "progress.h"
 #include "shared_arguments.h"
 
 #include <errno.h>
 #include <heddle/ar_manager/certify.h>
-#include <heddle/ar_manager/plan_files.h>
-#include <heddle/base/gzip.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -62,19 +61,14 @@ static const struct usage usage = {
 static int read_plan(const struct certify_job *job, const char *path, struct hd_ar_plan **out,
 		     struct hd_error *err)
 {
-	struct hd_text text;
-	int rc = path ? hd_gzip_open(path, &text, err) : 0;
-
-	if (rc || !path)
-		return rc;
-	rc = hd_ar_read_far(&text, job->fabric, out, err);
-	hd_text_close(&text);
-	return rc;
+	return path ? plan_source_read(path, job->fabric, out, err) : 0;
 }
 
 static int read_inputs(struct certify_job *job, const char *path, struct hd_error *err)
 {
 	struct hd_log log = message_log(job->verbose);
+
+	job->policy.keep_names = true; /* certificates have them */
 	int rc = policy_arguments_load(&job->policy, path, job->lmc, &log, &job->fabric, err);
 
 	if (!rc) {

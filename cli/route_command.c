@@ -80,6 +80,7 @@ static const struct usage usage = {
 
 static int read_inputs(struct route_job *job, const char *path, struct hd_error *err)
 {
+	job->policy.keep_names = true; /* files have them */
 	int rc = policy_arguments_load(&job->policy, path, job->lmc, &job->log, &job->fabric, err);
 
 	if (!rc && job->previous_path)

@@ -77,3 +77,14 @@ int hd_ar_prove(const struct hd_ar_proof_request *request, struct hd_ar_proof *p
 	proving_release(&proving);
 	return rc;
 }
+
+int hd_ar_plan_verify(const struct hd_ar_proof_request *request, struct hd_error *err)
+{
+	uint64_t wrong;
+	int rc = hd_ar_plan_check(request->plan, request->fabric, request->routes, &request->go_on,
+				  &wrong, err);
+
+	if (rc)
+		return rc == -EINVAL ? rc : hd_go_on_explain(rc, err);
+	return hd_ar_prove(request, NULL, NULL, err);
+}

@@ -2,9 +2,11 @@
 #include <heddle/base/gzip.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #define ZLIB_CONST
+#include <unistd.h>
 #include <zlib.h>
 
 #define ROOM_FIRST 65536
@@ -139,8 +141,47 @@ int hd_gzip_open(const char *path, struct hd_text *text, struct hd_error *err)
 
 	if (rc)
 		return rc;
-	rc = hd_gzip_unpack(text, HD_GZIP_LARGEST, err);
+	rc = hd_gzip_unpack(text, hd_text_largest(), err);
 	if (rc)
 		hd_text_close(text);
 	return rc;
+}
+
+/* ---- writing ---- */
+
+static ssize_t pack(void *cookie, const char *bytes, size_t length)
+{
+	const int taken = gzwrite(cookie, bytes, portion(length < INT_MAX ? length : INT_MAX));
+
+	if (taken <= 0)
+		errno = errno ? errno : EIO;
+	return taken > 0 ? taken : 0; /* 0: an error */
+}
+
+static int end(void *cookie)
+{
+	errno = 0;
+	if (gzclose(cookie) == Z_OK)
+		return 0;
+	errno = errno ? errno : EIO;
+	return -1;
+}
+
+FILE *hd_gzip_write(int file)
+{
+	const cookie_io_functions_t functions = {.write = pack, .close = end};
+	const int own = fcntl(file, F_DUPFD_CLOEXEC, 0); /* an error leaves the caller's open */
+	gzFile packed = own < 0 ? NULL : gzdopen(own, "wb");
+	FILE *stream = packed ? fopencookie(packed, "w", functions) : NULL;
+
+	if (stream) {
+		close(file);
+		return stream;
+	}
+	if (packed)
+		gzclose(packed);
+	else if (own >= 0)
+		close(own);
+	errno = errno ? errno : ENOMEM;
+	return NULL;
 }

@@ -5,12 +5,12 @@
 #include "csv.h"
 #include "json_value.h"
 #include "message.h"
+#include "plan_source.h"
 #include "policy_arguments.h"
 #include "progress.h"
 #include "shared_arguments.h"
 
 #include <errno.h>
-#include <heddle/base/gzip.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -155,13 +155,8 @@ static int check_plan(const struct check_job *job, const struct hd_fabric *fabri
 		      struct hd_error *err)
 {
 	struct hd_ar_plan *plan = NULL;
-	struct hd_text text;
-	int rc = hd_gzip_open(job->plan_path, &text, err);
+	int rc = plan_source_read(job->plan_path, fabric, &plan, err);
 
-	if (rc)
-		return rc;
-	rc = hd_ar_read_far(&text, fabric, &plan, err);
-	hd_text_close(&text);
 	if (!rc) {
 		const struct hd_ar_proof_request request = {.fabric = fabric,
 							    .routes = routes,

@@ -2,9 +2,9 @@
 #include "ebb_report.h"
 #include "json_value.h"
 #include "message.h"
+#include "plan_source.h"
 
 #include <errno.h>
-#include <heddle/base/gzip.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,19 +21,6 @@ int ebb_adaptive_take_algorithm(const struct typed *typed, void *place)
 	if (hd_ar_algorithm_find(typed->text, &adaptive->algorithm))
 		return 0;
 	return message_error("option '--ar': '%s' is none of auto, lag, tree, dfp", typed->text);
-}
-
-static int read_plan(struct ebb_adaptive *adaptive, const struct hd_fabric *fabric,
-		     struct hd_error *err)
-{
-	struct hd_text text;
-	int rc = hd_gzip_open(adaptive->plan_path, &text, err);
-
-	if (rc)
-		return rc;
-	rc = hd_ar_read_far(&text, fabric, &adaptive->plan, err);
-	hd_text_close(&text);
-	return rc;
 }
 
 /* A packet takes the second sub-group only if the first is loaded. */
@@ -101,7 +88,8 @@ int ebb_adaptive_load(struct ebb_adaptive *adaptive, const struct hd_fabric *fab
 
 	if (adaptive->plan_path && adaptive->make)
 		return hd_error_set(err, -EINVAL, "options --plan and --ar exclude each other");
-	rc = adaptive->plan_path ? read_plan(adaptive, fabric, err)
+	rc = adaptive->plan_path ? plan_source_read_proved(adaptive->plan_path, fabric, routes,
+							   threads, &adaptive->plan, err)
 				 : hd_ar_plan_new(&request, &adaptive->plan, NULL, err);
 	if (!rc && make_spread(adaptive, fabric))
 		rc = hd_error_no_memory(err);

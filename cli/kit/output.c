@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <heddle/base/gzip.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,15 @@ static mode_t mode_for(const char *path)
 	return 0666 & ~mask;
 }
 
+/* Files whose name ends in .gz are packed. */
+static FILE *open_stream(const char *path, int file)
+{
+	const size_t length = strlen(path);
+
+	return length > 3 && !strcmp(path + length - 3, ".gz") ? hd_gzip_write(file)
+							       : fdopen(file, "w");
+}
+
 static int open_temporary(struct output *output)
 {
 	if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
@@ -74,7 +84,8 @@ static int open_temporary(struct output *output)
 		return -errno;
 	replace_unfinished(NULL, output->temporary);
 	catch_signals();
-	if (fchmod(file, mode_for(output->path)) || !(output->stream = fdopen(file, "w"))) {
+	if (fchmod(file, mode_for(output->path)) ||
+	    !(output->stream = open_stream(output->path, file))) {
 		int rc = -errno;
 		close(file);
 		unlink(output->temporary);

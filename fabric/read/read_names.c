@@ -6,7 +6,9 @@
 #include <heddle/fabric/builder.h>
 #include <heddle/fabric/read.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- GUIDs ---- */
 
@@ -297,5 +299,63 @@ int hd_fabric_rename(const struct hd_fabric *fabric, const struct hd_text *text,
 		rc = hd_builder_build(map.builder, out, err);
 	free(map.named);
 	hd_builder_free(map.builder);
+	return rc;
+}
+
+/* ---- names that several switches have ---- */
+
+struct named_switch {
+	const char *name;
+	uint32_t sw;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct named_switch *a = left, *b = right;
+
+	return strcmp(a->name, b->name);
+}
+
+static bool is_shared(const struct named_switch *sorted, uint32_t count, uint32_t at)
+{
+	return (at && !compare_names(&sorted[at - 1], &sorted[at])) ||
+	       (at + 1 < count && !compare_names(&sorted[at], &sorted[at + 1]));
+}
+
+static int add_guids(const struct hd_fabric *fabric, const struct named_switch *sorted,
+		     struct hd_fabric **out, struct hd_error *err)
+{
+	struct hd_builder *builder = hd_builder_from(fabric);
+	int rc = builder ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !rc && i < fabric->switch_count; i++) {
+		char name[HD_NAME_SIZE + 32];
+		if (!is_shared(sorted, fabric->switch_count, i))
+			continue;
+		snprintf(name, sizeof(name), "%s 0x%016" PRIx64, sorted[i].name,
+			 fabric->node_guid[sorted[i].sw]);
+		rc = hd_builder_set_name(builder, sorted[i].sw, name);
+	}
+	rc = rc ? hd_error_no_memory(err) : hd_builder_build(builder, out, err);
+	hd_builder_free(builder);
+	return rc;
+}
+
+int hd_fabric_tell_apart(const struct hd_fabric *fabric, struct hd_fabric **out,
+			 struct hd_error *err)
+{
+	struct named_switch *sorted = malloc((fabric->switch_count + 1u) * sizeof(*sorted));
+	bool any = false;
+
+	*out = NULL;
+	if (!sorted)
+		return hd_error_no_memory(err);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		sorted[sw] = (struct named_switch){fabric->node_name[sw], sw};
+	qsort(sorted, fabric->switch_count, sizeof(*sorted), compare_names);
+	for (uint32_t i = 0; !any && i < fabric->switch_count; i++)
+		any = is_shared(sorted, fabric->switch_count, i);
+	int rc = any ? add_guids(fabric, sorted, out, err) : 0;
+	free(sorted);
 	return rc;
 }

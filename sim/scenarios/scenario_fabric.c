@@ -105,6 +105,15 @@ static int replace(struct hd_fabric **fabric, struct hd_fabric *changed, int rc)
 	return rc;
 }
 
+/* Reports name switches. */
+static int tell_apart(struct hd_fabric **fabric, struct hd_error *err)
+{
+	struct hd_fabric *apart;
+	int rc = hd_fabric_tell_apart(*fabric, &apart, err);
+
+	return rc || !apart ? rc : replace(fabric, apart, 0);
+}
+
 static int change(const struct hd_options *options, struct hd_fabric **fabric, struct hd_error *err)
 {
 	struct hd_fabric *changed = NULL;
@@ -164,6 +173,8 @@ static int make(const struct hd_scenario *scenario, const struct scenario_sectio
 	} else {
 		rc = generator->generate(options, &fabric, err);
 	}
+	if (!rc)
+		rc = tell_apart(&fabric, err);
 	if (!rc)
 		rc = change(options, &fabric, err);
 	if (!rc)

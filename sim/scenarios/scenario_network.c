@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <heddle/ar_manager/plan_files.h>
+#include <heddle/ar_manager/proof.h>
 #include <heddle/base/gzip.h>
 #include <heddle/base/suggest.h>
 #include <heddle/engines.h>
@@ -187,19 +188,25 @@ static int set_entries(const struct making *making, const struct hd_fabric *fabr
 
 /* ---- adaptive routing ---- */
 
-static int read_plan(const struct making *making, const char *path, const struct hd_fabric *fabric,
-		     struct hd_ar_plan **out, struct hd_error *err)
+/* A plan by which packets get lost or lanes deadlock is refused. */
+static int read_plan(const struct making *making, const char *path, struct scenario_subnet *subnet,
+		     struct hd_error *err)
 {
 	struct hd_text text;
+	struct hd_ar_proof_request proof = {
+	    .fabric = subnet->source.fabric, .routes = subnet->routes, .threads = making->threads};
 
 	path = scenario_text_path(making->scenario, scenario_text_entry(making->section, "ar"),
 				  path, making->arena);
 	int rc = path ? hd_gzip_open(path, &text, err) : hd_error_no_memory(err);
 	if (rc)
 		return rc;
-	rc = hd_ar_read_far(&text, fabric, out, err);
+	rc = hd_ar_read_far(&text, proof.fabric, &subnet->plan, err);
 	hd_text_close(&text);
-	return rc;
+	if (rc)
+		return rc;
+	proof.plan = subnet->plan;
+	return hd_ar_plan_verify(&proof, err);
 }
 
 static int make_plan(const struct making *making, struct scenario_subnet *subnet,
@@ -215,7 +222,7 @@ static int make_plan(const struct making *making, struct scenario_subnet *subnet
 	    .log = making->log};
 
 	if (!strncmp(text, "file:", 5))
-		return read_plan(making, text + 5, subnet->source.fabric, &subnet->plan, err);
+		return read_plan(making, text + 5, subnet, err);
 	if (!hd_ar_algorithm_find(text, &request.algorithm))
 		return hd_error_set(err, -EINVAL,
 				    "expected off, auto, lag, tree, dfp or file:PATH");

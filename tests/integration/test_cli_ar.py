@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from cli_testing import BAD, CLEAN, FABRICS, FAULTS, ebb, generate, heddle, route
+from cli_testing import BAD, CLEAN, FABRICS, FAULTS, ebb, generate, heddle, refused, route
 from fairness_table import competing
 
 
@@ -148,6 +148,9 @@ def test_check_finds_entries_that_lose_packets(tree, tmp_path):
                                    status=FAULTS)[0])
         assert not report["adaptive"]["clean"] and report["adaptive"]["wrong"] > 0
         assert re.match(r"switch 0x[0-9a-f]{16}, LID \d+, port \d+: ", report["adaptive"]["reason"])
+        for command in (("ebb", "-n", 1), ("sim", "--quick", "--fabric")):
+            message = refused(*command, tree / "tree", tables, "--plan", wrong)
+            assert f"{wrong}: {report['adaptive']['reason']}" in message
 
 
 def test_check_finds_the_loop_of_a_plan(tmp_path):
@@ -164,6 +167,9 @@ def test_check_finds_the_loop_of_a_plan(tmp_path):
                     tmp_path / "tables", status=FAULTS)[0]
     assert "credit loops    none" in report
     assert "over all ports of their groups: credit loop of" in report
+    for command in (("ebb", "-n", 1), ("sim", "--quick", "--fabric")):
+        assert "round.far: credit loop of" in refused(*command, tmp_path / "ring", tmp_path / "tables", "--plan",
+                                                      tmp_path / "round.far")
 
 
 def test_a_plan_with_a_credit_loop_is_refused(tmp_path):

@@ -40,6 +40,18 @@ def test_commands_print_the_names_of_the_map(folder, typed, status, names):
     assert not re.search(r"\bS1_0\b", text) or LEAF not in names
 
 
+def test_switches_that_share_a_name_get_their_guid(folder, tmp_path):
+    """By their GUIDs, in reports. Files have the names of the fabric."""
+    text = re.sub(r'"S[12]_\d"', '"MF0;switch"', (folder / "tree").read_text())
+    (tmp_path / "shared").write_text(text)
+    guid = re.search(r'(?m)^Switch\s.*"S-(\w+)"', text).group(1)
+    assert f"'MF0;switch 0x{guid}'" in heddle("check", tmp_path / "shared", folder / "holes", status=1)[0]
+    assert f"MF0;switch 0x{guid}" in heddle("paths", "-e", "dmodk", tmp_path / "shared", "H_0_0", "H_3_0")[0]
+    assert re.search(r"MF0;switch 0x\w+\[", heddle("sim", "--quick", "--fabric", tmp_path / "shared", "-e", "dmodk")[0])
+    assert "MF0;switch 0x" not in heddle("route", "-e", "dmodk", tmp_path / "shared")[0]
+    assert heddle("topo", "convert", tmp_path / "shared")[0] == text
+
+
 def test_the_old_name_finds_nothing(folder):
     assert "H_0_0" in refused("paths", "-e", "dmodk", "--node-name-map", folder / "map", folder / "tree",
                               "H_0_0", "H_3_0")

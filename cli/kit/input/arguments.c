@@ -79,6 +79,11 @@ int arguments_take_choice(const struct typed *typed, void *place)
 
 /* ---- help ---- */
 
+const char *arguments_path(const char *typed)
+{
+	return strcmp(typed, "-") ? typed : "/dev/stdin";
+}
+
 /* Words are put on lines of HELP_WIDTH columns, the second column indented. */
 void arguments_print_row(const char *text, const char *summary)
 {

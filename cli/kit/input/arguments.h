@@ -101,6 +101,9 @@ int arguments_run(const struct usage *usage, int argc, char **argv, void *job,
 int arguments_expect(const struct usage *usage, const struct operands *operands,
 		     const char *expected, unsigned least, unsigned most);
 
+/* The file that an argument names: - is standard input. */
+const char *arguments_path(const char *typed);
+
 /* One row of a table in two columns; the summary may take several lines. */
 void arguments_print_row(const char *text, const char *summary);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "fabric_source.h"
+#include "arguments.h"
 #include "progress.h"
 
 #include <heddle/base/random.h>
@@ -87,10 +88,22 @@ static int rename_nodes(const char *path, const struct hd_log *log, struct hd_fa
 	return 0;
 }
 
+int fabric_source_tell_apart(struct hd_fabric **fabric, struct hd_error *err)
+{
+	struct hd_fabric *apart;
+	int rc = hd_fabric_tell_apart(*fabric, &apart, err);
+
+	if (rc || !apart)
+		return rc;
+	hd_fabric_free(*fabric);
+	*fabric = apart;
+	return 0;
+}
+
 int fabric_source_load(const struct fabric_source *source, const struct hd_log *log,
 		       struct hd_fabric **out, struct hd_error *err)
 {
-	const char *path = strcmp(source->path, "-") ? source->path : "/dev/stdin";
+	const char *path = arguments_path(source->path);
 	struct hd_fabric *fabric = NULL;
 
 	progress_begin("reading %s", path);

@@ -35,6 +35,8 @@ int policy_arguments_load(struct policy_arguments *arguments, const char *path, 
 
 	if (!rc)
 		rc = fabric_source_load(&source, log, &fabric, err);
+	if (!rc && !arguments->keep_names)
+		rc = fabric_source_tell_apart(&fabric, err);
 	if (!rc && arguments->policy.aggregation_count)
 		rc = set_aside(arguments, fabric, log, err);
 	if (rc)

@@ -5,6 +5,7 @@
 #include "progress.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int table_source_take_engine(const struct typed *typed, void *place)
@@ -68,6 +69,21 @@ int table_source_route(const struct table_source *source, const struct table_req
 	return rc ? hd_error_prefix(err, rc, "engine '%s'", source->engine->name) : 0;
 }
 
+static int read_tables(const struct table_source *source, const struct table_request *request,
+		       struct hd_routes **out, struct hd_error *err)
+{
+	const char **paths = malloc(source->path_count * sizeof(*paths));
+
+	if (!paths)
+		return hd_error_no_memory(err);
+	for (size_t i = 0; i < source->path_count; i++)
+		paths[i] = arguments_path(source->paths[i]);
+	int rc = hd_routes_examine(paths, source->path_count, request->fabric, request->log,
+				   request->defects, out, err);
+	free(paths);
+	return rc;
+}
+
 int table_source_make(const struct table_source *source, const struct table_request *request,
 		      struct hd_routes **out, struct hd_error *err)
 {
@@ -78,8 +94,7 @@ int table_source_make(const struct table_source *source, const struct table_requ
 		rc = table_source_route(source, request, out, err);
 	} else {
 		progress_begin("reading tables");
-		rc = hd_routes_examine(source->paths, source->path_count, request->fabric,
-				       request->log, request->defects, out, err);
+		rc = read_tables(source, request, out, err);
 	}
 	progress_end();
 	return rc;

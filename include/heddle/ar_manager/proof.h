@@ -80,4 +80,10 @@ struct hd_ar_proof_request {
 int hd_ar_prove(const struct hd_ar_proof_request *request, struct hd_ar_proof *proof,
 		struct hd_ar_loop **loop, struct hd_error *err);
 
+/*
+ * Whether a plan that was read from a file belongs to the tables, and cannot deadlock: hd_ar_plan_check(), hd_ar_prove(). Errors:
+ * -EINVAL an entry is wrong, -ELOOP a loop, with the reason; those of both.
+ */
+int hd_ar_plan_verify(const struct hd_ar_proof_request *request, struct hd_error *err);
+
 #endif

@@ -7,9 +7,7 @@
 #define HEDDLE_BASE_GZIP_H
 
 #include <heddle/base/text.h>
-
-/* The most bytes that a compressed file may have when it is unpacked: as many as a pipe. */
-#define HD_GZIP_LARGEST ((size_t)1 << 30)
+#include <stdio.h>
 
 /*
  * Unpacks a text that begins as a gzip file does: one stream or several, one after the other. Any
@@ -19,7 +17,13 @@
  */
 int hd_gzip_unpack(struct hd_text *text, size_t largest, struct hd_error *err);
 
-/* hd_text_open(), and hd_gzip_unpack() with HD_GZIP_LARGEST. Errors: those of both. */
+/* hd_text_open(), and hd_gzip_unpack() with hd_text_largest(). Errors: those of both. */
 int hd_gzip_open(const char *path, struct hd_text *text, struct hd_error *err);
+
+/*
+ * A stream that packs what is written to it into a file, which it closes. NULL: errno says why, and the file is still open.
+ * fclose() fails where the file could not be written in full.
+ */
+FILE *hd_gzip_write(int file);
 
 #endif

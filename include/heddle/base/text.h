@@ -30,9 +30,12 @@ struct hd_text {
 	bool mapped; /* by mmap(), else malloc'ed */
 };
 
+/* The most bytes that are read from a pipe, or unpacked: half of the machine's memory, at least 1 GiB. */
+size_t hd_text_largest(void);
+
 /*
  * Loads a file or a pipe. *text is released with hd_text_close(); after an error nothing is left to
- * release. Errors: errno of open and read, -EISDIR a folder, -EFBIG a pipe of more than 1 GiB,
+ * release. Errors: errno of open and read, -EISDIR a folder, -EFBIG a pipe of more than hd_text_largest(),
  * -ENOMEM. Cost: O(bytes); files of 64 MiB or more are mapped.
  */
 int hd_text_open(const char *path, struct hd_text *text, struct hd_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Readers of the files that tools in the field print. Topologies and tables may be compressed by
- * gzip, then at most HD_GZIP_LARGEST bytes when unpacked (heddle/base/gzip.h). They tolerate byte-order marks, CRLF and
+ * gzip, then at most hd_text_largest() bytes when unpacked (heddle/base/gzip.h). They tolerate byte-order marks, CRLF and
  * pasted shell prompts, and are strict about the contents. The content shows the dialect. Every
  * error names the file, the line, and what was expected.
  */
@@ -140,6 +140,14 @@ int hd_guids_parse(const struct hd_text *text, uint64_t **out, uint32_t *count,
  */
 int hd_fabric_rename(const struct hd_fabric *fabric, const struct hd_text *map,
 		     const struct hd_log *log, struct hd_fabric **out, struct hd_error *err);
+
+/*
+ * For reports: switches that share a name get their GUID behind it. *out is a separate fabric, else the same, to be freed
+ * with hd_fabric_free(); NULL: no two switches have one name. Errors: -ENOMEM. Cost: O(switches * log switches + nodes +
+ * ports).
+ */
+int hd_fabric_tell_apart(const struct hd_fabric *fabric, struct hd_fabric **out,
+			 struct hd_error *err);
 
 /*
  * Reads a file of `GUID PORT` lines (port_prof_ignore_file), or, with with_value, of `GUID PORT
