@@ -14,8 +14,7 @@
 struct policy_arguments {
 	const char *files[HD_POLICY_FILES]; /* NULL: not given */
 	const char *name_map; /* for fabric_source_load() */
-	bool
-	    keep_names; /* also where switches share one; else they are told apart by their GUIDs */
+	bool keep_names; /* also where switches share one; else these get their GUIDs */
 	unsigned max_reverse_hops;
 	bool connect_roots;
 	/* After policy_arguments_load(): */
