@@ -329,7 +329,9 @@ static uint64_t add_divided(struct worker *worker)
 	for (uint32_t i = 0; i < counting->routes; i++) {
 		uint64_t congestion = counting->congestion[i];
 		worker->tally.histogram[(congestion + parts - 1) / parts]++;
-		share += (TALLY_ONE * parts + congestion / 2) / congestion;
+		share += counting->lids == HD_LIDS_PARALLEL
+			     ? counting_parallel_share(counting, i)
+			     : (TALLY_ONE * parts + congestion / 2) / congestion;
 	}
 	return share;
 }
@@ -599,7 +601,7 @@ static int init_run(struct run *run, struct hd_error *err)
 		return hd_error_set(err, -EINVAL,
 				    "%" PRIu64 " patterns, expected %" PRIu32 " or fewer",
 				    request->patterns, UINT32_MAX);
-	if (request->lids == HD_LIDS_SPREAD && shares_wanted(request))
+	if (hd_lids_divide(request->lids) && shares_wanted(request))
 		return hd_error_set(err, -EINVAL,
 				    "flows spread over all LIDs have only shares of 1/pi: they "
 				    "work with neither max-min fair shares nor weights");

@@ -7,6 +7,7 @@
  * the near caches, so this one is prefetched.
  */
 #include "counting.h"
+#include "tally.h"
 
 #include <string.h>
 
@@ -101,6 +102,32 @@ static void spreading_run(struct counting *counting, uint32_t count)
 		counting->congestion[i] = largest_load(counting, counting->flows[i]);
 }
 
+/* What a part has of the round's loads, those of its hosts' cables included. */
+static uint32_t part_load(const struct counting *counting, struct hd_flow flow, uint32_t part)
+{
+	uint32_t largest = counting->parts;
+	const int hops = part_links(counting, flow, part);
+
+	for (int hop = 0; hop < hops; hop++)
+		if (counting->load[counting->walked[hop]] > largest)
+			largest = counting->load[counting->walked[hop]];
+	if (!counting->single && counting->sent[flow.source] > largest)
+		largest = counting->sent[flow.source];
+	if (!counting->single && counting->received[flow.destination] > largest)
+		largest = counting->received[flow.destination];
+	return largest;
+}
+
+uint64_t counting_parallel_share(const struct counting *counting, uint32_t route)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t part = 0; part < counting->parts; part++)
+		sum +=
+		    TALLY_ONE * counting->parts / part_load(counting, counting->flows[route], part);
+	return sum / counting->parts;
+}
+
 /* ---- counting ---- */
 
 #define AHEAD 16 /* flows to prefetch ahead */
@@ -122,7 +149,7 @@ int counting_init(struct counting *counting, const struct paths *paths, uint32_t
 	counting->entry = hd_arena_alloc(arena, room, sizeof(*counting->entry));
 	if (lids == HD_LIDS_ROTATE)
 		counting->turn = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
-	bool divide = lids == HD_LIDS_SPREAD;
+	bool divide = hd_lids_divide(lids);
 	counting->parts = divide ? spreading_parts(paths) : 1;
 	if (divide || !paths->links)
 		counting->walked =
@@ -373,7 +400,7 @@ void counting_finish(struct counting *counting, uint32_t count)
 
 void counting_run(struct counting *counting, uint32_t count, struct stream *stream)
 {
-	if (counting->lids == HD_LIDS_SPREAD)
+	if (hd_lids_divide(counting->lids))
 		spreading_run(counting, count);
 	else
 		count_whole_flows(counting, count, stream);
@@ -385,7 +412,7 @@ void counting_clear(struct counting *counting)
 {
 	uint32_t links = counting->paths->fabric->isl_count, stride = counting->paths->stride;
 
-	if (counting->adaptive || counting->lids == HD_LIDS_SPREAD ||
+	if (counting->adaptive || hd_lids_divide(counting->lids) ||
 	    (size_t)counting->routes * stride * 8 >= links) {
 		memset(counting->load, 0, links * sizeof(*counting->load));
 	} else {

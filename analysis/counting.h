@@ -51,6 +51,10 @@ void counting_run(struct counting *counting, uint32_t count, struct stream *stre
 /* The end of a run of `count` flows, of which counting->routes arrive: counts the hosts' cables. */
 void counting_finish(struct counting *counting, uint32_t count);
 
+/* With HD_LIDS_PARALLEL, after counting_run(): the mean share of the parts of a route of the round, in units of
+ * TALLY_ONE. */
+uint64_t counting_parallel_share(const struct counting *counting, uint32_t route);
+
 /* Sets the loads of the round's links back to 0. */
 void counting_clear(struct counting *counting);
 

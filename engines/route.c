@@ -321,7 +321,8 @@ static void remark_lanes(const struct hd_route_request *request, const struct hd
 		       lanes->moved);
 }
 
-/* A table of lanes needs as much memory as the routes, so none is made where all is on lane 0. */
+/* A table of lanes needs as much memory as the routes, so none is made where all is on lane 0. Service levels that an
+ * engine has given to its paths stand. */
 static int assign_lanes(const struct hd_engine *engine, const struct hd_route_request *request,
 			unsigned reserved, struct hd_routes *routes, struct hd_error *err)
 {
@@ -336,7 +337,7 @@ static int assign_lanes(const struct hd_engine *engine, const struct hd_route_re
 	    .go_on = request->go_on};
 	struct hd_lanes lanes;
 
-	if (engine->own_lanes ||
+	if (engine->own_lanes || routes->sl ||
 	    (wanted.one_is_enough && (wanted.spread != HD_SPREAD_ALL || wanted.available == 1)))
 		return 0;
 	int rc = hd_lanes_assign(&wanted, routes, &lanes, err);
@@ -421,13 +422,13 @@ static int route_aside(const struct hd_engine *engine, const struct hd_route_req
 	return 0;
 }
 
-/* An engine that gives paths their lanes must not know of those that are reserved. */
+/* An engine that gives paths their lanes, by some of its options or always, must not know of those that are reserved. */
 static int route_own(const struct hd_engine *engine, const struct hd_route_request *request,
 		     unsigned reserved, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_route_request own = *request;
 
-	if (engine->own_lanes)
+	if (engine->own_lanes || reserved)
 		own.lanes = engine_options_lanes(request) - reserved;
 	return engine->route(&own, out, err);
 }

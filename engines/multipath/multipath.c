@@ -4,6 +4,7 @@
  * bits of a LID say for each cycle in which direction the packet passes it, so that each path
  * through an irregular network has a LID. In other fabrics every further LID gets shortest paths
  * that share as few links as possible with those of the lower LIDs. Not free of deadlock by itself.
+ * Paths that may be longer, in layers, take their lanes into account: multipath_layers.c.
  * Source: Kim, Yum, Das et al., design alternatives for IBA fabrics, sections 3.2 and 3.3.
  */
 #include "all_engines.h"
@@ -266,10 +267,11 @@ static const struct hd_option options[] = {
     {.name = "mode",
      .summary =
 	 "paths of a host's further LIDs: round the fabric's cycles (cycles), other shortest "
-	 "paths (offsets), or cycles if the fabric has few of them (auto)",
+	 "paths (offsets), paths one hop longer at most (layers), or cycles if the fabric has few "
+	 "of them, else offsets (auto)",
      .type = HD_OPTION_CHOICE,
      .fallback = "auto",
-     .choices = "auto|cycles|offsets"},
+     .choices = "auto|cycles|offsets|layers"},
     {.name = "match",
      .summary = "path bits that a switch looks at: those of the cycles through it (through), or "
 		"all, for more different paths, but tables that compress less (all)",
@@ -358,7 +360,10 @@ static int find_cycles(struct multipath_job *job, struct hd_error *err)
 		return 0;
 	}
 	if (rc == -E2BIG)
-		return hd_error_set(err, -ENOTSUP, "%s; use mode=offsets", reason.text);
+		return hd_error_set(err, -ENOTSUP,
+				    "%s; use mode=layers (paths one hop longer at most) or "
+				    "mode=offsets (shortest paths)",
+				    reason.text);
 	return rc && reason.text[0] ? hd_error_set(err, rc, "%s", reason.text) : rc;
 }
 
@@ -463,6 +468,8 @@ static int route_offsets(struct multipath_job *job, struct hd_routes **out, stru
 /* Without a cycle there is one path to each switch, and nothing for path bits to choose. */
 static int route_by_mode(struct multipath_job *job, struct hd_routes **out, struct hd_error *err)
 {
+	if (multipath_option(job, "mode") == MULTIPATH_LAYERS)
+		return multipath_route_layers(job, out, err);
 	int rc = find_cycles(job, err);
 
 	if (rc)
@@ -492,7 +499,8 @@ const struct hd_engine hd_engine_multipath = {
     .description =
 	"With lmc set, each LID of a host has paths of its own. In an irregular network the low "
 	"bits of the LID say in which direction a packet passes each cycle (path bits). In a "
-	"fabric with many cycles each LID gets other shortest paths.",
+	"fabric with many cycles each LID gets other shortest paths, or with mode=layers paths "
+	"that are one hop longer at most, for HyperX, Slim Fly, Dragonfly and Jellyfish.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
     .policies = HD_POLICY_COMMON | HD_POLICY_BIT(HD_POLICY_ROOTS) |

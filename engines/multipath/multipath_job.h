@@ -7,7 +7,7 @@
 
 #include <heddle/engines/multipath.h>
 
-enum { MULTIPATH_AUTO, MULTIPATH_CYCLES, MULTIPATH_OFFSETS }; /* option `mode` */
+enum { MULTIPATH_AUTO, MULTIPATH_CYCLES, MULTIPATH_OFFSETS, MULTIPATH_LAYERS }; /* option `mode` */
 enum { MULTIPATH_THROUGH, MULTIPATH_ALL }; /* option `match` */
 
 struct multipath_job {
@@ -79,5 +79,11 @@ int multipath_fit_lanes(struct multipath_job *job, struct hd_routes **routes, st
  */
 int multipath_offsets_route(struct balance_plan *plan, struct hd_routes **out,
 			    struct hd_error *err);
+
+/* ---- multipath_layers.c: longer paths, in layers ---- */
+
+/* Tables for mode=layers, with service levels unless one lane is enough. Errors: those of spf, -ENOSPC base LIDs need
+ * more lanes than there are. */
+int multipath_route_layers(struct multipath_job *job, struct hd_routes **out, struct hd_error *err);
 
 #endif

@@ -100,7 +100,8 @@ struct hd_engine {
 	/* From a module that was loaded (heddle/engines/engine_list.h), which sets this:
 	 * hd_engine_route() then proves the tables. false in the module itself. */
 	bool from_module;
-	/* Its tables have service levels, by which paths are free of credit loops on the lanes that the request has. */
+	/* Its tables have service levels, by which paths are free of credit loops on the lanes that the request has.
+	 * Another built-in engine may return such tables as well, by some of its options. */
 	bool own_lanes;
 
 	/*

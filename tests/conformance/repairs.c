@@ -32,6 +32,7 @@ struct tally {
 
 /* What is in place: the fabric of the base, and tables of its shape. */
 struct subject {
+	const struct hd_options *options; /* of the engine; NULL: the defaults */
 	struct hd_fabric *fabric;
 	struct hd_routes *in_place, *last; /* `last` has the shape of the damaged fabric */
 	struct hd_fabric *damaged;
@@ -80,7 +81,8 @@ static int repair(const struct subject *subject, const struct hd_engine *engine,
 {
 	struct hd_routes *previous = NULL;
 	int rc = hd_routes_rebase(from_fabric, subject->last, damaged, &previous, err);
-	const struct hd_route_request request = {.fabric = damaged, .previous = previous};
+	const struct hd_route_request request = {
+	    .fabric = damaged, .options = subject->options, .previous = previous};
 
 	if (!rc)
 		rc = hd_engine_route(engine, &request, out, err);
@@ -150,12 +152,12 @@ static int burst(struct subject *subject, const struct hd_engine *engine, uint64
 	return 0;
 }
 
-static void try_engine(const struct sample *sample, const struct hd_engine *engine, uint64_t seed,
-		       struct tally *tally)
+static void try_engine(const struct sample *sample, const struct hd_engine *engine,
+		       const struct hd_options *options, uint64_t seed, struct tally *tally)
 {
-	struct subject subject = {.fabric = sample->fabric};
+	struct subject subject = {.options = options, .fabric = sample->fabric};
 	struct hd_error err = {""};
-	const struct hd_route_request request = {.fabric = sample->fabric};
+	const struct hd_route_request request = {.fabric = sample->fabric, .options = options};
 	uint64_t random = seed;
 
 	if (hd_engine_route(engine, &request, &subject.last, &err))
@@ -173,13 +175,30 @@ static void try_engine(const struct sample *sample, const struct hd_engine *engi
 	hd_fabric_free(subject.damaged);
 }
 
+/* All engines, and longer paths in layers. */
+static void try_engines(const struct sample *sample, uint64_t number, struct tally *tally)
+{
+	const struct hd_engine *multipath = hd_engine_find("multipath");
+	struct hd_options *layers = hd_engine_options(multipath);
+	unsigned engines;
+	const struct hd_engine *const *all = hd_engines(&engines);
+
+	if (!layers || hd_options_set(layers, "mode", "layers", NULL))
+		abort();
+	if (sample->fabric->switch_count <= SWITCHES_MOST &&
+	    sample->fabric->lid_count <= LIDS_MOST) {
+		for (unsigned i = 0; i < engines; i++)
+			try_engine(sample, all[i], NULL, number * 1000 + i, tally);
+		try_engine(sample, multipath, layers, number * 1000 + engines, tally);
+	}
+	hd_options_free(layers);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 150;
 	uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
 	struct tally tally = {0};
-	unsigned engines;
-	const struct hd_engine *const *all = hd_engines(&engines);
 
 	for (uint64_t number = first; number < first + count; number++) {
 		struct sample sample;
@@ -190,10 +209,7 @@ int main(int argc, char **argv)
 			printf("%s\n", err.text);
 			return 1;
 		}
-		for (unsigned i = 0; i < engines; i++)
-			if (sample.fabric->switch_count <= SWITCHES_MOST &&
-			    sample.fabric->lid_count <= LIDS_MOST)
-				try_engine(&sample, all[i], number * 1000 + i, &tally);
+		try_engines(&sample, number, &tally);
 		if (tally.faults + tally.unproved > before)
 			printf("fabric %llu: %s\n", (unsigned long long)number, sample.recipe);
 		sample_release(&sample);

@@ -215,7 +215,7 @@ def test_completion_offers_patterns_and_their_options():
 
 def test_completion_offers_the_words_that_an_option_takes():
     for command in ("ebb", "compare", "survive"):
-        lids = {"base", "source", "random", "rotate", "spread"}
+        lids = {"base", "source", "random", "rotate", "spread", "parallel"}
         assert complete(command, "--lids", "") == lids
         assert complete(command, "--lids=ro") == {"rotate"}
         assert complete(command, "--weights", "") == {"none", "rate"}

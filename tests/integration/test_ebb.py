@@ -365,7 +365,7 @@ def test_survive_counts_what_does_not(folder, small):
     (["-p", "incast:senders=16"], "more than 16 ranks"),
     (["-p", "ranks:file=/nowhere/ranks"], "/nowhere/ranks: cannot open: No such file"),
     (["--map", "/nowhere/hosts"], "/nowhere/hosts: cannot open: No such file"),
-    (["--lids", "all"], "'all' is not one of base|source|random|rotate|spread"),
+    (["--lids", "all"], "'all' is not one of base|source|random|rotate|spread|parallel"),
     (["--weights", "speed"], "'speed' is not one of none|rate"),
     (["-n", "0"], "'0' is not a whole number 1.."),
     (["--precision", "2"], "'2' is not a number between 0 and 1"),

@@ -25,11 +25,15 @@ def test_every_lid_can_be_used(folder):
     means = {lids: ebb(tree, "-e", "dmodk", "--lmc", 2, *several, "--lids", lids)["mean"]
              for lids in ("base", "source", "random", "rotate", "spread")}
     assert len(set(means.values())) == 5
+    waits, goes_on = (ebb(tree, "-e", "dmodk", "--lmc", 1, "-n", 500, "--lids", lids)["mean"]
+                      for lids in ("spread", "parallel"))
+    assert goes_on > waits + 0.01
 
 
 @pytest.mark.parametrize("lids, remark", [
     ("base", ""), ("source", ", LIDs by source"), ("random", ", LIDs at random"),
-    ("rotate", ", LIDs round robin"), ("spread", ", spread over all LIDs")])
+    ("rotate", ", LIDs round robin"), ("spread", ", spread over all LIDs"),
+    ("parallel", ", over all LIDs in parallel")])
 def test_reports_name_the_choice_of_lids(folder, small, lids, remark):
     page = folder / "lids.html"
     chosen = ["--lmc", 1, "--lids", lids, "-n", 20]

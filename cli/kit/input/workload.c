@@ -100,11 +100,10 @@ const char *workload_map_name(const struct workload *workload)
 
 const char *workload_lids_name(const struct workload *workload)
 {
-	static const char *const names[] = {[HD_LIDS_BASE] = "base",
-					    [HD_LIDS_SOURCE] = "source",
-					    [HD_LIDS_RANDOM] = "random",
-					    [HD_LIDS_ROTATE] = "rotate",
-					    [HD_LIDS_SPREAD] = "spread"};
+	static const char *const names[] = {
+	    [HD_LIDS_BASE] = "base",	 [HD_LIDS_SOURCE] = "source",
+	    [HD_LIDS_RANDOM] = "random", [HD_LIDS_ROTATE] = "rotate",
+	    [HD_LIDS_SPREAD] = "spread", [HD_LIDS_PARALLEL] = "parallel"};
 
 	return names[workload->lids];
 }
@@ -115,14 +114,15 @@ const char *workload_lids_remark(const struct workload *workload)
 					      [HD_LIDS_SOURCE] = ", LIDs by source",
 					      [HD_LIDS_RANDOM] = ", LIDs at random",
 					      [HD_LIDS_ROTATE] = ", LIDs round robin",
-					      [HD_LIDS_SPREAD] = ", spread over all LIDs"};
+					      [HD_LIDS_SPREAD] = ", spread over all LIDs",
+					      [HD_LIDS_PARALLEL] = ", over all LIDs in parallel"};
 
 	return remarks[workload->lids];
 }
 
 const char *workload_pi_remark(const struct workload *workload)
 {
-	return workload->lids == HD_LIDS_SPREAD ? ", pi rounded up" : "";
+	return hd_lids_divide(workload->lids) ? ", pi rounded up" : "";
 }
 
 /* ---- the run ---- */

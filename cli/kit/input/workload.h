@@ -28,7 +28,7 @@
 	     "which host runs which rank: drawn for each pattern (default), in the fabric's "      \
 	     "order, or in that of a host file",                                                   \
 	     ARGUMENT_BY(workload_take_map, type, member)},                                        \
-	    {0, "lids", "base|source|random|rotate|spread",                                        \
+	    {0, "lids", "base|source|random|rotate|spread|parallel",                               \
 	     "which of a port's 2^LMC LIDs a flow goes to: the base LID (default), by source, "    \
 	     "drawn, round robin, or all at once",                                                 \
 	     ARGUMENT_CHOICE(type, member.lids)},                                                  \

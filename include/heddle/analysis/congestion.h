@@ -31,8 +31,17 @@ enum hd_lid_choice {
 	HD_LIDS_ROTATE,
 	/* A flow goes to all LIDs at once, in equal parts, like a message in stripes. Its slowest
 	 * part sets its pace. A flow is broken if any part does not arrive. */
-	HD_LIDS_SPREAD
+	HD_LIDS_SPREAD,
+	/* The same parts, but none waits for another, like many messages at a time, each to the next LID. The share of a
+	 * flow is the mean of those of its parts; its congestion is that of the slowest part. */
+	HD_LIDS_PARALLEL
 };
+
+/* Whether flows go to all LIDs at once. */
+static inline bool hd_lids_divide(enum hd_lid_choice lids)
+{
+	return lids == HD_LIDS_SPREAD || lids == HD_LIDS_PARALLEL;
+}
 
 enum hd_share_model {
 	HD_SHARE_CONGESTION, /* 1/pi: the flows of the worst link share it equally */
@@ -103,7 +112,7 @@ struct hd_congestion_request {
 	const struct hd_pattern *pattern;
 	enum hd_mapping mapping;
 	enum hd_lid_choice lids;
-	enum hd_share_model shares; /* with HD_LIDS_SPREAD: congestion, and no rate_weights */
+	enum hd_share_model shares; /* where LIDs divide: congestion, and no rate_weights */
 	/* NULL: the tables alone. With base LIDs and shares of 1/pi only. */
 	const struct hd_spread *spread;
 	/* Shares are in units of the fastest host link, not of each link's own rate. A link of
@@ -180,7 +189,7 @@ struct hd_congestion_report {
 /*
  * Runs the patterns. *out is freed with hd_congestion_report_free(). Errors: -EINVAL the tables,
  * ranks or pattern do not fit the fabric, patterns is 0 or above UINT32_MAX, no flow ever arrives,
- * HD_LIDS_SPREAD with other shares than 1/pi, `spread` with these, or `spread` or `walk` with other
+ * LIDs that divide with other shares than 1/pi, `spread` with these, or `spread` or `walk` with other
  * LIDs than base LIDs, or both; -EFBIG the table of paths that `walk` needs is too large;
  * -ECANCELED `progress` stopped the run; what
  * combine() returned; -ENOMEM, also if another part failed. Cost: O(leaf switches * hosts * hops)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Flows that divide over all LIDs: what is counted is what the slow oracle adds up part by part. */
+/* Flows that divide over all LIDs, and wait for their slowest part or do not: what is counted is what the slow oracle
+ * adds up part by part. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -36,7 +37,7 @@ static void give_fewer_lids(struct hd_fabric *fabric)
 
 /* A random fabric whose hosts have up to 8 LIDs, some half as many as others; tables with holes
  * in every third. */
-static struct scene random_scene(uint64_t number)
+static struct scene random_scene(uint64_t number, enum hd_lid_choice lids)
 {
 	uint64_t random = number;
 	unsigned lmc = number / 4 % 4;
@@ -56,7 +57,7 @@ static struct scene random_scene(uint64_t number)
 	    .ranks = scene.ranks,
 	    .pattern = scene.pattern,
 	    .mapping = HD_MAP_RANDOM,
-	    .lids = HD_LIDS_SPREAD,
+	    .lids = lids,
 	    .seed = number,
 	    .patterns = PATTERNS,
 	    .threads = 1 + number / 2 % 2,
@@ -114,9 +115,26 @@ static double worst_load(const struct oracle_congestion *oracle, struct hd_flow 
 	return worst;
 }
 
+/* The mean share of the parts, each by itself. */
+static double parallel_share(const struct oracle_congestion *oracle, struct hd_flow flow,
+			     const double *load)
+{
+	uint32_t ports[ORACLE_CONGESTION_HOPS], lids = lids_of(oracle, flow);
+	double sum = 0;
+
+	for (uint32_t offset = 0; offset < lids; offset++) {
+		int length = oracle_congestion_path(oracle, flow, offset, ports);
+		double worst = 0;
+		for (int hop = 0; hop < length; hop++)
+			worst = fmax(worst, load[ports[hop]]);
+		sum += 1 / worst;
+	}
+	return sum / lids;
+}
+
 /* Returns the largest congestion of a flow. */
 static double expect_round(const struct oracle_congestion *oracle, const struct hd_flow *flows,
-			   uint32_t count, struct expected *expected)
+			   uint32_t count, enum hd_lid_choice lids, struct expected *expected)
 {
 	double largest = 0, *load = expected->load;
 
@@ -131,7 +149,8 @@ static double expect_round(const struct oracle_congestion *oracle, const struct 
 		}
 		double worst = worst_load(oracle, flows[i], load);
 		expected->routes++;
-		expected->share += 1 / worst;
+		expected->share +=
+		    lids == HD_LIDS_PARALLEL ? parallel_share(oracle, flows[i], load) : 1 / worst;
 		largest = fmax(largest, worst);
 	}
 	for (uint32_t port = 0; port < oracle->fabric->port_count; port++) {
@@ -158,7 +177,8 @@ static void expect(const struct scene *scene, struct expected *expected)
 					      scene->request.seed, index, round, flows, &count,
 					      &err));
 			expected->sum_max +=
-			    expect_round(&oracle, flows, count, expected) / pattern->rounds;
+			    expect_round(&oracle, flows, count, scene->request.lids, expected) /
+			    pattern->rounds;
 		}
 	oracle_congestion_end(&oracle);
 	free(flows);
@@ -193,12 +213,12 @@ static void compare(const struct scene *scene, const struct expected *expected,
 	}
 }
 
-static void parts_equal_the_oracle_on_random_fabrics(void **state)
+static void compare_with_the_oracle(enum hd_lid_choice lids)
 {
-	(void)state;
 	unsigned with_faults = 0, with_shared_links = 0;
+
 	for (uint64_t number = 0; number < FABRICS; number++) {
-		struct scene scene = random_scene(number);
+		struct scene scene = random_scene(number, lids);
 		struct expected expected;
 		expect(&scene, &expected);
 		struct hd_congestion_report *report = run(&scene.request);
@@ -213,6 +233,18 @@ static void parts_equal_the_oracle_on_random_fabrics(void **state)
 	assert_true(with_shared_links > FABRICS / 2);
 }
 
+static void parts_equal_the_oracle_on_random_fabrics(void **state)
+{
+	(void)state;
+	compare_with_the_oracle(HD_LIDS_SPREAD);
+}
+
+static void parallel_parts_equal_the_oracle_on_random_fabrics(void **state)
+{
+	(void)state;
+	compare_with_the_oracle(HD_LIDS_PARALLEL);
+}
+
 /* With one LID a host there is nothing to divide: all figures are those of the base LIDs. */
 static void one_lid_is_the_base(void **state)
 {
@@ -224,6 +256,10 @@ static void one_lid_is_the_base(void **state)
 	assert_true(base->mean == spread->mean && base->half_width == spread->half_width);
 	assert_int_equal(base->histogram_size, spread->histogram_size);
 	assert_memory_equal(base->histogram, spread->histogram, base->histogram_size * 8);
+	scene.request.lids = HD_LIDS_PARALLEL;
+	struct hd_congestion_report *parallel = run(&scene.request);
+	assert_true(fabs(base->mean - parallel->mean) < 1e-8);
+	hd_congestion_report_free(parallel);
 	hd_congestion_report_free(base);
 	hd_congestion_report_free(spread);
 	scene_end(&scene);
@@ -247,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(parts_equal_the_oracle_on_random_fabrics),
+	    cmocka_unit_test(parallel_parts_equal_the_oracle_on_random_fabrics),
 	    cmocka_unit_test(one_lid_is_the_base),
 	    cmocka_unit_test(other_shares_are_refused),
 	};

@@ -10,8 +10,15 @@
 #include "engines_testing.h"
 
 static const char *const asks[][2] = {
-    {"spf", ""},   {"spf", "cost=rate"},	 {"updown", ""},    {"updown", "root=best:3"},
-    {"dmodk", ""}, {"dmodk", "method=balanced"}, {"multipath", ""}, {"multipath", "mode=offsets"},
+    {"spf", ""},
+    {"spf", "cost=rate"},
+    {"updown", ""},
+    {"updown", "root=best:3"},
+    {"dmodk", ""},
+    {"dmodk", "method=balanced"},
+    {"multipath", ""},
+    {"multipath", "mode=offsets"},
+    {"multipath", "mode=layers"},
 };
 
 #define ASKS (sizeof(asks) / sizeof(asks[0]))

@@ -166,17 +166,9 @@ static void random_fabrics(void **state)
 static void options_of_all_engines(void **state)
 {
 	static const char *const settings[] = {
-	    "method=balanced",
-	    "root=best:2",
-	    "cost=rate",
-	    "mode=cycles match=all",
-	    "mode=offsets",
-	    "mode=auto",
-	    "spread=all",
-	    "deadlock=drop",
-	    "vls=2 spread=all",
-	    "links=tree",
-	    "mode=cycles indicator=yes",
+	    "method=balanced", "root=best:2",	   "cost=rate",	 "mode=cycles match=all",
+	    "mode=offsets",    "mode=layers",	   "mode=auto",	 "spread=all",
+	    "deadlock=drop",   "vls=2 spread=all", "links=tree", "mode=cycles indicator=yes",
 	};
 	struct hd_fabric *fabric = with_lmc(generate("irregular", IRREGULAR), 1);
 
@@ -240,6 +232,8 @@ static void tables_in_place(void **state)
 	try_again("torus after a lost link", NULL, generate("torus", TORUS), 2);
 	try_again("fabric with too many cycles after a lost link", "deadlock=drop",
 		  with_lmc(generate("torus", "dims=3,3 parallel=2"), 1), 0);
+	try_again("HyperX after a lost link", "mode=layers rebalance=2",
+		  with_lmc(generate("hyperx", "dims=3,2 hosts=1"), 1), 0);
 }
 
 /* Property: with a policy that has everything. */

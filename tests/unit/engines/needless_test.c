@@ -36,6 +36,8 @@ static const struct subject subjects[] = {
     {"updown", "", "irregular", "switches=14 radix=8 hosts=2 seed=5", false},
     {"multipath", "mode=offsets", "xgft", "children=3,3,3 parents=1,3,3", false},
     {"multipath", "mode=offsets", "irregular", "switches=14 radix=8 hosts=2 seed=5", false},
+    {"multipath", "mode=layers", "jellyfish", "switches=12 degree=4 hosts=2 seed=5", false},
+    {"multipath", "mode=layers", "hyperx", "dims=3,3 hosts=2", true},
     {"spf", "", "xgft", "children=3,3,3 parents=1,3,3", true},
     {"updown", "", "xgft", "children=4,6 parents=1,4", true},
 };

@@ -85,7 +85,7 @@ static void same_fabric_same_tables(void **state)
 	static const char *const asks[][2] = {
 	    {"spf", ""},       {"spf", "cost=rate"},	      {"updown", ""},
 	    {"dmodk", ""},     {"updown", "root=best:4"},     {"dmodk", "method=balanced"},
-	    {"multipath", ""}, {"multipath", "mode=offsets"},
+	    {"multipath", ""}, {"multipath", "mode=offsets"}, {"multipath", "mode=layers"},
 	};
 
 	(void)state;
