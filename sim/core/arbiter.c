@@ -72,9 +72,9 @@ uint32_t arbiter_choose(struct hd_sim *sim, uint32_t port, uint32_t able,
 	uint32_t management = sim->lanes - 1, lane = HD_NONE, table = HIGH;
 	struct sim_arbiter *arbiter;
 
-	if (able >> management & 1)
+	if (able >> management & 1 && !sim->ports[port].inside)
 		return management;
-	if (!sim->arbiters)
+	if (!sim->arbiters || sim->ports[port].inside)
 		return in_turn(able, sim->ports[port].last_lane);
 	arbiter = &sim->arbiters[port];
 	if (!high_exhausted(sim, arbiter))

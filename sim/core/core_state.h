@@ -7,6 +7,10 @@
  * comes. A lane's number here is the virtual lane, except that the lane of management has the
  * number settings.lanes.
  *
+ * With a crossbar, each port of a switch or router has a twin inside, which is its own peer: the twin's
+ * output is the crossbar's, and its input has the lanes of the output. Packets that come by a cable
+ * choose among the outputs of twins, and those that come to a twin leave by its port.
+ *
  * All that happens at one time happens in two steps: first packets come, ports become free and
  * credits return; then the outputs that could send now choose, by ascending number. So a result
  * never depends on which of two events at the same time comes first.
@@ -41,7 +45,9 @@ enum sim_kind { SIM_SWITCH, SIM_ROUTER, SIM_HOST };
 
 struct sim_node {
 	uint32_t first_port; /* its port 0 */
-	uint32_t ports; /* with port 0 */
+	uint32_t
+	    first_exit; /* of the outputs among which packets choose: its ports, or their twins */
+	uint32_t ports; /* with port 0, without twins */
 	uint8_t kind;
 	uint32_t subnet, index; /* switch of its subnet; router of the interconnect; endpoint */
 	const uint8_t *row; /* switch: its forwarding table */
@@ -70,6 +76,7 @@ struct sim_port {
 	uint8_t kind; /* of its node */
 	uint8_t peer_kind;
 	bool blocked; /* it is free and has packets, but no credits for them */
+	bool inside; /* the twin of another one */
 	uint16_t
 	    reserved_lanes; /* for copies that leave together, one bit each: see sim->reserved */
 };
@@ -277,6 +284,7 @@ struct hd_sim {
 	uint64_t *flow_bytes, *flow_bins;
 	uint32_t bin_count, bin_room;
 	const struct hd_sim_link **links;
+	struct hd_sim_link no_link; /* of twins */
 	struct hd_sim_buffer *cycle;
 	uint32_t cycle_length;
 };
@@ -284,6 +292,14 @@ struct hd_sim {
 static inline struct sim_lane *sim_lane(const struct hd_sim *sim, uint32_t port, uint32_t lane)
 {
 	return &sim->lane[port * sim->lanes + lane];
+}
+
+/* The port with the cable by which packets leave that take an exit. */
+static inline uint32_t sim_cable(const struct hd_sim *sim, uint32_t exit)
+{
+	const struct sim_port *port = &sim->ports[exit];
+
+	return port->inside ? exit - sim->nodes[port->node].ports : exit;
 }
 
 /* The words of the inputs that ask for a lane of an output. */
@@ -341,17 +357,24 @@ static inline bool sim_has_lifetimes(const struct hd_sim *sim)
  */
 
 uint32_t pools_packet(struct hd_sim *sim);
-/* The caller has set packets[packet].message to HD_NONE. */
-void pools_free_packet(struct hd_sim *sim, uint32_t packet);
 uint32_t pools_message(struct hd_sim *sim);
-void pools_free_message(struct hd_sim *sim, uint32_t message);
 uint32_t pools_return(struct hd_sim *sim);
-void pools_free_return(struct hd_sim *sim, uint32_t item);
 uint32_t pools_wake(struct hd_sim *sim);
-void pools_free_wake(struct hd_sim *sim, uint32_t wake);
 uint32_t pools_copies(struct hd_sim *sim);
-void pools_free_copies(struct hd_sim *sim, uint32_t copies);
 void pools_release(struct hd_sim *sim);
+
+#define POOL_FREE(name, items)                                                                     \
+	static inline void pools_free_##name(struct hd_sim *sim, uint32_t item)                    \
+	{                                                                                          \
+		sim->items[item].next = sim->name##_free;                                          \
+		sim->name##_free = item;                                                           \
+	}
+
+POOL_FREE(packet, packets) /* the caller has set packets[item].message to HD_NONE */
+POOL_FREE(message, messages)
+POOL_FREE(return, returns)
+POOL_FREE(wake, wakes)
+POOL_FREE(copies, copies)
 
 /* ---- wiring ---- */
 

@@ -25,7 +25,7 @@ static void *grow(void *items, uint32_t *room, size_t size)
 	return grown;
 }
 
-/* One pool: pools_NAME() and pools_free_NAME(). */
+/* What pools_NAME() is. */
 #define POOL(name, type, items)                                                                    \
 	uint32_t pools_##name(struct hd_sim *sim)                                                  \
 	{                                                                                          \
@@ -44,11 +44,6 @@ static void *grow(void *items, uint32_t *room, size_t size)
 			sim->items = grown;                                                        \
 		}                                                                                  \
 		return sim->name##_count++;                                                        \
-	}                                                                                          \
-	void pools_free_##name(struct hd_sim *sim, uint32_t item)                                  \
-	{                                                                                          \
-		sim->items[item].next = sim->name##_free;                                          \
-		sim->name##_free = item;                                                           \
 	}
 
 POOL(message, struct sim_message, messages)

@@ -8,12 +8,20 @@
 
 /* ---- packets that come ---- */
 
+static uint64_t held_behind(struct hd_sim *sim, uint32_t port, uint8_t lane_number)
+{
+	struct sim_lane *lane = sim_lane(sim, port, lane_number);
+
+	return lane->capacity - (uint64_t)outputs_credits(sim, lane);
+}
+
 /* Bytes on the way out of a port: waiting here, and in the next buffer. */
 static uint64_t load_of(struct hd_sim *sim, const struct sim_packet *packet, uint32_t port)
 {
-	struct sim_lane *lane = sim_lane(sim, port, choice_lane(sim, packet, port));
+	uint8_t lane = choice_lane(sim, packet, port);
+	uint64_t load = sim->ports[port].waiting + held_behind(sim, port, lane);
 
-	return sim->ports[port].waiting + lane->capacity - (uint64_t)outputs_credits(sim, lane);
+	return sim->ports[port].inside ? load + held_behind(sim, sim_cable(sim, port), lane) : load;
 }
 
 /* The selection takes the port with the least; of equal ones the next in turn. */
@@ -27,6 +35,7 @@ static uint64_t cost_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 	case HD_SIM_LEAST_USED:
 		return sim->counted[port].chosen;
 	case HD_SIM_MOST_CREDITS:
+		port = sim_cable(sim, port);
 		return (uint64_t)INT64_MAX -
 		       (uint64_t)outputs_credits(sim, sim_lane(sim, port, lane));
 	case HD_SIM_ROUND_ROBIN:
@@ -37,7 +46,7 @@ static uint64_t cost_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 }
 
 /* The number of the best port; the set is not empty. */
-static uint32_t best_of(struct hd_sim *sim, const struct sim_packet *packet, uint32_t first_port,
+static uint32_t best_of(struct hd_sim *sim, const struct sim_packet *packet, uint32_t first_exit,
 			const struct hd_port_set *ports, uint32_t turn)
 {
 	uint32_t count = hd_port_set_count(ports), number = turn, best = HD_NONE;
@@ -50,7 +59,7 @@ static uint32_t best_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 		number = hd_port_set_next(ports, number + 1);
 		if (number == HD_NONE)
 			number = hd_port_set_next(ports, 0);
-		uint64_t cost = cost_of(sim, packet, first_port + number);
+		uint64_t cost = cost_of(sim, packet, first_exit + number);
 		if (best == HD_NONE || cost < least) {
 			least = cost;
 			best = number;
@@ -66,7 +75,7 @@ static uint32_t select_port(struct hd_sim *sim, const struct sim_packet *packet,
 	struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
 	uint32_t *turn = allowed->turn == HD_NONE ? &node->path_turn : &sim->turns[allowed->turn];
 	bool detours = !hd_port_set_is_empty(&allowed->detours);
-	uint32_t first = node->first_port, number = HD_NONE, other;
+	uint32_t first = node->first_exit, number = HD_NONE, other;
 
 	if (!hd_port_set_is_empty(&allowed->ports))
 		number = best_of(sim, packet, first, &allowed->ports, *turn);
@@ -116,7 +125,7 @@ bool selection_take(struct hd_sim *sim, struct sim_packet *packet)
 			number = allowed.paused ? keep_or_select(sim, packet, &allowed)
 						: select_port(sim, packet, &allowed);
 	}
-	packet->out = node->first_port + number;
+	packet->out = node->first_exit + number;
 	packet->lane_out = choice_lane(sim, packet, packet->out);
 	if (sim->settings.selection == HD_SIM_LEAST_USED)
 		sim->counted[packet->out].chosen++;
@@ -127,8 +136,10 @@ bool selection_take(struct hd_sim *sim, struct sim_packet *packet)
 
 bool selection_may_change(const struct hd_sim *sim, const struct sim_packet *packet)
 {
+	const struct sim_port *in = &sim->ports[packet->at];
+
 	return sim->settings.choice == HD_SIM_WHILE_WAITING && packet->out != HD_NONE &&
-	       packet->flags >> SIM_ROUTING_SHIFT && sim->ports[packet->at].kind == SIM_SWITCH;
+	       packet->flags >> SIM_ROUTING_SHIFT && in->kind == SIM_SWITCH && !in->inside;
 }
 
 static bool has_credits(struct hd_sim *sim, const struct sim_packet *packet, uint32_t out)
@@ -142,7 +153,7 @@ static bool has_credits(struct hd_sim *sim, const struct sim_packet *packet, uin
 static void keep_able(struct hd_sim *sim, const struct sim_packet *packet,
 		      struct hd_port_set *ports)
 {
-	uint32_t first = sim->nodes[sim->ports[packet->at].node].first_port;
+	uint32_t first = sim->nodes[sim->ports[packet->at].node].first_exit;
 
 	HD_PORT_SET_FOREACH(number, ports) {
 		uint32_t out = first + number;
@@ -193,7 +204,7 @@ static void reconsider(struct hd_sim *sim, uint32_t queue)
 	keep_able(sim, packet, &allowed.detours);
 	if (!hd_port_set_is_empty(&allowed.ports) || !hd_port_set_is_empty(&allowed.detours))
 		change(sim, queue,
-		       sim->nodes[sim->ports[packet->at].node].first_port +
+		       sim->nodes[sim->ports[packet->at].node].first_exit +
 			   select_port(sim, packet, &allowed));
 }
 

@@ -19,6 +19,8 @@ struct hd_sim_settings hd_sim_settings_default(void)
 	    .lanes = 1,
 	    .buffer = 32768,
 	    .central_buffer = 262144,
+	    .output_buffer = 32768,
+	    .crossbar_speed = 1,
 	    .ageing_time = 30 * HD_SIM_MICROSECOND,
 	    .flowlet_gap = 500 * HD_SIM_MICROSECOND,
 	    .conga_age = 10000 * HD_SIM_MICROSECOND,
@@ -54,6 +56,7 @@ int hd_sim_settings_check(const struct hd_sim_settings *settings, struct hd_erro
 {
 	const struct hd_sim_arbitration *arbitration = &settings->arbitration;
 	uint64_t packet = (uint64_t)settings->mtu + settings->header;
+	uint64_t behind_crossbar = settings->kind == HD_SIM_CROSSBAR ? packet : 0;
 
 	const struct {
 		const char *name;
@@ -69,6 +72,8 @@ int hd_sim_settings_check(const struct hd_sim_settings *settings, struct hd_erro
 	    {"buffer", settings->buffer, packet, 1u << 30},
 	    {"host_buffer", settings->host_buffer, packet, 1u << 30},
 	    {"central_buffer", settings->central_buffer, packet, 1u << 30},
+	    {"output_buffer", settings->output_buffer, behind_crossbar, 1u << 30},
+	    {"crossbar_speed", settings->crossbar_speed, 1, 16},
 	    {"conga_tau", settings->conga_tau, 1000, HD_SIM_SECOND},
 	    {"class_count", settings->class_count, 1, 1u << 16},
 	};

@@ -20,7 +20,7 @@ static uint32_t slots_of(const struct hd_sim *sim, const struct sim_port *in)
 {
 	bool many = sim->settings.queueing == HD_SIM_VOQ || !in->number;
 
-	return many ? sim->nodes[in->node].ports : 1;
+	return many && !in->inside ? sim->nodes[in->node].ports : 1;
 }
 
 /* Whether the output can never send another packet of the lane with the credits that it has, and
@@ -76,7 +76,7 @@ static bool will_have_room(const struct search *search, const struct sim_packet 
 static bool will_change(const struct search *search, const struct sim_packet *packet)
 {
 	const struct hd_sim *sim = search->sim;
-	uint32_t first = sim->nodes[sim->ports[packet->at].node].first_port;
+	uint32_t first = sim->nodes[sim->ports[packet->at].node].first_exit;
 	struct choice_ports allowed;
 
 	if (!selection_may_change(sim, packet) || will_have_room(search, packet, packet->out))
@@ -94,7 +94,7 @@ static uint32_t waits_for(const struct search *search, const struct sim_queue *q
 {
 	const struct hd_sim *sim = search->sim;
 	const struct sim_packet *packet = &sim->packets[queue->head];
-	uint32_t first = sim->nodes[sim->ports[queue->port].node].first_port, next = HD_NONE;
+	uint32_t first = sim->nodes[sim->ports[queue->port].node].first_exit, next = HD_NONE;
 
 	if (queue->state != SIM_QUEUE_ASKING || may_expire(sim, packet))
 		return HD_NONE;
@@ -185,7 +185,12 @@ static uint8_t lane_of(const struct hd_sim *sim, uint32_t lane)
 	return (uint8_t)(lane == sim->lanes - 1 ? HD_SIM_LANES - 1 : lane);
 }
 
-/* From a buffer of the cycle once around. */
+static bool is_inside(const struct search *search, uint32_t buffer)
+{
+	return search->sim->ports[buffer / search->sim->lanes].inside;
+}
+
+/* From a buffer of the cycle once around; lanes of outputs are left out. */
 static void store_cycle(const struct search *search, uint32_t first)
 {
 	struct hd_sim *sim = search->sim;
@@ -193,19 +198,21 @@ static void store_cycle(const struct search *search, uint32_t first)
 
 	do {
 		buffer = next_of(search, buffer, &out);
-		length++;
+		length += !is_inside(search, buffer);
 	} while (buffer != first);
 	free(sim->cycle);
 	sim->cycle = calloc(length, sizeof(*sim->cycle));
 	sim->cycle_length = sim->cycle ? length : 0;
 	if (!sim->cycle)
 		sim->rc = -ENOMEM;
-	for (uint32_t i = 0; i < sim->cycle_length; i++) {
+	for (uint32_t i = 0; i < sim->cycle_length;) {
 		const struct sim_origin *at = &sim->origins[buffer / sim->lanes];
-		uint32_t lane = buffer % sim->lanes;
+		uint32_t lane = buffer % sim->lanes, here = buffer;
 		buffer = next_of(search, buffer, &out);
-		sim->cycle[i] = (struct hd_sim_buffer){at->subnet, at->port, lane_of(sim, lane),
-						       sim->origins[out].port};
+		if (is_inside(search, here))
+			continue;
+		sim->cycle[i++] = (struct hd_sim_buffer){at->subnet, at->port, lane_of(sim, lane),
+							 sim->origins[out].port};
 	}
 }
 

@@ -304,10 +304,16 @@ const struct hd_option scenario_routing_keys[] = {
      .fallback = "issr",
      .choices = "issr|isfr|prefix|prefix-one-router"},
     {.name = "routers",
-     .summary = "how routers choose the port of a packet",
+     .summary = "how routers choose the port of a packet: they run the code of heddle-router",
      .type = HD_OPTION_CHOICE,
      .fallback = "issr",
      .choices = "issr|isfr"},
+    {.name = "router_hash",
+     .summary = "by which ISSR chooses: of both LIDs, or of their sum, as in the paper on routing "
+		"between subnets",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "pair",
+     .choices = "pair|sum"},
 };
 
 const unsigned scenario_routing_key_count =
@@ -455,6 +461,8 @@ static int make_interconnect(const struct making *making, struct scenario_networ
 {
 	enum map_kind kind = (enum map_kind)hd_options_get(making->options, "map")->number;
 	bool isfr = hd_options_get(making->options, "routers")->number;
+	enum hd_relay_hash hash =
+	    (enum hd_relay_hash)hd_options_get(making->options, "router_hash")->number;
 
 	qsort(network->subnets, network->subnet_count, sizeof(*network->subnets), by_prefix);
 	int rc = join(network, err);
@@ -468,11 +476,12 @@ static int make_interconnect(const struct making *making, struct scenario_networ
 		rc = join(network, err);
 	if (!rc && isfr)
 		rc = hd_isfr_plan_new(network->interconnect, &network->isfr, err);
+	if (!rc)
+		rc = hd_relay_firmware_new(network->interconnect, network->isfr, hash,
+					   &network->firmware, err);
 	if (rc)
 		return scenario_text_error_in(making->scenario, making->section, rc, err);
-	network->relay_tables = (struct hd_relay_tables){network->interconnect, network->isfr};
-	network->relay =
-	    isfr ? hd_relay_isfr(&network->relay_tables) : hd_relay_issr(&network->relay_tables);
+	network->relay = hd_relay_firmware(network->firmware);
 	return 0;
 }
 
@@ -534,6 +543,7 @@ void scenario_network_free(struct scenario_network *network)
 {
 	if (!network || --network->users)
 		return;
+	hd_relay_firmware_free(network->firmware);
 	hd_isfr_plan_free(network->isfr);
 	hd_interconnect_free(network->interconnect);
 	for (uint32_t i = 0; i < network->subnet_count; i++) {

@@ -28,7 +28,7 @@ struct scenario_network {
 	struct scenario_subnet *subnets; /* by prefix */
 	struct hd_interconnect *interconnect; /* NULL: one subnet */
 	struct hd_isfr_plan *isfr;
-	struct hd_relay_tables relay_tables;
+	struct hd_relay_firmware *firmware; /* of the routers */
 	struct hd_relay relay;
 	struct hd_sim_subnet *sim_subnets; /* [subnet_count] */
 	struct hd_sim_network sim;

@@ -55,6 +55,11 @@ const struct hd_option scenario_model_keys[] = {
     NUMBER("lanes", "1", 1, 15, "data lanes that ports have"),
     SIZE("buffer", "32 KiB", "for each lane of an input port"),
     SIZE("central_buffer", "256 KiB", "of a switch, for replication = central"),
+    CHOICE("switch", "inputs", "inputs|crossbar",
+	   "where packets wait in a switch; crossbar: at inputs, and behind a crossbar at outputs"),
+    SIZE("output_buffer", "32 KiB", "crossbar: for each lane of an output port"),
+    NUMBER("crossbar_speed", "1", 1, 16,
+	   "crossbar: rate of its lines, in times of the fastest cable's"),
     CHOICE("queueing", "fifo", "fifo|voq", "one queue in a buffer, or one for each output port"),
     CHOICE("selection", "round-robin", "round-robin|least-loaded|least-used|most-credits|conga",
 	   "how a switch chooses among several ports"),
@@ -169,6 +174,9 @@ static int read_model(const struct hd_options *options, struct hd_sim_settings *
 	out->lanes = (uint32_t)number_of(options, "lanes");
 	out->buffer = size_of(options, "buffer");
 	out->central_buffer = size_of(options, "central_buffer");
+	out->kind = (enum hd_sim_switch)number_of(options, "switch");
+	out->output_buffer = size_of(options, "output_buffer");
+	out->crossbar_speed = (uint32_t)number_of(options, "crossbar_speed");
 	out->queueing = (enum hd_sim_queueing)number_of(options, "queueing");
 	out->selection = (enum hd_sim_selection)number_of(options, "selection");
 	out->choice = (enum hd_sim_choice)number_of(options, "choice");

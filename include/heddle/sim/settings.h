@@ -18,6 +18,22 @@
 #define HD_SIM_LANES 16u /* virtual lanes of a port; 15 is the lane of management */
 #define HD_SIM_ARBITRATION_MAX 64u /* entries of a table */
 
+/* Where packets wait in a switch or router. */
+enum hd_sim_switch {
+	HD_SIM_INPUTS, /* in lanes of inputs: from there they go on to a cable at once */
+	/*
+	 * In lanes of inputs, and behind a crossbar in lanes of outputs. Each queue of an input has a line
+	 * of its own into the crossbar. A line out leads to the lanes of each output. It takes a packet when
+	 * the packet's lane has room for all of it. Lanes take turns for that line, that of management like
+	 * all others, and in a lane the inputs take turns. Packets of an output's lane leave in the order in
+	 * which they came. For the cable there is VL arbitration.
+	 *
+	 * A packet's first byte passes the crossbar in no time, and may go on to the cable at once. The
+	 * last one passes it at the rate of the line, but no sooner than it has come.
+	 */
+	HD_SIM_CROSSBAR
+};
+
 /* How packets wait in the buffer of an input port's virtual lane. */
 enum hd_sim_queueing {
 	HD_SIM_FIFO, /* one queue: the first packet holds up all others */
@@ -78,6 +94,10 @@ struct hd_sim_settings {
 	uint32_t lanes; /* data lanes that ports have, 1 .. 15; lane 15 is always there */
 	uint32_t buffer; /* bytes for each lane of an input port; at least one packet of the MTU */
 	uint32_t central_buffer; /* bytes of a switch, for HD_SIM_CENTRAL_BUFFER */
+	enum hd_sim_switch kind;
+	/* HD_SIM_CROSSBAR: bytes for each lane of an output port, at least one packet of the MTU; and the rate
+	 * of the crossbar's lines, in times of that of the switch's fastest cable, 1 .. 16. */
+	uint32_t output_buffer, crossbar_speed;
 	enum hd_sim_queueing queueing;
 	enum hd_sim_selection selection;
 	enum hd_sim_choice choice;
@@ -113,8 +133,8 @@ struct hd_sim_settings {
 	    deadlock_check; /* ps between two searches for deadlocks, at least 100 ns; 0: only when nothing moves */
 };
 
-/* 40 Gb/s, 100 ns cables and switches, MTU 2048, 1 lane, FIFO, round robin, 32 KiB for a lane, no
- * lifetimes, one class, no flows. */
+/* 40 Gb/s, 100 ns cables and switches, MTU 2048, 1 lane, no crossbar, FIFO, round robin, 32 KiB for a
+ * lane, no lifetimes, one class, no flows. */
 struct hd_sim_settings hd_sim_settings_default(void);
 
 /* Errors: -ERANGE with the name of the setting, its value and its limits; -EINVAL a choice while

@@ -251,7 +251,8 @@ void hd_sim_figures(struct hd_sim *sim, struct hd_sim_figures *out);
 
 /* ---- deadlock ---- */
 
-/* A buffer whose first packet waits for room in the next buffer of the cycle. */
+/* A buffer whose first packet waits for room in the next buffer of the cycle; with a crossbar, in a lane of
+ * the output, whose first packet waits for that. */
 struct hd_sim_buffer {
 	uint32_t subnet, port; /* input port of a switch or router: an index of its fabric */
 	uint8_t lane;

@@ -12,6 +12,7 @@ struct trial {
 	struct hd_interconnect *interconnect;
 	struct hd_isfr_plan *plan;
 	struct hd_walker *walker;
+	struct hd_relay_firmware *firmware;
 	struct hd_journey_report report;
 };
 
@@ -138,6 +139,23 @@ static void settle_walker(void *context, int rc)
 	trial->walker = NULL;
 }
 
+static int firmware_call(void *context, struct hd_error *err)
+{
+	struct trial *trial = context;
+
+	return hd_relay_firmware_new(trial->scene->interconnect, trial->scene->plan,
+				     HD_RELAY_HASH_PAIR, &trial->firmware, err);
+}
+
+static void settle_firmware(void *context, int rc)
+{
+	struct trial *trial = context;
+
+	assert_int_equal(!rc, trial->firmware != NULL);
+	hd_relay_firmware_free(trial->firmware);
+	trial->firmware = NULL;
+}
+
 static int walk_call(void *context, struct hd_error *err)
 {
 	struct trial *trial = context;
@@ -169,6 +187,7 @@ static void every_allocation(void **state)
 	    {"plan", &trial, plan_call, settle_plan, 0},
 	    {"walker", &trial, walker_call, settle_walker, 0},
 	    {"walk", &trial, walk_call, settle_report, 0},
+	    {"firmware", &trial, firmware_call, settle_firmware, 0},
 	};
 
 	(void)state;

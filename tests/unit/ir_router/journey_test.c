@@ -114,6 +114,99 @@ static void transit_is_spread(void **state)
 	scene_release(&scene);
 }
 
+/* ---- the report of all pairs ---- */
+
+static bool is_adapter(const struct hd_fabric *fabric, uint32_t host)
+{
+	return fabric->node_type[fabric->port_node[fabric->host_port[host]]] == HD_CA;
+}
+
+static void add_walk(const struct scene *scene, const struct hd_journey_fault *pair,
+		     struct hd_journey_report *sum)
+{
+	struct hd_journey journey;
+
+	hd_walk(scene->walker, pair->from, pair->source, pair->to, pair->destination, &journey);
+	sum->pairs++;
+	sum->foreign += pair->from != pair->to;
+	sum->by_end[journey.end]++;
+	if (journey.end != HD_JOURNEY_ARRIVED) {
+		if (sum->fault_count < HD_JOURNEY_FAULTS) {
+			sum->faults[sum->fault_count] = *pair;
+			sum->faults[sum->fault_count++].end = journey.end;
+		}
+		return;
+	}
+	assert_int_equal(journey.switches[0],
+			 scene->fabrics[pair->from]->host_switch[pair->source]);
+	for (uint32_t i = 0; i < journey.link_count; i++)
+		sum->flows[journey.links[i]]++;
+	if (journey.leg_count > sum->max_routers + 1)
+		sum->max_routers = journey.leg_count - 1;
+	if (journey.switch_count > sum->max_switches)
+		sum->max_switches = journey.switch_count;
+}
+
+/* One pair after the other: each channel adapter sends to each other one. */
+static void add_walks(const struct scene *scene, struct hd_journey_report *sum)
+{
+	for (uint32_t from = 0; from < scene->count; from++)
+		for (uint32_t to = 0; to < scene->count; to++)
+			for (uint32_t a = 0; a < scene->fabrics[from]->host_count; a++)
+				for (uint32_t b = 0; b < scene->fabrics[to]->host_count; b++)
+					if (is_adapter(scene->fabrics[from], a) &&
+					    is_adapter(scene->fabrics[to], b) &&
+					    (from != to || a != b))
+						add_walk(
+						    scene,
+						    &(struct hd_journey_fault){from, a, to, b, 0},
+						    sum);
+}
+
+static void check_report(const struct scene *scene)
+{
+	uint32_t links = hd_walker_joined(scene->walker)->isl_count;
+	struct hd_journey_report report, sum = {.flows = calloc(links, sizeof(uint64_t))};
+
+	add_walks(scene, &sum);
+	CHECK(hd_walk_all(scene->walker, &report, &err));
+	assert_int_equal(report.pairs, sum.pairs);
+	assert_int_equal(report.foreign, sum.foreign);
+	assert_memory_equal(report.by_end, sum.by_end, sizeof(sum.by_end));
+	assert_int_equal(report.max_routers, sum.max_routers);
+	assert_int_equal(report.max_switches, sum.max_switches);
+	assert_memory_equal(report.flows, sum.flows, links * sizeof(*sum.flows));
+	assert_int_equal(report.fault_count, sum.fault_count);
+	for (uint32_t i = 0; i < sum.fault_count; i++) {
+		assert_int_equal(report.faults[i].from, sum.faults[i].from);
+		assert_int_equal(report.faults[i].source, sum.faults[i].source);
+		assert_int_equal(report.faults[i].to, sum.faults[i].to);
+		assert_int_equal(report.faults[i].destination, sum.faults[i].destination);
+		assert_int_equal(report.faults[i].end, sum.faults[i].end);
+	}
+	hd_journey_report_release(&report);
+	free(sum.flows);
+}
+
+/* Property: the report counts what walks of single pairs do: flows of each link, the longest path, and the first
+ * faults: those of few senders, or of more pairs than it keeps. */
+static void report_of_all_pairs(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	make_transit(&scene);
+	scene_route(&scene, "dmodk", false);
+	check_report(&scene);
+	const struct hd_fabric *fabric = scene.fabrics[1];
+	uint32_t lid = fabric->lid[fabric->host_port[7]];
+	hd_routes_row(scene.routes[1], fabric->host_switch[1])[lid] = HD_NO_PORT;
+	check_report(&scene);
+	hd_routes_row(scene.routes[1], fabric->host_switch[7])[lid] = HD_NO_PORT;
+	check_report(&scene);
+	scene_release(&scene);
+}
+
 /* ---- failures ---- */
 
 static enum hd_journey_end end_of(struct scene *scene, const struct hd_relay *relay)
@@ -222,9 +315,13 @@ static void refusals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(six_subnets), cmocka_unit_test(addresses),
-	    cmocka_unit_test(transit),	   cmocka_unit_test(transit_is_spread),
-	    cmocka_unit_test(failures),	   cmocka_unit_test(refusals),
+	    cmocka_unit_test(six_subnets),
+	    cmocka_unit_test(addresses),
+	    cmocka_unit_test(transit),
+	    cmocka_unit_test(transit_is_spread),
+	    cmocka_unit_test(failures),
+	    cmocka_unit_test(refusals),
+	    cmocka_unit_test(report_of_all_pairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

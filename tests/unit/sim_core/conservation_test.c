@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "core_state.h"
 #include "random_testing.h"
 
 static void end_bed(struct bed *bed)
@@ -33,6 +34,23 @@ static void check_cycle(const struct bed *bed)
 	}
 }
 
+/* All that pools have given is back: what is free is as much as was ever in use. */
+#define CHECK_POOL(sim, name, items)                                                               \
+	do {                                                                                       \
+		uint32_t left = (sim)->name##_count;                                               \
+		for (uint32_t i = (sim)->name##_free; i != HD_NONE; i = (sim)->items[i].next)      \
+			left--;                                                                    \
+		assert_int_equal(left, 0);                                                         \
+	} while (0)
+
+static void check_pools(const struct hd_sim *sim)
+{
+	CHECK_POOL(sim, packet, packets);
+	CHECK_POOL(sim, message, messages);
+	CHECK_POOL(sim, wake, wakes);
+	CHECK_POOL(sim, copies, copies);
+}
+
 static void check_end(const struct bed *bed, enum hd_sim_end end, uint32_t *ends)
 {
 	const struct hd_sim_figures figures = bed_figures(bed);
@@ -49,6 +67,7 @@ static void check_end(const struct bed *bed, enum hd_sim_end end, uint32_t *ends
 		return;
 	assert_int_equal(end, HD_SIM_IDLE);
 	assert_int_equal(figures.in_flight, 0);
+	check_pools(bed->sim);
 	assert_int_equal(class->messages_sent, bed->traffic.sent);
 	assert_int_equal(class->messages_delivered, bed->traffic.delivered);
 	assert_true(class->messages_lost >= bed->traffic.lost);

@@ -161,6 +161,30 @@ static void test_high_table_goes_first(void **state)
 	assert_near(share_of_lane_0(&arbitration, 2048, 2048), 0.5, 0.002);
 }
 
+/* Lanes that no table names go when no other can, and take turns. Lane 0 is full all the time, or silent. */
+static void test_lanes_that_no_table_names(void **state)
+{
+	struct hd_sim_arbitration arbitration = {.high_count = 1, .high = {{0, 255}}};
+
+	(void)state;
+	for (int busy = 0; busy < 2; busy++) {
+		struct bed bed;
+		bed_init(&bed, star(4), NULL);
+		bed.settings.lanes = 3;
+		bed.settings.arbitration = arbitration;
+		bed.settings.arbitration.high_limit = 255;
+		for (uint8_t i = 0; i < 3; i++)
+			bed_flow(&bed, i, i || busy ? GREEDY : SILENT, 3)->message.lane = i;
+		bed_run(&bed, 4000 * PACKET_TIME);
+		for (uint32_t i = 0; i < 3; i++) {
+			uint64_t expected = busy ? 4000 * !i : 2000 * !!i;
+			assert_near((double)(bed_figures(&bed).flow_bytes[i] / 2048 + 100),
+				    (double)expected + 100, 0.1);
+		}
+		bed_free(&bed);
+	}
+}
+
 /* A small packet of lane 15 passes all that waits, but not the packet on the cable. */
 static void test_management_goes_first(void **state)
 {
@@ -191,6 +215,7 @@ int main(void)
 	    cmocka_unit_test(test_voq_lifts_the_limit),
 	    cmocka_unit_test(test_lanes_share_by_weight),
 	    cmocka_unit_test(test_high_table_goes_first),
+	    cmocka_unit_test(test_lanes_that_no_table_names),
 	    cmocka_unit_test(test_management_goes_first),
 	};
 

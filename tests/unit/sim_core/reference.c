@@ -11,17 +11,28 @@ struct packet {
 	uint32_t message, bytes;
 	uint32_t at; /* input port; NOWHERE: gone */
 	uint32_t out; /* output that it takes there */
+	bool crossed; /* it is in a lane of the output `at` */
 	uint64_t comes; /* it is at `at` from then on */
+	uint64_t whole; /* its last byte may leave then, at the earliest */
 	uint64_t ready; /* it may leave then */
 	uint64_t order; /* in its queue */
 	bool leaving; /* it is still the first of its queue, until `left` */
 	uint64_t left;
 };
 
-/* Bytes in the buffer at the other end of a cable; until `until` they are no credits. */
+/* Bytes in the buffer at the other end of a cable, or of a crossbar's line: in the lane of the output.
+ * Until `until` they are no credits. */
 struct held {
 	uint32_t port, lane, bytes, packet;
+	bool line;
 	uint64_t until;
+};
+
+/* What sends: the cable of a port, or the line of the crossbar that leads to it. */
+struct sender {
+	uint64_t busy;
+	uint8_t last_lane;
+	uint8_t turn[LANES];
 };
 
 struct reference {
@@ -34,9 +45,7 @@ struct reference {
 	uint32_t packet_count;
 	struct held *held;
 	uint32_t held_count;
-	uint64_t *busy; /* [port] */
-	uint8_t *last_lane;
-	uint8_t *turn; /* [port * LANES] */
+	struct sender *cables, *lines; /* [port] */
 	uint32_t *sent, *arrived; /* [message] packets */
 	uint64_t now, hops, order;
 };
@@ -65,13 +74,36 @@ static uint32_t packets_of(const struct reference *r, uint32_t message)
 	return (r->messages[message].bytes + r->settings->mtu - 1) / r->settings->mtu;
 }
 
-static int64_t credits(const struct reference *r, uint32_t port, uint32_t lane)
+static bool has_crossbar(const struct reference *r)
+{
+	return r->settings->kind == HD_SIM_CROSSBAR;
+}
+
+/* Of the lines of the crossbar before a port. */
+static uint64_t line_time(const struct reference *r, uint32_t port, uint32_t bytes)
+{
+	uint32_t node = r->fabric->port_node[port];
+	uint64_t fastest = 0;
+
+	for (uint32_t i = 1; i <= hd_node_ports(r->fabric, node); i++) {
+		uint32_t other = hd_port_index(r->fabric, node, i);
+		if (r->fabric->peer[other] != HD_NONE && rate(r, other) > fastest)
+			fastest = rate(r, other);
+	}
+	fastest *= r->settings->crossbar_speed;
+	return (bytes * UINT64_C(8000000000000) + fastest / 2) / fastest;
+}
+
+static int64_t credits(const struct reference *r, uint32_t port, uint32_t lane, bool line)
 {
 	int64_t left =
 	    is_host(r, r->fabric->peer[port]) ? r->settings->host_buffer : r->settings->buffer;
 
+	if (line)
+		left = r->settings->output_buffer;
 	for (uint32_t i = 0; i < r->held_count; i++)
-		if (r->held[i].port == port && r->held[i].lane == lane && r->held[i].until > r->now)
+		if (r->held[i].port == port && r->held[i].lane == lane && r->held[i].line == line &&
+		    r->held[i].until > r->now)
 			left -= r->held[i].bytes;
 	return left;
 }
@@ -89,8 +121,8 @@ static bool is_first(const struct reference *r, const struct packet *packet)
 			continue;
 		if (r->settings->queueing == HD_SIM_VOQ && other->out != packet->out)
 			continue;
-		if (other->at == packet->at && other->order < packet->order &&
-		    (!other->leaving || other->left > r->now))
+		if (other->at == packet->at && other->crossed == packet->crossed &&
+		    other->order < packet->order && (!other->leaving || other->left > r->now))
 			return false;
 	}
 	return true;
@@ -98,39 +130,50 @@ static bool is_first(const struct reference *r, const struct packet *packet)
 
 /* ---- what comes ---- */
 
-static void release(struct reference *r, uint32_t packet, uint32_t input, uint64_t when)
+/* A packet leaves an input, or the lane of an output. */
+static void release(struct reference *r, uint32_t packet, uint32_t at, bool line, uint64_t when)
 {
-	for (uint32_t i = 0; i < r->held_count; i++)
-		if (r->held[i].packet == packet && r->fabric->peer[r->held[i].port] == input &&
-		    r->held[i].until == HD_SIM_NEVER)
-			r->held[i].until = when + r->settings->link_latency;
+	for (uint32_t i = 0; i < r->held_count; i++) {
+		struct held *held = &r->held[i];
+		uint32_t buffer = line ? held->port : r->fabric->peer[held->port];
+		if (held->packet == packet && held->line == line && buffer == at &&
+		    held->until == HD_SIM_NEVER)
+			held->until = line ? when : when + r->settings->link_latency;
+	}
+}
+
+static void come_to_host(struct reference *r, uint32_t index)
+{
+	struct packet *packet = &r->packets[index];
+
+	release(r, index, packet->at, false, r->now);
+	packet->at = NOWHERE;
+	if (++r->arrived[packet->message] == packets_of(r, packet->message))
+		r->messages[packet->message].done = r->now;
 }
 
 static void come(struct reference *r, uint32_t index)
 {
 	struct packet *packet = &r->packets[index];
-	struct reference_message *message = &r->messages[packet->message];
+	const struct reference_message *message = &r->messages[packet->message];
 	const struct hd_fabric *fabric = r->fabric;
-	uint64_t whole, time;
-
-	if (is_host(r, packet->at)) {
-		release(r, index, packet->at, r->now);
-		packet->at = NOWHERE;
-		if (++r->arrived[packet->message] == packets_of(r, packet->message))
-			message->done = r->now;
-		return;
-	}
 	uint32_t sw = fabric->port_node[packet->at];
 	uint32_t lid = fabric->lid[fabric->host_port[message->destination]];
+	uint64_t time;
+
 	packet->out = hd_port_index(fabric, sw, hd_routes_port(r->routes, sw, lid));
 	packet->order = r->order++;
-	/* the last byte goes on no sooner than a switch latency after it has come */
-	time = time_of(r, fabric->peer[packet->at], packet->bytes);
-	whole = r->now + (r->settings->store_and_forward ? 0 : time);
 	packet->ready = r->now;
+	if (!packet->crossed) {
+		/* the last byte goes on no sooner than a switch latency after it has come */
+		time = time_of(r, fabric->peer[packet->at], packet->bytes);
+		packet->whole = r->now + (r->settings->store_and_forward ? 0 : time);
+		if (has_crossbar(r) || rate(r, packet->out) <= rate(r, packet->at))
+			return;
+	}
 	time = time_of(r, packet->out, packet->bytes);
-	if (rate(r, packet->out) > rate(r, packet->at) && whole - time > packet->ready)
-		packet->ready = whole - time;
+	if (packet->whole > time && packet->whole - time > packet->ready)
+		packet->ready = packet->whole - time;
 }
 
 /* ---- what leaves ---- */
@@ -142,11 +185,12 @@ static void depart(struct reference *r, uint32_t port, uint32_t index)
 	uint64_t time = time_of(r, port, packet->bytes);
 	uint32_t to = r->fabric->peer[port];
 
-	r->busy[port] = r->now + time;
+	r->cables[port].busy = r->now + time;
 	r->hops++;
-	r->held[r->held_count++] = (struct held){port, r->messages[packet->message].lane,
-						 packet->bytes, index, HD_SIM_NEVER};
+	r->held[r->held_count++] = (struct held){
+	    port, r->messages[packet->message].lane, packet->bytes, index, false, HD_SIM_NEVER};
 	packet->at = to;
+	packet->crossed = false;
 	packet->comes = r->now + settings->link_latency;
 	packet->out = NOWHERE;
 	packet->leaving = false;
@@ -159,16 +203,41 @@ static void depart(struct reference *r, uint32_t port, uint32_t index)
 }
 
 /* The place that a packet leaves is taken until its last byte has left. */
-static void leave(struct reference *r, uint32_t port, uint32_t index)
+static void leave(struct reference *r, uint32_t index, uint64_t end)
 {
-	uint32_t input = r->packets[index].at, ghost = r->packet_count++;
-	uint64_t end = r->now + time_of(r, port, r->packets[index].bytes);
+	const struct packet *packet = &r->packets[index];
+	uint32_t ghost = r->packet_count++;
 
-	r->packets[ghost] = r->packets[index];
+	r->packets[ghost] = *packet;
 	r->packets[ghost].leaving = true;
 	r->packets[ghost].left = end;
-	release(r, index, input, end);
+	release(r, index, packet->at, packet->crossed, end);
+}
+
+static void leave_by_cable(struct reference *r, uint32_t port, uint32_t index)
+{
+	leave(r, index, r->now + time_of(r, port, r->packets[index].bytes));
 	depart(r, port, index);
+}
+
+/* The crossbar is no faster than the packet comes. */
+static void leave_by_line(struct reference *r, uint32_t port, uint32_t index)
+{
+	struct packet *packet = &r->packets[index];
+	uint64_t end = r->now + line_time(r, port, packet->bytes);
+
+	if (end < packet->whole)
+		end = packet->whole;
+	leave(r, index, end);
+	r->lines[port].busy = end;
+	r->held[r->held_count++] = (struct held){
+	    port, r->messages[packet->message].lane, packet->bytes, index, true, HD_SIM_NEVER};
+	packet->at = port;
+	packet->crossed = true;
+	packet->comes = r->now;
+	packet->whole = end;
+	packet->out = NOWHERE;
+	packet->order = UINT64_MAX;
 }
 
 static bool host_send(struct reference *r, uint32_t port, uint32_t lane)
@@ -181,7 +250,7 @@ static bool host_send(struct reference *r, uint32_t port, uint32_t lane)
 			continue;
 		left = message->bytes - r->sent[m] * r->settings->mtu;
 		bytes = (left < r->settings->mtu ? left : r->settings->mtu) + r->settings->header;
-		if (credits(r, port, lane) < bytes)
+		if (credits(r, port, lane, false) < bytes)
 			return false;
 		if (!r->sent[m]++)
 			message->injected = r->now;
@@ -192,45 +261,91 @@ static bool host_send(struct reference *r, uint32_t port, uint32_t lane)
 	return false;
 }
 
-static bool switch_send(struct reference *r, uint32_t port, uint32_t lane)
+/* The packet that is first in a queue at `at`, and wants to go to the port; NOWHERE: none is. */
+static uint32_t find_first(const struct reference *r, uint32_t at, bool crossed, uint32_t port,
+			   uint32_t lane)
+{
+	for (uint32_t p = 0; p < r->packet_count; p++) {
+		const struct packet *packet = &r->packets[p];
+		if (packet->at == at && packet->crossed == crossed && packet->out == port &&
+		    r->messages[packet->message].lane == lane && is_first(r, packet))
+			return p;
+	}
+	return NOWHERE;
+}
+
+/* From the inputs, to the cable or to the line before it. */
+static bool send_from_inputs(struct reference *r, uint32_t port, uint32_t lane)
 {
 	uint32_t node = r->fabric->port_node[port], ports = hd_node_ports(r->fabric, node) + 1;
+	struct sender *sender = has_crossbar(r) ? &r->lines[port] : &r->cables[port];
 
 	for (uint32_t i = 1; i <= ports; i++) {
-		uint32_t input = (r->turn[port * LANES + lane] + i) % ports;
-		for (uint32_t p = 0; p < r->packet_count; p++) {
-			struct packet *packet = &r->packets[p];
-			if (packet->at != hd_port_index(r->fabric, node, input) ||
-			    packet->out != port || r->messages[packet->message].lane != lane ||
-			    !is_first(r, packet))
-				continue;
-			if (credits(r, port, lane) < packet->bytes)
-				return false;
-			r->turn[port * LANES + lane] = (uint8_t)input;
-			leave(r, port, p);
-			return true;
-		}
+		uint32_t input = (sender->turn[lane] + i) % ports;
+		uint32_t p =
+		    find_first(r, hd_port_index(r->fabric, node, input), false, port, lane);
+		if (p == NOWHERE)
+			continue;
+		if (credits(r, port, lane, has_crossbar(r)) < r->packets[p].bytes)
+			return false;
+		sender->turn[lane] = (uint8_t)input;
+		if (has_crossbar(r))
+			leave_by_line(r, port, p);
+		else
+			leave_by_cable(r, port, p);
+		return true;
 	}
 	return false;
+}
+
+/* From the lane of the output. */
+static bool send_crossed(struct reference *r, uint32_t port, uint32_t lane)
+{
+	uint32_t p = find_first(r, port, true, port, lane);
+
+	if (p == NOWHERE || credits(r, port, lane, false) < r->packets[p].bytes)
+		return false;
+	leave_by_cable(r, port, p);
+	return true;
 }
 
 /* Lane 15 comes first, the others take turns. */
 static void choose(struct reference *r, uint32_t port)
 {
-	bool (*send)(struct reference *, uint32_t, uint32_t) =
-	    is_host(r, port) ? host_send : switch_send;
-	uint32_t lanes = r->settings->lanes, last = r->last_lane[port];
+	bool (*send)(struct reference *, uint32_t, uint32_t) = is_host(r, port)	 ? host_send
+							       : has_crossbar(r) ? send_crossed
+										 : send_from_inputs;
+	struct sender *cable = &r->cables[port];
+	uint32_t lanes = r->settings->lanes, last = cable->last_lane;
 
-	if (r->fabric->peer[port] == HD_NONE || r->busy[port] > r->now)
+	if (r->fabric->peer[port] == HD_NONE || cable->busy > r->now)
 		return;
 	if (send(r, port, LANES - 1)) {
-		r->last_lane[port] = (uint8_t)lanes;
+		cable->last_lane = (uint8_t)lanes;
 		return;
 	}
 	for (uint32_t i = 1; i <= lanes + 1; i++) {
 		uint32_t lane = (last + i) % (lanes + 1);
 		if (lane < lanes && send(r, port, lane)) {
-			r->last_lane[port] = (uint8_t)lane;
+			cable->last_lane = (uint8_t)lane;
+			return;
+		}
+	}
+}
+
+/* All lanes take turns for the line of a crossbar. */
+static void choose_for_line(struct reference *r, uint32_t port)
+{
+	struct sender *line = &r->lines[port];
+	uint32_t lanes = r->settings->lanes, last = line->last_lane;
+
+	if (!has_crossbar(r) || is_host(r, port) || r->fabric->peer[port] == HD_NONE ||
+	    line->busy > r->now)
+		return;
+	for (uint32_t i = 1; i <= lanes + 1; i++) {
+		uint32_t lane = (last + i) % (lanes + 1);
+		if (send_from_inputs(r, port, lane < lanes ? lane : LANES - 1)) {
+			line->last_lane = (uint8_t)lane;
 			return;
 		}
 	}
@@ -256,8 +371,10 @@ static uint64_t next_time(const struct reference *r)
 	}
 	for (uint32_t i = 0; i < r->held_count; i++)
 		earlier(r, r->held[i].until, &next);
-	for (uint32_t port = 0; port < r->fabric->port_count; port++)
-		earlier(r, r->busy[port], &next);
+	for (uint32_t port = 0; port < r->fabric->port_count; port++) {
+		earlier(r, r->cables[port].busy, &next);
+		earlier(r, r->lines[port].busy, &next);
+	}
 	return next;
 }
 
@@ -284,7 +401,10 @@ static bool come_now(struct reference *r)
 		if (packet->at == NOWHERE || packet->leaving || packet->comes != r->now ||
 		    packet->out != NOWHERE)
 			continue;
-		come(r, i);
+		if (is_host(r, packet->at))
+			come_to_host(r, i);
+		else
+			come(r, i);
 		any = true;
 	}
 	return any;
@@ -296,8 +416,10 @@ static void run(struct reference *r)
 	do {
 		come_now(r);
 		do
-			for (uint32_t port = 0; port < r->fabric->port_count; port++)
+			for (uint32_t port = 0; port < r->fabric->port_count; port++) {
 				choose(r, port);
+				choose_for_line(r, port);
+			}
 		while (come_now(r));
 		sweep(r);
 		r->now = next_time(r);
@@ -319,20 +441,18 @@ uint64_t reference_run(const struct hd_fabric *fabric, const struct hd_routes *r
 		packets += packets_of(&r, i);
 		messages[i].done = messages[i].injected = HD_SIM_NEVER;
 	}
-	packets *= 2 + fabric->switch_count; /* with the places that they leave */
+	packets *= 2 + 2 * fabric->switch_count; /* with the places that they leave */
 	r.packets = calloc(packets, sizeof(*r.packets));
 	r.held = calloc(packets, sizeof(*r.held));
-	r.busy = calloc(fabric->port_count, sizeof(*r.busy));
-	r.last_lane = calloc(fabric->port_count, 1);
-	r.turn = calloc(fabric->port_count, LANES);
+	r.cables = calloc(fabric->port_count, sizeof(*r.cables));
+	r.lines = calloc(fabric->port_count, sizeof(*r.lines));
 	r.sent = calloc(count, sizeof(*r.sent));
 	r.arrived = calloc(count, sizeof(*r.arrived));
 	run(&r);
 	free(r.packets);
 	free(r.held);
-	free(r.busy);
-	free(r.last_lane);
-	free(r.turn);
+	free(r.cables);
+	free(r.lines);
 	free(r.sent);
 	free(r.arrived);
 	return r.hops;

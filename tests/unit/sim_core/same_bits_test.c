@@ -115,6 +115,27 @@ static void test_large_networks_are_not_different(void **state)
 	bed_free(&run.bed);
 }
 
+/* Conga, with more flows than a leaf remembers. */
+static void test_conga(void **state)
+{
+	struct hd_ar_request request = {.algorithm = HD_AR_TREE, .mode = HD_AR_FREE};
+	struct run run;
+
+	(void)state;
+	prepare(&run, 1, SMALL);
+	request.fabric = run.bed.fabric;
+	request.routes = run.bed.routes;
+	CHECK(hd_ar_plan_new(&request, &run.bed.plan, NULL, &err));
+	run.bed.settings.selection = HD_SIM_CONGA;
+	run.bed.settings.flowlet_gap = HD_SIM_MICROSECOND;
+	run.end = 200 * HD_SIM_MICROSECOND;
+	for (uint32_t i = 0; i < run.bed.traffic.count; i++)
+		run.bed.traffic.flows[i].message.routing = HD_SIM_ADAPTIVE;
+	simulate(&run);
+	assert_int_equal(run.hash, UINT64_C(0x7e5b8f4705a2c9e3));
+	bed_free(&run.bed);
+}
+
 static void test_threads_do_not_disturb_each_other(void **state)
 {
 	struct run runs[THREADS];
@@ -137,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_same_bits_everywhere),
 	    cmocka_unit_test(test_large_networks_are_not_different),
+	    cmocka_unit_test(test_conga),
 	    cmocka_unit_test(test_threads_do_not_disturb_each_other),
 	};
 

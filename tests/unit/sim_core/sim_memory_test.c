@@ -76,10 +76,33 @@ static void test_memory_runs_out(void **state)
 	}
 }
 
+/* With adaptive traffic and Conga, which remembers something for each packet. */
+static void test_memory_of_conga_runs_out(void **state)
+{
+	struct hd_ar_request request = {.algorithm = HD_AR_TREE, .mode = HD_AR_FREE};
+	struct bed bed;
+	uint64_t allocations;
+
+	(void)state;
+	bed_init(&bed, generate("xgft", "children=2,3 parents=1,2"), NULL);
+	request.fabric = bed.fabric;
+	request.routes = bed.routes;
+	CHECK(hd_ar_plan_new(&request, &bed.plan, NULL, &err));
+	bed.subnet = (struct hd_sim_subnet){bed.fabric, bed.routes, bed.plan, NULL};
+	bed.settings.selection = HD_SIM_CONGA;
+	for (uint32_t i = 0; i < bed.traffic.count; i++)
+		bed.traffic.flows[i].message.routing = HD_SIM_ADAPTIVE;
+	allocations = short_memory_try(&(struct short_memory_case){
+	    .what = "a simulation with Conga", .context = &bed, .call = call, .settle = settle});
+	assert_true(allocations > 30);
+	bed_free(&bed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_memory_runs_out),
+	    cmocka_unit_test(test_memory_of_conga_runs_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,93 @@ static void test_run_ends_with_the_last_packet(void **state)
 	bed_free(&bed);
 }
 
+/* ---- what is next at an output, and what could have gone elsewhere ---- */
+
+/* A ring with two cables from each switch to the next one, and `hosts` hosts at each switch, of two LIDs. Tables take
+ * the first cable for the first LID. */
+static struct hd_fabric *double_ring(uint32_t hosts)
+{
+	struct drawing drawing = {.builder = hd_builder_new()};
+	struct hd_fabric *one, *fabric = NULL;
+
+	for (uint32_t i = 0; i < SWITCHES; i++)
+		draw_switch(&drawing, hosts + 4);
+	for (uint32_t i = 0; i < SWITCHES * hosts; i++)
+		draw_host(&drawing, i / hosts, i % hosts + 1, HD_SPEED_UNKNOWN);
+	for (uint32_t i = 0; i < SWITCHES; i++)
+		for (uint32_t cable = 1; cable <= 2; cable++)
+			CHECK(hd_builder_link(drawing.builder, i, hosts + cable, (i + 1) % SWITCHES,
+					      hosts + 2 + cable, 0, HD_SPEED_UNKNOWN, &err));
+	one = drawn(&drawing);
+	CHECK(hd_fabric_assign_lids(one, 1, &fabric, &err));
+	hd_fabric_free(one);
+	return fabric;
+}
+
+static void double_clockwise(struct bed *bed, uint32_t hosts)
+{
+	struct hd_fabric *fabric = double_ring(hosts);
+	struct hd_routes *routes = hd_routes_new(fabric);
+
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		for (uint32_t sw = 0; sw < SWITCHES; sw++)
+			for (uint32_t offset = 0; offset < 2; offset++)
+				hd_routes_row(routes,
+					      sw)[fabric->lid[fabric->host_port[host]] + offset] =
+				    (uint8_t)(fabric->host_switch[host] == sw
+						  ? fabric->host_switch_port[host]
+						  : hosts + 1 + offset);
+	bed_init(bed, fabric, routes);
+}
+
+/* The deadlock is found, by a search or at the end, with a cycle around the ring. */
+static void check_cycle_of(struct bed *bed, uint64_t seed, uint64_t deadlock_check)
+{
+	uint32_t count;
+
+	bed->settings.deadlock_check = deadlock_check;
+	bed->settings.buffer = (uint32_t)(2048 + 26 + seed % 7 * 700);
+	bed->settings.queueing = seed % 3 ? HD_SIM_FIFO : HD_SIM_VOQ;
+	assert_int_equal(bed_run(bed, 10000 * HD_SIM_MICROSECOND), HD_SIM_DEADLOCK);
+	hd_sim_deadlock(bed->sim, &count);
+	assert_int_equal(count, SWITCHES);
+}
+
+/* Packets of many sizes: there may be room for a packet, but not for the one whose turn it is. */
+static void test_turns_with_many_sizes(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct bed bed;
+		uint64_t random = seed;
+		double_clockwise(&bed, 3);
+		for (uint32_t host = 0; host < 3 * SWITCHES; host++)
+			bed_flow(&bed, host, GREEDY, (host + 3 * (SWITCHES - 1)) % (3 * SWITCHES))
+			    ->message.bytes = 1 + (uint32_t)hd_random_below(&random, 2048);
+		check_cycle_of(&bed, seed, seed % 2 * 10 * HD_SIM_MICROSECOND);
+		bed_free(&bed);
+	}
+}
+
+/* Packets that have chosen the full cable, once, do not leave by the other one. */
+static void test_chosen_once(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct bed bed;
+		double_clockwise(&bed, 2);
+		bed.settings.seed = seed;
+		for (uint32_t host = 0; host < 2 * SWITCHES; host++) {
+			struct flow *flow = bed_flow(&bed, host, host % 2 ? UNIFORM : GREEDY,
+						     (host + 2 * (SWITCHES - 1)) % (2 * SWITCHES));
+			flow->gap = 20000.0 * NANOSECOND;
+			flow->message.routing = host % 2 ? HD_SIM_PATH_BITS : HD_SIM_DETERMINISTIC;
+		}
+		check_cycle_of(&bed, seed, 10 * HD_SIM_MICROSECOND);
+		bed_free(&bed);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +227,8 @@ int main(void)
 	    cmocka_unit_test(test_lifetimes_break_it),
 	    cmocka_unit_test(test_congestion_is_no_deadlock),
 	    cmocka_unit_test(test_run_ends_with_the_last_packet),
+	    cmocka_unit_test(test_turns_with_many_sizes),
+	    cmocka_unit_test(test_chosen_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
