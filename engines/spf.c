@@ -11,8 +11,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 enum { COST_HOPS, COST_RATE };
+
+#define BALANCE_NONE ((int64_t)BALANCE_BY_DIMENSIONS + 1)
 
 static const struct hd_option options[] = {
     {.name = "passes",
@@ -26,7 +29,15 @@ static const struct hd_option options[] = {
      .type = HD_OPTION_CHOICE,
      .fallback = "hops",
      .choices = "hops|rate"},
-    BALANCE_OPTION_BY,
+    {.name = "balance",
+     .summary = "what decides between equal paths: the loads of links, or conflicts between flows; "
+		"dimensions: the "
+		"order of the dimensions of a torus, mesh, hypercube or HyperX, then conflicts; "
+		"auto: conflicts where "
+		"most switches have hosts; none: the lowest port, as a plain Dijkstra does it",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "auto",
+     .choices = "loads|conflicts|auto|dimensions|none"},
     BALANCE_OPTION_REBALANCE,
     LANE_OPTIONS,
 };
@@ -93,6 +104,24 @@ static int find_costs(const struct hd_route_request *request, struct resolved_po
 	return 0;
 }
 
+/* What balances the paths. Where nothing does, no link counts. Errors: -ENOMEM. */
+static int find_balance(const struct hd_route_request *request, struct resolved_policy *policy,
+			enum balance_by *by)
+{
+	int64_t given = hd_options_get(request->options, "balance")->number;
+	uint32_t links = request->fabric->isl_count;
+
+	*by = given == BALANCE_NONE ? BALANCE_BY_LOADS : (enum balance_by)given;
+	if (given != BALANCE_NONE)
+		return 0;
+	bool *none = hd_arena_alloc(&policy->arena, links, sizeof(*none));
+	if (!none)
+		return -ENOMEM;
+	memset(none, true, links * sizeof(*none));
+	policy->uncounted = none;
+	return 0;
+}
+
 static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
@@ -101,18 +130,18 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 	if (rc)
 		return rc;
-	struct link_costs costs;
+	struct link_costs costs = {.fabric = request->fabric};
 	struct balance_plan plan = {
 	    .request = request,
 	    .policy = &policy,
 	    .passes = (unsigned)hd_options_get(request->options, "passes")->number,
 	    .until_flat = true,
-	    .by = (enum balance_by)hd_options_get(request->options, "balance")->number,
 	    .rebalance = (unsigned)hd_options_get(request->options, "rebalance")->number,
 	    .build = build,
 	    .context = &costs,
 	};
-	rc = hd_go_on_explain(find_costs(request, &policy, &costs), err);
+	rc = find_balance(request, &policy, &plan.by);
+	rc = hd_go_on_explain(rc ? rc : find_costs(request, &policy, &costs), err);
 	plan.paths = rc || costs.cost ? NULL : &costs.paths;
 	if (!rc)
 		rc = balance_route(&plan, out, err);

@@ -22,7 +22,7 @@ struct reproduce_job {
 	struct csv table;
 	json_t *experiments;
 	uint32_t sections; /* written to the page */
-	uint32_t verdicts[3]; /* by enum hd_verdict */
+	uint32_t verdicts[HD_VERDICTS]; /* by enum hd_verdict */
 	bool interrupted;
 };
 
@@ -47,7 +47,8 @@ static const struct usage usage = {
     .count = sizeof(arguments) / sizeof(arguments[0]),
     .notes = "NAME: an experiment, or one of its scenarios: EXPERIMENT/SCENARIO.",
     .statuses = {"all figures are within their tolerances",
-		 "some are outside, or the runs were ended early", "bad input or usage"},
+		 "some are outside or undecided, or the runs were ended early",
+		 "bad input or usage"},
 };
 
 /* ---- one scenario ---- */
@@ -214,9 +215,10 @@ static json_t *all_json(struct reproduce_job *job)
 	json_t *experiments = job->experiments;
 
 	job->experiments = NULL;
-	return json_pack("{s:o, s:I, s:I, s:I, s:b}", "scenarios", experiments, "within",
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:b}", "scenarios", experiments, "within",
 			 (json_int_t)job->verdicts[HD_VERDICT_WITHIN], "outside",
-			 (json_int_t)job->verdicts[HD_VERDICT_OUTSIDE], "open",
+			 (json_int_t)job->verdicts[HD_VERDICT_OUTSIDE], "undecided",
+			 (json_int_t)job->verdicts[HD_VERDICT_UNDECIDED], "open",
 			 (json_int_t)job->verdicts[HD_VERDICT_OPEN], "partial", job->interrupted);
 }
 
@@ -228,9 +230,9 @@ static int finish(struct reproduce_job *job, int rc, struct hd_error *err)
 	if (job->page.stream) {
 		fprintf(job->page.stream,
 			"<p>%" PRIu32 " figures within their tolerances, %" PRIu32
-			" outside, %" PRIu32 " open.</p>\n",
+			" outside, %" PRIu32 " undecided, %" PRIu32 " open.</p>\n",
 			verdicts[HD_VERDICT_WITHIN], verdicts[HD_VERDICT_OUTSIDE],
-			verdicts[HD_VERDICT_OPEN]);
+			verdicts[HD_VERDICT_UNDECIDED], verdicts[HD_VERDICT_OPEN]);
 		html_end(job->page.stream);
 		int closed = output_close(&job->page, rc, err);
 		/* The figures are printed all the same, because the runs may have been long. */
@@ -240,17 +242,17 @@ static int finish(struct reproduce_job *job, int rc, struct hd_error *err)
 		json_decref(job->experiments);
 		return message_fail(err);
 	}
-	int status = verdicts[HD_VERDICT_OUTSIDE] || verdicts[HD_VERDICT_OPEN] || job->interrupted
-			 ? STATUS_FAULTS
-			 : STATUS_CLEAN;
+	bool all = !verdicts[HD_VERDICT_OUTSIDE] && !verdicts[HD_VERDICT_UNDECIDED] &&
+		   !verdicts[HD_VERDICT_OPEN];
+	int status = all && !job->interrupted ? STATUS_CLEAN : STATUS_FAULTS;
 	status = bad ? bad : status;
 	if (job->json)
 		return json_value_print(all_json(job), status);
 	if (!job->csv)
 		printf("\n%" PRIu32 " within their tolerances, %" PRIu32 " outside, %" PRIu32
-		       " open%s\n",
+		       " undecided, %" PRIu32 " open%s\n",
 		       verdicts[HD_VERDICT_WITHIN], verdicts[HD_VERDICT_OUTSIDE],
-		       verdicts[HD_VERDICT_OPEN],
+		       verdicts[HD_VERDICT_UNDECIDED], verdicts[HD_VERDICT_OPEN],
 		       job->interrupted ? "; PARTIAL: the runs were ended early" : "");
 	return status;
 }

@@ -452,14 +452,24 @@ static void others(const struct sim_view *view, FILE *page)
 /* The cells of a row that is not open: the figure, its spread over the seeds, and the difference. */
 static void measured(const struct sim_view *view, const struct hd_expectation *row, FILE *page)
 {
+	char interval[60];
+
 	fprintf(page, "</td><td>%.4g", row->measured);
-	if (view->runs->seed_count > 1)
-		fprintf(page, " (%.4g to %.4g)", row->least, row->greatest);
+	if (row->seeds > 1)
+		fprintf(page, " (%s)", sim_view_interval(row, interval, sizeof(interval)));
 	if (row->seeds < view->runs->seed_count)
 		fprintf(page, ", %" PRIu32 " of %" PRIu32 " seeds", row->seeds,
 			view->runs->seed_count);
-	fprintf(page, "</td><td>%+.1f%%</td>",
-		100 * (row->measured - row->expected) / fabs(row->expected));
+	fputs("</td>", page);
+}
+
+/* The load at which the links are full. */
+static void full(const struct hd_expectation *row, FILE *page)
+{
+	if (row->full > 0)
+		fprintf(page, "<td>%.1f%%</td>", 100 * row->full);
+	else
+		fputs("<td></td>", page);
 }
 
 void sim_html_expectations(const struct sim_view *view, FILE *page)
@@ -470,9 +480,9 @@ void sim_html_expectations(const struct sim_view *view, FILE *page)
 		return;
 	fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Expectations\">"
 	      "<table class=\"points expectations\"><caption>What was expected, and these "
-	      "runs</caption><thead>"
+	      "runs with their interval of 95% confidence</caption><thead>"
 	      "<tr><th scope=\"col\">figure</th><th scope=\"col\">expected</th><th scope=\"col\">"
-	      "here</th><th scope=\"col\">difference</th><th scope=\"col\">tolerance</th>"
+	      "here</th><th scope=\"col\">full at</th><th scope=\"col\">tolerance</th>"
 	      "<th scope=\"col\">verdict</th></tr></thead><tbody>\n",
 	      page);
 	for (uint32_t i = 0; i < view->expectation_count; i++) {
@@ -493,12 +503,15 @@ void sim_html_expectations(const struct sim_view *view, FILE *page)
 		fputc(' ', page);
 		html_text(page, row->unit);
 		if (row->verdict == HD_VERDICT_OPEN)
-			fputs("</td><td>&#8211;</td><td>&#8211;</td>", page);
+			fputs("</td><td>&#8211;</td>", page);
 		else
 			measured(view, row, page);
+		full(row, page);
 		fprintf(page, "<td>%s</td>", sim_view_tolerance(row, text, sizeof(text)));
 		fprintf(page, "<td class=\"%s\">%s</td></tr>\n",
-			row->verdict == HD_VERDICT_WITHIN ? "better" : "worse",
+			row->verdict == HD_VERDICT_WITHIN      ? "better"
+			: row->verdict == HD_VERDICT_UNDECIDED ? ""
+							       : "worse",
 			sim_view_verdict(row->verdict));
 	}
 	fputs("</tbody></table></div>\n", page);

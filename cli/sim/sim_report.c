@@ -424,44 +424,72 @@ void sim_report_print(const struct sim_view *view)
 
 /* ---- expectations ---- */
 
-/* Of `seeds` runs. */
-static void print_expectation(const struct hd_expectation *row, int width, uint32_t seeds)
+#define INTERVAL_SIZE 60
+#define INTERVAL_WIDTH 22
+
+/* Which columns a table of expectations has. */
+struct columns {
+	int name;
+	bool interval, full;
+};
+
+static struct columns columns_of(const struct sim_view *view)
 {
-	char name[200], tolerance[24], expected[24];
-	bool spread = seeds > 1;
+	struct columns columns = {20, view->runs->seed_count > 1, false};
+
+	for (uint32_t i = 0; i < view->expectation_count; i++) {
+		const struct hd_expectation *row = &view->expectations[i];
+		int length = (int)(strlen(row->name) + strlen(row->point) + 2);
+		columns.name = length > columns.name ? length : columns.name;
+		columns.full |= row->full > 0;
+	}
+	return columns;
+}
+
+static void print_full(const struct hd_expectation *row)
+{
+	if (row->full > 0)
+		printf("%6.1f%%  ", 100 * row->full);
+	else
+		printf("%7s  ", "-");
+}
+
+/* Of `seeds` runs. */
+static void print_expectation(const struct hd_expectation *row, const struct columns *columns,
+			      uint32_t seeds)
+{
+	char name[200], tolerance[24], expected[24], interval[INTERVAL_SIZE];
+	bool open = row->verdict == HD_VERDICT_OPEN;
 
 	snprintf(name, sizeof(name), "%s%s%s", row->name, *row->point ? ", " : "", row->point);
 	sim_view_tolerance(row, tolerance, sizeof(tolerance));
-	printf("%-*s %10s", width, name, sim_view_expected(row, expected, sizeof(expected)));
-	if (row->verdict == HD_VERDICT_OPEN) {
-		printf(" %10s %*s%10s %10s  open\n", "-", spread ? 22 : 0, "", "-", tolerance);
-		return;
-	}
-	printf(" %10.4g ", row->measured);
-	if (spread)
-		printf("%10.4g %10.4g ", row->least, row->greatest);
-	printf("%+9.1f%% %10s  %s%s", 100 * (row->measured - row->expected) / fabs(row->expected),
-	       tolerance, sim_view_verdict(row->verdict), row->partial ? " (partial)" : "");
-	if (row->seeds < seeds)
+	printf("%-*s %10s", columns->name, name,
+	       sim_view_expected(row, expected, sizeof(expected)));
+	if (open)
+		printf(" %10s ", "-");
+	else
+		printf(" %10.4g ", row->measured);
+	if (columns->interval)
+		printf("%*s ", INTERVAL_WIDTH, sim_view_interval(row, interval, sizeof(interval)));
+	printf("%9s  ", tolerance);
+	if (columns->full)
+		print_full(row);
+	printf("%s%s", sim_view_verdict(row->verdict), row->partial ? " (partial)" : "");
+	if (!open && row->seeds < seeds)
 		printf(" (%" PRIu32 " of %" PRIu32 " seeds)", row->seeds, seeds);
 	putchar('\n');
 }
 
 void sim_report_expectations(const struct sim_view *view)
 {
-	int width = 20;
+	const struct columns columns = columns_of(view);
 
-	for (uint32_t i = 0; i < view->expectation_count; i++) {
-		const struct hd_expectation *row = &view->expectations[i];
-		int length = (int)(strlen(row->name) + strlen(row->point) + 2);
-		width = length > width ? length : width;
-	}
-	printf("%-*s %10s %10s ", width, "figure", "expected", "here");
-	if (view->runs->seed_count > 1)
-		printf("%10s %10s ", "least", "greatest");
-	printf("%10s %10s  verdict\n", "difference", "tolerance");
+	printf("%-*s %10s %10s ", columns.name, "figure", "expected", "here");
+	if (columns.interval)
+		printf("%*s ", INTERVAL_WIDTH, "95% interval");
+	printf("%9s  %sverdict\n", "tolerance", columns.full ? "full at  " : "");
 	for (uint32_t i = 0; i < view->expectation_count; i++)
-		print_expectation(&view->expectations[i], width, view->runs->seed_count);
+		print_expectation(&view->expectations[i], &columns, view->runs->seed_count);
 }
 
 /* ---- CSV ---- */
@@ -539,8 +567,12 @@ static json_t *expectation_json(const struct hd_expectation *row)
 	    "source", json_value_text(row->source), "verdict",
 	    json_value_text(sim_view_verdict(row->verdict)));
 
+	if (row->full > 0)
+		value = json_value_set(value, "full", json_real(row->full));
 	if (row->verdict == HD_VERDICT_OPEN)
 		return value;
+	value = json_value_set(value, "low", json_real(row->low));
+	value = json_value_set(value, "high", json_real(row->high));
 	value = json_value_set(value, "seeds", json_integer((json_int_t)row->seeds));
 	value = json_value_set(value, "measured", json_real(row->measured));
 	value = json_value_set(value, "least", json_real(row->least));

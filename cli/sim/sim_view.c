@@ -598,7 +598,7 @@ bool sim_view_deadlocked(const struct sim_view *view, uint32_t point)
 
 const char *sim_view_verdict(enum hd_verdict verdict)
 {
-	static const char *const names[] = {"within", "outside", "open"};
+	static const char *const names[] = {"within", "outside", "undecided", "open"};
 
 	return names[verdict];
 }
@@ -610,6 +610,14 @@ const char *sim_view_expected(const struct hd_expectation *row, char *buffer, si
 		 : row->judge == HD_JUDGE_ABOVE ? "> "
 						: "",
 		 row->expected);
+	return buffer;
+}
+
+const char *sim_view_interval(const struct hd_expectation *row, char *buffer, size_t size)
+{
+	snprintf(buffer, size, "-");
+	if (row->verdict != HD_VERDICT_OPEN && row->seeds > 1)
+		snprintf(buffer, size, "%.4g to %.4g", row->low, row->high);
 	return buffer;
 }
 

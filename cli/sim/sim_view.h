@@ -80,6 +80,8 @@ const char *sim_view_verdict(enum hd_verdict verdict);
 
 /* "0.667", "< 1", and "3%", "sign", "". Return buffer. */
 const char *sim_view_expected(const struct hd_expectation *row, char *buffer, size_t size);
+/* "0.1 to 0.2": the interval of confidence; "-" with one seed. */
+const char *sim_view_interval(const struct hd_expectation *row, char *buffer, size_t size);
 const char *sim_view_tolerance(const struct hd_expectation *row, char *buffer, size_t size);
 
 /* Whether any expectation is not met. */

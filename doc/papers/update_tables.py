@@ -11,14 +11,18 @@ says what makes it:
     <!-- run: reproduce --quick ar-fairness -->         what `heddle` prints
     <!-- vary: SCENARIO; KEY; VALUE | VALUE...;         figures with other values of a key
          NAME, POINT | NAME, POINT... -->
+    <!-- figures: SCENARIO...; NAME := OPTIONS ||       all figures of complete runs, and which of
+         NAME := OPTIONS ... -->                        these changes each of them depends on
     <!-- end -->
 
 With `SCENARIO --quick` the runs are the short ones; other options may follow it. Columns of `vary`
 are values of one key, and rows are expectations. (=) marks the value that the scenario has: its
-column is the scenario as it is. With more than one seed, cells also have the least and the greatest
-value of the seeds. Values that are lists have || between them, and may have a short name:
-`NAME := VALUE || NAME := VALUE`. Figures depend on scenarios and seeds alone, not on the machine.
+column is the scenario as it is. With more than one seed, cells also have the interval of 95% confidence. Values that are lists have || between them, and may have a short name:
+`NAME := VALUE || NAME := VALUE`. `figures` takes the figures of complete runs from sim/scenarios and verdicts other than
+`within` from tests/integration/reproduce_misses.txt. It makes short runs with each change: a figure depends on those that
+move it by more than a tenth. Figures depend on scenarios and seeds alone, not on the machine.
 """
+import csv
 import json
 import os
 import pathlib
@@ -31,7 +35,8 @@ import textwrap
 HERE = pathlib.Path(__file__).resolve().parent
 SCENARIOS = HERE.parents[1] / "sim" / "scenarios"
 WIDTH = 120
-BLOCK = re.compile(r"<!-- (run|vary): (.*?) -->\n.*?<!-- end -->", re.S)
+MISSES = HERE.parents[1] / "tests" / "integration" / "reproduce_misses.txt"
+BLOCK = re.compile(r"<!-- (run|vary|figures): (.*?) -->\n(.*?)<!-- end -->", re.S)
 OUTSIDE = 1  # the exit status of `heddle reproduce` if figures are outside their tolerances
 
 
@@ -79,11 +84,31 @@ class Tables:
                                  for row in scenario["expectations"]}
         return self.found[words]
 
+    def figures(self, text):
+        scenarios, changes = (part.strip() for part in (text + ";").split(";")[:2])
+        changes = [tuple(map(str.strip, change.split(":="))) for change in changes.split("||") if change.strip()]
+        lines = []
+        for scenario in scenarios.split():
+            base = self.expectations("--quick", scenario) if changes else {}
+            complete, verdicts = stored(scenario), misses(scenario)
+            varied = {name: self.expectations("--quick", scenario, *shlex.split(options))
+                      for name, options in changes}
+            full = any(row["full"] != "-" for row in complete.values())
+            lines += ["", f"`{scenario}`:", "", "| figure | paper | ours |" + " full at |" * full + " verdict |"
+                      + " depends on |" * bool(changes), "|---|---|---|---|" + "---|" * full + "---|" * bool(changes)]
+            for name, row in complete.items():
+                needs = [change for change, found in varied.items()
+                         if name in base and moved(base[name], found.get(name))]
+                depends = ", ".join(needs) or ("none of them" if name in base else "not tried")
+                lines.append(f"| {name} | {row['paper']} | {row['ours']} |" + f" {row['full']} |" * full +
+                             f" {verdicts.get(name, 'within')} |" + f" {depends} |" * bool(changes))
+        return "\n".join(lines[1:] + [""])
+
     def replacement(self, match):
-        kind, what = match.groups()
+        kind, what, _ = match.groups()
         what = " ".join(what.split())
         print(f"  {kind}: {what}", file=sys.stderr, flush=True)
-        table = self.printed(what) if kind == "run" else self.varied(what)
+        table = {"run": self.printed, "vary": self.varied, "figures": self.figures}[kind](what)
         return f"{match.group(0).split('-->')[0]}-->\n{table}\n<!-- end -->"
 
 
@@ -92,9 +117,32 @@ def cell(found, column):
     if row.get("measured") is None:
         return "-"
     text = f"{row['measured']:.4g}"
-    if row["least"] != row["greatest"]:
-        text += f" [{row['least']:.3g} to {row['greatest']:.3g}]"
-    return text + ("" if row["verdict"] == "within" else " (outside)")
+    if row["low"] != row["high"]:
+        text += f" [{row['low']:.3g} to {row['high']:.3g}]"
+    return text + (" (outside)" if row["verdict"] == "outside" else "")
+
+
+def stored(scenario):
+    """{"NAME, POINT": what the complete runs have found}"""
+    experiment = SCENARIOS / scenario.split("/")[0]
+    with open(experiment / "figures.csv") as file:
+        rows = [row for row in csv.DictReader(file) if row["runs"] == "complete" and row["scenario"] == scenario]
+    return {", ".join(filter(None, (row["figure"], row["point"]))): {
+        "paper": row["paper"], "full": row["full"] or "-",
+        "ours": f"{float(row['value']):.4g}" + (f" [{float(row['low']):.3g} to {float(row['high']):.3g}]"
+                                                if row["low"] != row["high"] else "")} for row in rows}
+
+
+def misses(scenario):
+    """{"NAME, POINT": verdict}"""
+    heads = [line.split(": ", 3) for line in MISSES.read_text().split("\n") if line[:1] not in ("", " ", "#")]
+    return {", ".join(filter(None, head[2:])): head[0] for head in heads if head[1] == scenario}
+
+
+def moved(before, now):
+    if now is None or now.get("measured") is None or before.get("measured") is None:
+        return True
+    return abs(now["measured"] - before["measured"]) > 0.1 * abs(before["measured"])
 
 
 def wanted(found, column):

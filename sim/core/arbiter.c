@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_switches.h"
 
-enum { HIGH, LOW };
+enum { HIGH, LOW, BOTH };
 
 #define NO_LIMIT 255u
 #define LIMIT_UNIT 4096u
 #define WEIGHT_UNIT 64u
 
-static const struct hd_sim_arbitration_entry *table_of(const struct hd_sim *sim, uint32_t table,
-						       uint32_t *count)
+static uint32_t count_of(const struct hd_sim *sim, uint32_t table)
 {
 	const struct hd_sim_arbitration *tables = &sim->settings.arbitration;
 
-	*count = table == HIGH ? tables->high_count : tables->low_count;
-	return table == HIGH ? tables->high : tables->low;
+	return (table == LOW ? 0 : tables->high_count) + (table == HIGH ? 0 : tables->low_count);
+}
+
+static const struct hd_sim_arbitration_entry *entry_of(const struct hd_sim *sim, uint32_t table,
+						       uint32_t number)
+{
+	const struct hd_sim_arbitration *tables = &sim->settings.arbitration;
+
+	if (table == LOW)
+		return &tables->low[number];
+	return number < tables->high_count ? &tables->high[number]
+					   : &tables->low[number - tables->high_count];
 }
 
 void arbiter_reset(const struct hd_sim *sim, struct sim_arbiter *arbiter)
 {
 	*arbiter = (struct sim_arbiter){0};
-	for (uint32_t table = HIGH; table <= LOW; table++) {
-		uint32_t count;
-		const struct hd_sim_arbitration_entry *entries = table_of(sim, table, &count);
-		arbiter->weight[table] = count ? entries[0].weight : 0;
-	}
+	for (uint32_t table = HIGH; table <= BOTH; table++)
+		arbiter->weight[table] = count_of(sim, table) ? entry_of(sim, table, 0)->weight : 0;
 }
 
 /* The lanes take turns. */
@@ -38,16 +44,16 @@ static uint32_t in_turn(uint32_t able, uint32_t last)
 static uint32_t from_table(const struct hd_sim *sim, struct sim_arbiter *arbiter, uint32_t table,
 			   uint32_t able)
 {
-	uint32_t count;
-	const struct hd_sim_arbitration_entry *entries = table_of(sim, table, &count);
+	uint32_t count = count_of(sim, table);
 
 	/* the present entry, all others, and the present one with its weight renewed */
 	for (uint32_t i = 0; i <= count && count; i++) {
 		uint8_t *entry = &arbiter->entry[table];
-		if (arbiter->weight[table] > 0 && able >> entries[*entry].lane & 1)
-			return entries[*entry].lane;
+		uint8_t lane = entry_of(sim, table, *entry)->lane;
+		if (arbiter->weight[table] > 0 && able >> lane & 1)
+			return lane;
 		*entry = (uint8_t)((*entry + 1u) % count);
-		arbiter->weight[table] = entries[*entry].weight;
+		arbiter->weight[table] = entry_of(sim, table, *entry)->weight;
 	}
 	return HD_NONE;
 }
@@ -66,10 +72,32 @@ static void charge(struct sim_arbiter *arbiter, uint32_t table, uint32_t bytes)
 	arbiter->high_bytes = table == HIGH ? arbiter->high_bytes + bytes : 0;
 }
 
+/* The lane by both tables, and the table that it is from; HD_NONE: none of them has it. */
+static uint32_t by_priority(const struct hd_sim *sim, struct sim_arbiter *arbiter, uint32_t able,
+			    uint32_t *table)
+{
+	uint32_t lane = HD_NONE;
+
+	*table = HIGH;
+	if (!high_exhausted(sim, arbiter))
+		lane = from_table(sim, arbiter, HIGH, able);
+	if (lane == HD_NONE) {
+		*table = LOW;
+		lane = from_table(sim, arbiter, LOW, able);
+	}
+	if (lane == HD_NONE) {
+		*table = HIGH;
+		arbiter->high_bytes = 0;
+		lane = from_table(sim, arbiter, HIGH, able);
+	}
+	return lane;
+}
+
 uint32_t arbiter_choose(struct hd_sim *sim, uint32_t port, uint32_t able,
 			const struct arbiter_offer *offers)
 {
-	uint32_t management = sim->lanes - 1, lane = HD_NONE, table = HIGH;
+	bool one = sim->settings.arbitration.hosts_alone && sim->ports[port].kind != SIM_HOST;
+	uint32_t management = sim->lanes - 1, lane, table = BOTH;
 	struct sim_arbiter *arbiter;
 
 	if (able >> management & 1 && !sim->ports[port].inside)
@@ -77,17 +105,7 @@ uint32_t arbiter_choose(struct hd_sim *sim, uint32_t port, uint32_t able,
 	if (!sim->arbiters || sim->ports[port].inside)
 		return in_turn(able, sim->ports[port].last_lane);
 	arbiter = &sim->arbiters[port];
-	if (!high_exhausted(sim, arbiter))
-		lane = from_table(sim, arbiter, HIGH, able);
-	if (lane == HD_NONE) {
-		table = LOW;
-		lane = from_table(sim, arbiter, LOW, able);
-	}
-	if (lane == HD_NONE) {
-		table = HIGH;
-		arbiter->high_bytes = 0;
-		lane = from_table(sim, arbiter, HIGH, able);
-	}
+	lane = one ? from_table(sim, arbiter, BOTH, able) : by_priority(sim, arbiter, able, &table);
 	if (lane == HD_NONE)
 		return in_turn(able, sim->ports[port].last_lane);
 	charge(arbiter, table, offers[lane].bytes);

@@ -128,7 +128,8 @@ struct sim_packet {
 	uint32_t at; /* port where it is, or to which it is on its way */
 	uint32_t out; /* port by which it leaves; HD_NONE: `copies` says */
 	uint32_t copies; /* at a switch, multicast: the ports by which it leaves; else HD_NONE */
-	uint16_t dlid, slid;
+	uint16_t dlid;
+	uint16_t slid; /* with HD_SIM_PATH_BITS_KEPT: which bits of the LID offset are decided */
 	uint8_t lane_in, lane_out; /* of the buffer where it is, and of the next */
 	uint8_t sl, flags;
 };
@@ -174,8 +175,9 @@ struct sim_origin {
 
 struct sim_arbiter {
 	uint64_t high_bytes; /* of the high table since the last low packet */
-	int32_t weight[2]; /* left of the present entries, in units of 64 bytes */
-	uint8_t entry[2];
+	int32_t weight
+	    [3]; /* left of the present entries, in units of 64 bytes; of both tables as one, too */
+	uint8_t entry[3];
 };
 
 /* A multicast group. */
@@ -246,6 +248,8 @@ struct hd_sim {
 	struct sim_queue *queues;
 	uint64_t *lifetimes; /* [queue_count] when SIM_LIFETIME will come; NULL: no lifetimes */
 	struct sim_count *counted; /* [port_count] */
+	uint64_t
+	    *lane_chosen; /* [port_count * lanes] packets that took the lane; NULL: not counted */
 	struct hd_sim_link **link; /* [port_count] */
 	struct sim_arbiter *arbiters; /* [port_count], NULL without tables */
 	struct sim_host *hosts; /* [endpoint_count] */

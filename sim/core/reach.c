@@ -14,6 +14,8 @@ struct reach {
 	const struct sim_message *message;
 	uint8_t *known; /* [port_count * lanes], of adaptive paths alone */
 	struct hd_error *err;
+	hd_sim_visit visit; /* NULL: nobody wants to know */
+	void *context;
 };
 
 static const char *name_of(const struct hd_sim *sim, const struct sim_packet *packet)
@@ -34,6 +36,14 @@ static void move_on(const struct hd_sim *sim, struct sim_packet *packet, uint32_
 {
 	packet->at = sim->ports[out].peer;
 	packet->lane_in = lane;
+}
+
+static void tell(const struct reach *reach, uint32_t out)
+{
+	const struct sim_origin *origin = &reach->sim->origins[out];
+
+	if (reach->visit)
+		reach->visit(reach->context, origin->subnet, origin->port);
 }
 
 static bool has_arrived(const struct reach *reach, const struct sim_packet *packet)
@@ -72,6 +82,7 @@ static int one_hop(const struct reach *reach, struct sim_packet *packet)
 	if (sim->ports[packet->at].kind == SIM_ROUTER) {
 		if (!address_relay(sim, reach->message, packet))
 			return fail(reach, packet, "the router does not know where to send it");
+		tell(reach, packet->out);
 		move_on(sim, packet, packet->out, packet->lane_out);
 		return 0;
 	}
@@ -80,6 +91,7 @@ static int one_hop(const struct reach *reach, struct sim_packet *packet)
 		return fail(reach, packet, reason(sim, packet));
 	out = sim->nodes[sim->ports[packet->at].node].first_port +
 	      hd_port_set_next(&allowed.ports, 0);
+	tell(reach, out);
 	move_on(sim, packet, out, choice_lane(sim, packet, out));
 	return 0;
 }
@@ -129,7 +141,7 @@ static int follow_all(const struct reach *reach, struct sim_packet packet)
 	if (has_arrived(reach, &packet) || *known == DONE)
 		return 0;
 	if (*known == OPEN)
-		return packet.flags >> SIM_ROUTING_SHIFT == HD_SIM_PATH_BITS
+		return packet.flags >> SIM_ROUTING_SHIFT >= HD_SIM_PATH_BITS
 			   ? 0
 			   : fail(reach, &packet, "the entries form a loop");
 	*known = OPEN;
@@ -217,32 +229,56 @@ static int follow(struct reach *reach, const struct sim_packet *packet)
 	return rc;
 }
 
-int hd_sim_check_message(const struct hd_sim *sim, const struct hd_sim_message *message,
-			 struct hd_error *err)
+/* The first packet of a message where its host sends it; *made is the message. Errors: those of
+ * hd_sim_check_message(). */
+static int begin(const struct hd_sim *sim, const struct hd_sim_message *message,
+		 struct sim_message *made, struct sim_packet *packet, struct hd_error *err)
 {
-	struct sim_message made = {.what = *message};
-	struct reach reach = {.sim = sim, .message = &made, .err = err};
-	uint32_t host_port;
-
+	*made = (struct sim_message){.what = *message};
 	if (!source_fits(sim, message))
 		return hd_error_set(err, -EINVAL,
 				    "a message has a source, size, class or flow that the "
 				    "simulation does not have");
-	if (!address_message(sim, &made))
+	if (!address_message(sim, made))
 		return hd_error_set(err, -EHOSTUNREACH,
 				    "endpoint %u has no LID or lane for messages to endpoint %u",
 				    message->source, message->destination);
-	if (message->source == message->destination)
-		return 0;
-	host_port = sim->hosts[message->source].port;
-	struct sim_packet packet = {.at = sim->ports[host_port].peer,
-				    .out = HD_NONE,
-				    .copies = HD_NONE,
-				    .dlid = made.dlid,
-				    .slid = made.slid,
-				    .lane_in = made.lane,
-				    .lane_out = made.lane,
-				    .sl = made.sl,
-				    .flags = (uint8_t)(message->routing << SIM_ROUTING_SHIFT)};
-	return follow(&reach, &packet);
+	*packet = (struct sim_packet){.at = sim->ports[sim->hosts[message->source].port].peer,
+				      .out = HD_NONE,
+				      .copies = HD_NONE,
+				      .dlid = made->dlid,
+				      .slid = address_of_source(made),
+				      .lane_in = made->lane,
+				      .lane_out = made->lane,
+				      .sl = made->sl,
+				      .flags = (uint8_t)(message->routing << SIM_ROUTING_SHIFT)};
+	return 0;
+}
+
+int hd_sim_check_message(const struct hd_sim *sim, const struct hd_sim_message *message,
+			 struct hd_error *err)
+{
+	struct sim_message made;
+	struct sim_packet packet;
+	struct reach reach = {.sim = sim, .message = &made, .err = err};
+	int rc = begin(sim, message, &made, &packet, err);
+
+	return rc || message->source == message->destination ? rc : follow(&reach, &packet);
+}
+
+int hd_sim_follow(const struct hd_sim *sim, const struct hd_sim_message *message,
+		  hd_sim_visit visit, void *context, struct hd_error *err)
+{
+	struct sim_message made;
+	struct sim_packet packet;
+	struct reach reach = {
+	    .sim = sim, .message = &made, .err = err, .visit = visit, .context = context};
+	int rc = begin(sim, message, &made, &packet, err);
+
+	if (rc || message->source == message->destination)
+		return rc;
+	if (message->routing != HD_SIM_DETERMINISTIC || message->destination == HD_NONE)
+		return hd_error_set(err, -EINVAL, "such a message has more than one path");
+	tell(&reach, sim->hosts[message->source].port);
+	return follow_one(&reach, packet);
 }

@@ -24,6 +24,12 @@ static uint64_t load_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 	return sim->ports[port].inside ? load + held_behind(sim, sim_cable(sim, port), lane) : load;
 }
 
+/* Bytes of a grade of load. */
+static uint64_t grade_of(const struct hd_sim *sim, const struct sim_lane *lane)
+{
+	return sim->settings.load_grade ? sim->settings.load_grade : lane->capacity;
+}
+
 /* The selection takes the port with the least; of equal ones the next in turn. */
 static uint64_t cost_of(struct hd_sim *sim, const struct sim_packet *packet, uint32_t port)
 {
@@ -34,6 +40,10 @@ static uint64_t cost_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 		return load_of(sim, packet, port);
 	case HD_SIM_LEAST_USED:
 		return sim->counted[port].chosen;
+	case HD_SIM_LEAST_USED_LANE:
+		return sim->lane_chosen[port * sim->lanes + lane];
+	case HD_SIM_LOAD_GRADES:
+		return load_of(sim, packet, port) / grade_of(sim, sim_lane(sim, port, lane));
 	case HD_SIM_MOST_CREDITS:
 		port = sim_cable(sim, port);
 		return (uint64_t)INT64_MAX -
@@ -106,6 +116,15 @@ static uint32_t keep_or_select(struct hd_sim *sim, const struct sim_packet *pack
 	return paused->port;
 }
 
+/* A packet takes an output, or (count is UINT64_MAX) leaves it to take another one. */
+static void count_use(struct hd_sim *sim, const struct sim_packet *packet, uint64_t count)
+{
+	if (sim->settings.selection == HD_SIM_LEAST_USED)
+		sim->counted[packet->out].chosen += count;
+	else if (sim->lane_chosen)
+		sim->lane_chosen[packet->out * sim->lanes + packet->lane_out] += count;
+}
+
 bool selection_take(struct hd_sim *sim, struct sim_packet *packet)
 {
 	const struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
@@ -127,8 +146,9 @@ bool selection_take(struct hd_sim *sim, struct sim_packet *packet)
 	}
 	packet->out = node->first_exit + number;
 	packet->lane_out = choice_lane(sim, packet, packet->out);
-	if (sim->settings.selection == HD_SIM_LEAST_USED)
-		sim->counted[packet->out].chosen++;
+	if (packet->flags >> SIM_ROUTING_SHIFT == HD_SIM_PATH_BITS_KEPT)
+		choice_keep_bits(sim, packet, number);
+	count_use(sim, packet, 1);
 	return true;
 }
 
@@ -136,10 +156,11 @@ bool selection_take(struct hd_sim *sim, struct sim_packet *packet)
 
 bool selection_may_change(const struct hd_sim *sim, const struct sim_packet *packet)
 {
+	const uint32_t routing = packet->flags >> SIM_ROUTING_SHIFT;
 	const struct sim_port *in = &sim->ports[packet->at];
 
-	return sim->settings.choice == HD_SIM_WHILE_WAITING && packet->out != HD_NONE &&
-	       packet->flags >> SIM_ROUTING_SHIFT && in->kind == SIM_SWITCH && !in->inside;
+	return sim->settings.choice == HD_SIM_WHILE_WAITING && packet->out != HD_NONE && routing &&
+	       routing != HD_SIM_PATH_BITS_KEPT && in->kind == SIM_SWITCH && !in->inside;
 }
 
 static bool has_credits(struct hd_sim *sim, const struct sim_packet *packet, uint32_t out)
@@ -170,12 +191,10 @@ static void change(struct hd_sim *sim, uint32_t queue, uint32_t out)
 
 	outputs_withdraw(sim, queue);
 	sim->ports[packet->out].waiting -= packet->bytes;
-	if (sim->settings.selection == HD_SIM_LEAST_USED) {
-		sim->counted[packet->out].chosen--;
-		sim->counted[out].chosen++;
-	}
+	count_use(sim, packet, UINT64_MAX);
 	packet->out = out;
 	packet->lane_out = choice_lane(sim, packet, out);
+	count_use(sim, packet, 1);
 	packet->ready = outputs_ready_time(sim, packet, out);
 	sim->ports[out].waiting += packet->bytes;
 	if (packet->ready > sim->now) {

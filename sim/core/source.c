@@ -52,7 +52,7 @@ static void fill(struct hd_sim *sim, uint32_t packet, uint32_t index)
 	    .out = HD_NONE,
 	    .copies = HD_NONE,
 	    .dlid = message->dlid,
-	    .slid = message->slid,
+	    .slid = address_of_source(message),
 	    .lane_in = message->lane,
 	    .lane_out = message->lane,
 	    .sl = message->sl,

@@ -174,6 +174,8 @@ static int allocate(struct hd_sim *sim)
 	sim->flow_bytes = hd_arena_alloc(arena, sim->settings.flow_count, sizeof(uint64_t));
 	if (sim->settings.arbitration.high_count || sim->settings.arbitration.low_count)
 		sim->arbiters = hd_arena_alloc(arena, sim->port_count, sizeof(struct sim_arbiter));
+	if (sim->settings.selection == HD_SIM_LEAST_USED_LANE)
+		sim->lane_chosen = hd_arena_alloc(arena, lanes, sizeof(*sim->lane_chosen));
 	return hd_arena_check(arena);
 }
 

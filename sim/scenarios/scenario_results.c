@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The figures of a point over its seeds, and whether they are what papers say. */
+#include "scenario_interval.h"
+#include "scenario_load.h"
 #include "scenario_number.h"
 #include "scenario_runs.h"
 
@@ -104,21 +106,50 @@ static bool value_of(const struct scenario_runs *runs, struct hd_record *const *
 	return true;
 }
 
-static bool meets(const struct scenario_expect *expect, const struct hd_expectation *row)
+/* The values that are as expected: between these bounds. */
+static struct scenario_interval wanted(const struct scenario_expect *expect, double expected)
 {
 	double neutral = *expect->relative_to ? 1 : 0;
+	double room = expect->tolerance * fabs(expected);
+	enum hd_judge judge = expect->judge;
 
-	switch (expect->judge) {
-	case HD_JUDGE_SIGN:
-		return (row->measured < neutral) == (row->expected < neutral);
-	case HD_JUDGE_BELOW:
-		return row->measured < row->expected;
-	case HD_JUDGE_ABOVE:
-		return row->measured > row->expected;
-	case HD_JUDGE_WITHIN:
-		break;
+	if (judge == HD_JUDGE_SIGN) {
+		judge = expected < neutral ? HD_JUDGE_BELOW : HD_JUDGE_ABOVE;
+		expected = neutral;
 	}
-	return fabs(row->measured - row->expected) <= expect->tolerance * fabs(row->expected);
+	if (judge == HD_JUDGE_BELOW)
+		return (struct scenario_interval){-INFINITY, nextafter(expected, -INFINITY)};
+	if (judge == HD_JUDGE_ABOVE)
+		return (struct scenario_interval){nextafter(expected, INFINITY), INFINITY};
+	return (struct scenario_interval){expected - room, expected + room};
+}
+
+static enum hd_verdict verdict_of(const struct scenario_runs *runs,
+				  const struct scenario_expect *expect,
+				  const struct hd_expectation *row)
+{
+	const struct scenario_interval fine = wanted(expect, row->expected);
+
+	if (row->seeds == 1 && !runs->ready[0].run.exact)
+		return HD_VERDICT_UNDECIDED;
+	if (row->low >= fine.low && row->high <= fine.high)
+		return HD_VERDICT_WITHIN;
+	return row->high < fine.low || row->low > fine.high ? HD_VERDICT_OUTSIDE
+							    : HD_VERDICT_UNDECIDED;
+}
+
+/* The figure of a seed, relative or scaled; false: it has none. */
+static bool take(const struct scenario_runs *runs, struct hd_record *const *records,
+		 const struct scenario_expect *expect, uint32_t point, uint32_t reference,
+		 uint32_t seed, struct hd_expectation *row, double *value)
+{
+	double divisor;
+
+	if (!value_of(runs, records, point, seed, expect->figure, value, &row->partial) ||
+	    !value_of(runs, records, reference, seed, expect->figure, &divisor, &row->partial))
+		return false;
+	*value = *expect->relative_to ? *value / divisor : *value * expect->scale;
+	return isfinite(*value);
 }
 
 static void measure(const struct scenario_runs *runs, struct hd_record *const *records,
@@ -127,28 +158,37 @@ static void measure(const struct scenario_runs *runs, struct hd_record *const *r
 {
 	uint32_t reference =
 	    *expect->relative_to ? find_reference(runs, point, expect->relative_to) : point;
-	double sum = 0, value, divisor;
+	struct hd_scenario_figure spread = {.count = 0};
+	double squares = 0, value;
 
-	for (uint32_t seed = 0; reference != UINT32_MAX && seed < runs->shown.seed_count; seed++) {
-		if (!value_of(runs, records, point, seed, expect->figure, &value, &row->partial) ||
-		    !value_of(runs, records, reference, seed, expect->figure, &divisor,
-			      &row->partial))
-			continue;
-		value = *expect->relative_to ? value / divisor : value * expect->scale;
-		if (!isfinite(value))
-			continue;
-		row->least = row->seeds ? fmin(row->least, value) : value;
-		row->greatest = row->seeds ? fmax(row->greatest, value) : value;
-		sum += value;
-		row->seeds++;
-	}
+	for (uint32_t seed = 0; reference != UINT32_MAX && seed < runs->shown.seed_count; seed++)
+		if (take(runs, records, expect, point, reference, seed, row, &value))
+			add(&spread, value, &squares);
+	row->seeds = spread.count;
 	row->verdict = HD_VERDICT_OPEN;
 	if (!row->seeds)
 		return;
+	row->least = spread.least;
+	row->greatest = spread.greatest;
 	row->measured = expect->statistic == HD_STATISTIC_LEAST	     ? row->least
 			: expect->statistic == HD_STATISTIC_GREATEST ? row->greatest
-								     : sum / row->seeds;
-	row->verdict = meets(expect, row) ? HD_VERDICT_WITHIN : HD_VERDICT_OUTSIDE;
+								     : spread.mean;
+	double deviation = row->seeds > 1 ? sqrt(squares / (row->seeds - 1)) : 0;
+	double half = scenario_interval_half(expect->statistic, row->seeds, deviation);
+	row->low = row->measured - half;
+	row->high = row->measured + half;
+	row->verdict = verdict_of(runs, expect, row);
+}
+
+/* The load at which the point is full; 0: not known. */
+static double full_at(const struct scenario_runs *runs, struct hd_record *const *records,
+		      uint32_t point)
+{
+	const struct hd_record *record = records[point * runs->shown.seed_count];
+	const struct hd_record_item *item =
+	    record ? hd_record_find(record, SCENARIO_LOAD_FULL) : NULL;
+
+	return item && item->count == 1 ? item->values[0] : 0;
 }
 
 int hd_scenario_judge(const struct hd_scenario_runs *shown, struct hd_record *const *records,
@@ -182,7 +222,8 @@ int hd_scenario_judge(const struct hd_scenario_runs *shown, struct hd_record *co
 						       .relative_to = expect->relative_to,
 						       .statistic = expect->statistic,
 						       .judge = expect->judge,
-						       .tolerance = expect->tolerance};
+						       .tolerance = expect->tolerance,
+						       .full = full_at(runs, records, point)};
 			scenario_number(value, &row->expected, NULL);
 			measure(runs, records, expect, point, row);
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "scenario_runs.h"
 #include "scenario_ebb.h"
+#include "scenario_load.h"
 #include "scenario_number.h"
 #include "scenario_simulation.h"
 
@@ -458,6 +459,8 @@ static int simulate(const struct scenario_point *point, uint64_t seed, bool list
 	if (!point->traffic_count)
 		return 0;
 	int rc = scenario_simulation_open(&simulation, point, seed, err);
+	if (!rc && lists)
+		scenario_load_record(&simulation, record);
 	if (!rc)
 		rc = scenario_simulation_run(&simulation, asking->run, asking->watch, err);
 	if (!rc)

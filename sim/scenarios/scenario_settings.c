@@ -61,8 +61,11 @@ const struct hd_option scenario_model_keys[] = {
     NUMBER("crossbar_speed", "1", 1, 16,
 	   "crossbar: rate of its lines, in times of the fastest cable's"),
     CHOICE("queueing", "fifo", "fifo|voq", "one queue in a buffer, or one for each output port"),
-    CHOICE("selection", "round-robin", "round-robin|least-loaded|least-used|most-credits|conga",
+    CHOICE("selection", "round-robin",
+	   "round-robin|least-loaded|least-used|most-credits|conga|load-grades|least-used-lane",
 	   "how a switch chooses among several ports"),
+    SIZE("load_grade", "0",
+	 "selection = load-grades: load of a grade; 0: that of the next input's buffer"),
     CHOICE("choice", "once", "once|while-waiting",
 	   "when a switch chooses the port of a packet; while-waiting: again while that port has "
 	   "no credits"),
@@ -72,6 +75,8 @@ const struct hd_option scenario_model_keys[] = {
     TEXT("arbitration_high", "", "VL:WEIGHT,... of high priority"),
     TEXT("arbitration_low", "", "VL:WEIGHT,... of low priority; both empty: lanes take turns"),
     NUMBER("high_limit", "0", 0, 255, "4096 bytes of high priority before a low packet"),
+    CHOICE("priority", "everywhere", "everywhere|hosts",
+	   "where the lanes of arbitration_high go first; hosts: in switches both tables are one"),
     FLAG("sl_is_vl", "no", "SL n takes lane n; else the tables say which"),
     TIME("ageing_time", "30 us", "without a packet, before a Bounded entry may change its port"),
     TIME("flowlet_gap", "500 us", "Conga: without a packet, before a flow may change its path"),
@@ -90,6 +95,7 @@ const struct hd_option scenario_run_keys[] = {
     TIME("warm_up", "0", "nothing before this time counts"),
     TIME("bin", "0", "of the throughput over time; 0: no series"),
     TEXT("seeds", "1", "how many seeds, or a list of them: 3, 5, 9"),
+    FLAG("exact", "no", "runs draw nothing at random: one seed decides"),
 };
 const unsigned scenario_run_key_count = sizeof(scenario_run_keys) / sizeof(scenario_run_keys[0]);
 
@@ -154,6 +160,7 @@ static int read_arbitration(const struct hd_options *options, struct hd_sim_arbi
 	int rc = arbitration(hd_options_get(options, "arbitration_high")->text, out->high,
 			     &out->high_count, err);
 
+	out->hosts_alone = number_of(options, "priority");
 	out->high_limit = (uint8_t)number_of(options, "high_limit");
 	return rc ? rc
 		  : arbitration(hd_options_get(options, "arbitration_low")->text, out->low,
@@ -179,6 +186,7 @@ static int read_model(const struct hd_options *options, struct hd_sim_settings *
 	out->crossbar_speed = (uint32_t)number_of(options, "crossbar_speed");
 	out->queueing = (enum hd_sim_queueing)number_of(options, "queueing");
 	out->selection = (enum hd_sim_selection)number_of(options, "selection");
+	out->load_grade = size_of(options, "load_grade");
 	out->choice = (enum hd_sim_choice)number_of(options, "choice");
 	out->replication = (enum hd_sim_replication)number_of(options, "replication");
 	out->multicast_first = number_of(options, "multicast_first");
@@ -211,6 +219,7 @@ int scenario_settings_read(const struct hd_scenario *scenario, struct scenario_r
 		out->settings.warm_up = time_of(run, "warm_up");
 		out->settings.bin = time_of(run, "bin");
 		out->duration = time_of(run, "duration");
+		out->exact = number_of(run, "exact");
 		if (!rc)
 			rc = hd_sim_settings_check(&out->settings, err);
 		if (rc)

@@ -12,6 +12,7 @@ extern const unsigned scenario_model_key_count, scenario_run_key_count;
 
 struct scenario_run {
 	struct hd_sim_settings settings; /* without class_count, flow_count and seed */
+	bool exact; /* nothing is drawn: one seed decides */
 	uint64_t duration; /* ps; HD_SIM_NEVER: until the traffic ends */
 };
 

@@ -45,8 +45,9 @@ struct phases {
 	const struct rank_job *jobs;
 	struct application *applications;
 	struct keys_settings keys;
-	bool ideal_barrier;
+	bool ideal_barrier, preloaded; /* preloaded: all keys are in force from the start */
 	uint64_t utilisation, deviation; /* millionths */
+	uint64_t jitter; /* ps */
 	uint32_t contention; /* of the worst key */
 };
 
@@ -162,14 +163,28 @@ static int add_key(struct phases *phases, uint32_t application, uint32_t index,
 	for (uint32_t i = 0; i < phase->count; i++)
 		flows[i] = (struct hd_key_flow){hosts[phase->flows[i].source],
 						hosts[phase->flows[i].destination]};
-	int rc =
-	    keys_add(phases->part, application, &phases->keys, flows, phase->count, &number, err);
+	struct keys_settings settings = phases->keys;
+	if (phases->preloaded)
+		settings.first_offset += index * settings.offsets;
+	int rc = keys_add(phases->part, application, &settings, flows, phase->count, &number, err);
 	if (rc)
 		return rc;
 	phases->applications[application].keys[index] = number;
 	uint32_t contention = keys_contention(phases->part->traffic->keys, number);
 	phases->contention = contention > phases->contention ? contention : phases->contention;
 	return 0;
+}
+
+/* Puts all keys in force, in the order of the applications: as when each of them is placed. */
+static int preload(struct phases *phases, struct hd_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t a = 0; a < phases->application_count; a++)
+		for (uint32_t p = 0; !rc && p < phases->pattern->phase_count; p++)
+			rc = keys_begin(phases->part->traffic->keys,
+					phases->applications[a].keys[p], err);
+	return rc;
 }
 
 static int make_applications(struct phases *phases, struct hd_error *err)
@@ -191,7 +206,7 @@ static int make_applications(struct phases *phases, struct hd_error *err)
 	for (uint32_t a = 0; phases->keys.mode && a < phases->application_count; a++)
 		for (uint32_t p = 0; !rc && p < phases->pattern->phase_count; p++)
 			rc = add_key(phases, a, p, err);
-	return rc;
+	return rc || !phases->preloaded ? rc : preload(phases, err);
 }
 
 /* ---- what a rank does next ---- */
@@ -215,6 +230,8 @@ static uint64_t calculation(const struct phases *phases, const struct turn *turn
 
 	if (phases->deviation)
 		time *= 1 + deviation * (2 * draw_uniform(random) - 1);
+	if (phases->jitter)
+		time += (double)phases->jitter * draw_uniform(random);
 	return (uint64_t)(time + 0.5);
 }
 
@@ -275,7 +292,9 @@ static int request(void *context, uint32_t job, uint32_t tag, uint64_t *delay, s
 {
 	struct phases *phases = context;
 
-	*delay = phases->keys.delay;
+	*delay = phases->preloaded ? 0 : phases->keys.delay;
+	if (phases->preloaded)
+		return 0;
 	return keys_begin(phases->part->traffic->keys, phases->applications[job].keys[tag], err);
 }
 
@@ -284,7 +303,7 @@ static void done(void *context, uint32_t job, uint32_t tag)
 	struct phases *phases = context;
 
 	phases->turns_done++;
-	if (phases->keys.mode)
+	if (phases->keys.mode && !phases->preloaded)
 		keys_end(phases->part->traffic->keys, phases->applications[job].keys[tag]);
 }
 
@@ -296,8 +315,10 @@ static int read_options(struct phases *phases, const struct hd_options *options,
 	phases->application_count = (uint32_t)hd_options_get(options, "applications")->number;
 	phases->utilisation = traffic_share(options, "utilisation");
 	phases->deviation = traffic_share(options, "deviation");
+	phases->jitter = traffic_time(options, "jitter");
 	phases->ideal_barrier = hd_options_get(options, "barrier")->number;
 	keys_settings(options, &phases->keys);
+	phases->preloaded = phases->keys.mode && hd_options_get(options, "key_mode")->number;
 	if (!phases->utilisation)
 		return hd_error_set(err, -ERANGE, "option 'utilisation' is 0");
 	return 0;
@@ -446,8 +467,15 @@ static const struct hd_option options[] = {
 		    "100%", hd_sim_check_share),
     TRAFFIC_CHECKED("deviation", "of the time to calculate: uniform, up to this share more or less",
 		    "0", hd_sim_check_share),
+    TRAFFIC_CHECKED("jitter", "by which each calculation takes longer: uniform, up to this time",
+		    "0", hd_sim_check_time),
     TRAFFIC_CHOICE("barrier", "by messages in rounds, or ideal: without time", "messages",
 		   "messages|ideal"),
+    TRAFFIC_CHOICE("key_mode",
+		   "rewrite: a key comes when its phase begins, after key_delay; offset: each "
+		   "phase has LID offsets of "
+		   "its own, and all keys are in force from the start",
+		   "rewrite", "rewrite|offset"),
     KEYS_OPTIONS,
     TRAFFIC_COMMON_OPTIONS("sl", "none"),
 };

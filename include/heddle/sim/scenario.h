@@ -147,11 +147,14 @@ int hd_scenario_figures(const struct hd_scenario_runs *runs, struct hd_record *c
 			uint32_t point, struct hd_scenario_figure **figures, uint32_t *count,
 			struct hd_error *err);
 
+/* By the interval of confidence of the seeds, never by the mean alone. */
 enum hd_verdict {
-	HD_VERDICT_WITHIN,
-	HD_VERDICT_OUTSIDE,
+	HD_VERDICT_WITHIN, /* the whole interval is */
+	HD_VERDICT_OUTSIDE, /* the whole interval is */
+	HD_VERDICT_UNDECIDED, /* the bound is in the interval, or there is one seed of runs that draw */
 	HD_VERDICT_OPEN /* the runs have not finished, or have no such figure */
 };
+#define HD_VERDICTS 4u
 
 enum hd_judge {
 	HD_JUDGE_WITHIN, /* the tolerance */
@@ -175,13 +178,18 @@ struct hd_expectation {
 	double expected, tolerance; /* of `expected` */
 	double measured; /* the statistic */
 	double least, greatest; /* over the seeds */
+	/* Of 95% confidence for the statistic; both are `measured` where nothing is known of the spread. For the mean by
+	 * Student's t; for an extreme by t and the deviation that it has in so many draws from a normal distribution. */
+	double low, high;
+	double
+	    full; /* load at which the busiest link of the point is full, by calculation; 0: not known */
 	uint32_t seeds; /* that have the figure: not those whose traffic a deadlock has stopped */
 	bool partial; /* some runs were ended early */
 	enum hd_verdict verdict;
 };
 
-/* Judges the expectations of the scenario. *out is malloc'ed, *count of them; its texts belong to
- * `runs`. Errors: -ENOMEM. */
+/* Judges the expectations of the scenario, whose [run] says whether one seed is exact. *out is
+ * malloc'ed, *count of them; its texts belong to `runs`. Errors: -ENOMEM. */
 int hd_scenario_judge(const struct hd_scenario_runs *runs, struct hd_record *const *records,
 		      struct hd_expectation **out, uint32_t *count, struct hd_error *err);
 

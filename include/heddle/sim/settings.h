@@ -46,7 +46,9 @@ enum hd_sim_selection {
 	HD_SIM_LEAST_LOADED, /* the fewest bytes on the way out: waiting here, and in the next buffer */
 	HD_SIM_LEAST_USED, /* the fewest packets so far (LFU in doc/papers/irregular.md) */
 	HD_SIM_MOST_CREDITS, /* the most credits of the packet's lane (credits there) */
-	HD_SIM_CONGA /* a path for each flowlet, by congestion from leaf to leaf; of adaptive entries */
+	HD_SIM_CONGA, /* a path for each flowlet, by congestion from leaf to leaf; of adaptive entries */
+	HD_SIM_LOAD_GRADES, /* the next in turn of those whose load has the lowest grade: see load_grade */
+	HD_SIM_LEAST_USED_LANE /* the fewest packets so far on the packet's lane */
 };
 
 /* When a switch chooses the port of a packet that may leave by several. The paper on irregular networks
@@ -72,6 +74,8 @@ struct hd_sim_arbitration_entry {
 struct hd_sim_arbitration {
 	uint32_t high_count, low_count; /* both 0: the lanes with packets take turns */
 	struct hd_sim_arbitration_entry high[HD_SIM_ARBITRATION_MAX], low[HD_SIM_ARBITRATION_MAX];
+	bool
+	    hosts_alone; /* the high table goes first at hosts alone; elsewhere both tables are one */
 	uint8_t
 	    high_limit; /* units of 4096 bytes of the high table before a low packet; 255: no limit */
 };
@@ -100,6 +104,8 @@ struct hd_sim_settings {
 	uint32_t output_buffer, crossbar_speed;
 	enum hd_sim_queueing queueing;
 	enum hd_sim_selection selection;
+	uint32_t
+	    load_grade; /* bytes of the load that least-loaded looks at, which make a grade; 0: the next buffer's */
 	enum hd_sim_choice choice;
 	enum hd_sim_replication replication;
 	bool

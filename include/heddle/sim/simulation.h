@@ -62,7 +62,9 @@ struct hd_sim_network {
 enum hd_sim_routing {
 	HD_SIM_DETERMINISTIC, /* the port of the forwarding table */
 	HD_SIM_ADAPTIVE, /* the group of the plan, where the entry has one */
-	HD_SIM_PATH_BITS /* at each switch any entry of the destination's 2^LMC LIDs (doc/papers/irregular.md) */
+	HD_SIM_PATH_BITS, /* at each switch any entry of the destination's 2^LMC LIDs (doc/papers/irregular.md) */
+	HD_SIM_PATH_BITS_KEPT /* the same, but bits on which a switch has decided stay, and so do those that
+				 are 1 in the message's LID offset; for one subnet alone */
 };
 
 /* Which packets of a message the head lifetime may drop. */
@@ -144,6 +146,14 @@ void hd_sim_free(struct hd_sim *sim);
  */
 int hd_sim_check_message(const struct hd_sim *sim, const struct hd_sim_message *message,
 			 struct hd_error *err);
+
+/* Gets a port, by index of its subnet's fabric, by which a message leaves a host, switch or router. */
+typedef void (*hd_sim_visit)(void *context, uint32_t subnet, uint32_t port);
+
+/* Follows the one path of a deterministic message, and visits the ports by which it leaves nodes. Errors:
+ * those of hd_sim_check_message(), after the ports up to there; -EINVAL several paths. O(hops). */
+int hd_sim_follow(const struct hd_sim *sim, const struct hd_sim_message *message,
+		  hd_sim_visit visit, void *context, struct hd_error *err);
 
 enum hd_sim_end {
 	HD_SIM_UNTIL, /* the time was reached */

@@ -199,12 +199,59 @@ static void rebalance_moves_few(void **state)
 	assert_true(after * 100 < optimum * 105);
 }
 
+/* The first of a switch's links that leads one hop closer: what a plain Dijkstra takes. */
+static uint32_t first_closer(const struct hd_fabric *fabric, const uint32_t *distance, uint32_t sw)
+{
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+		if (distance[fabric->isl_to[link]] + 1 == distance[sw])
+			return link;
+	return HD_NONE;
+}
+
+static void find_distances(const struct hd_fabric *fabric, uint32_t to, uint32_t *distance)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		distance[sw] = sw == to ? 0 : fabric->switch_count;
+	for (uint32_t round = 0; round < fabric->switch_count; round++)
+		for (uint32_t link = 0; link < fabric->isl_count; link++) {
+			uint32_t from = hd_isl_from(fabric, link), far = fabric->isl_to[link];
+			if (distance[far] + 1 < distance[from])
+				distance[from] = distance[far] + 1;
+		}
+}
+
+/* Property: without balance each switch takes the first of its links on a shortest path, for all LIDs. */
+static void no_balance_takes_the_first_link(void **state)
+{
+	static const char *const shapes[][2] = {{"torus", "dims=4,3 hosts=2"},
+						{"mesh", "dims=3,3 hosts=1 parallel=2"},
+						{"xgft", "children=3,3 parents=1,3"}};
+	uint32_t distance[64];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct hd_fabric *fabric = generate(shapes[i][0], shapes[i][1]);
+		struct hd_routes *routes = route("spf", "balance=none", fabric);
+		for (uint32_t host = 0; host < fabric->host_count; host++) {
+			find_distances(fabric, fabric->host_switch[host], distance);
+			for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+				if (sw != fabric->host_switch[host])
+					assert_int_equal(
+					    link_taken(fabric, routes, sw, host_lid(fabric, host)),
+					    first_closer(fabric, distance, sw));
+		}
+		hd_routes_free(routes);
+		hd_fabric_free(fabric);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(slow_link_is_gone_round),
 	    cmocka_unit_test(faster_of_two_cables),
 	    cmocka_unit_test(routes_by_hops_are_shortest),
+	    cmocka_unit_test(no_balance_takes_the_first_link),
 	    cmocka_unit_test(ideal_on_trees),
 	    cmocka_unit_test(passes_pay),
 	    cmocka_unit_test(rebalance_moves_few),

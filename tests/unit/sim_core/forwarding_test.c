@@ -190,6 +190,7 @@ static double share_on_full_cable(enum hd_sim_selection selection)
 
 	adaptive_bed(&bed, 2, HD_AR_FREE);
 	bed.settings.selection = selection;
+	bed.settings.load_grade = 4096;
 	bed.traffic.flows[1].message.routing = HD_SIM_DETERMINISTIC;
 	lid = bed.fabric->lid[bed.fabric->host_port[4]];
 	hd_routes_row(bed.routes, 0)[lid] = 4;
@@ -207,6 +208,56 @@ static void test_selections_see_the_load(void **state)
 	assert_near(share_on_full_cable(HD_SIM_ROUND_ROBIN), 0.5, 0.1);
 	assert_true(share_on_full_cable(HD_SIM_LEAST_LOADED) < 0.1);
 	assert_true(share_on_full_cable(HD_SIM_MOST_CREDITS) < 0.4);
+	assert_true(share_on_full_cable(HD_SIM_LOAD_GRADES) < 0.4);
+}
+
+/* Packets of a flow that need a third of a cable, on each of two: the share of the second one. */
+static double share_of_second(enum hd_sim_selection selection, uint32_t grade)
+{
+	struct bed bed;
+
+	adaptive_bed(&bed, 2, HD_AR_FREE);
+	bed.settings.selection = selection;
+	bed.settings.load_grade = grade;
+	bed_flow(&bed, 0, POISSON, 3)->gap = 3 * (double)PACKET_TIME;
+	bed_run(&bed, 6000 * PACKET_TIME);
+	double first = (double)packets_of(&bed, 4), second = (double)packets_of(&bed, 5);
+	bed_free(&bed);
+	return second / (first + second);
+}
+
+/* Within a grade ports take turns: without load all are in the lowest one. */
+static void test_grades_take_turns(void **state)
+{
+	(void)state;
+	assert_near(share_of_second(HD_SIM_LOAD_GRADES, 0), 0.5, 0.001);
+	assert_near(share_of_second(HD_SIM_LOAD_GRADES, UINT32_MAX), 0.5, 0.001);
+}
+
+/* Where another flow of another lane uses a cable: does the count of uses see it? */
+static double share_beside_other_lane(enum hd_sim_selection selection)
+{
+	struct bed bed;
+
+	adaptive_bed(&bed, 2, HD_AR_FREE);
+	bed.settings.selection = selection;
+	bed.settings.lanes = 2;
+	bed.traffic.flows[1].message.routing = HD_SIM_DETERMINISTIC;
+	hd_routes_row(bed.routes, 0)[bed.fabric->lid[bed.fabric->host_port[4]]] = 4;
+	bed_flow(&bed, 1, GREEDY, 4)->message.lane = 1;
+	bed_flow(&bed, 0, POISSON, 3)->gap = 2.5 * (double)PACKET_TIME;
+	bed.traffic.flows[0].message.lane = 0;
+	bed_run(&bed, 5000 * PACKET_TIME);
+	double share = (double)packets_of(&bed, 5) / 2000;
+	bed_free(&bed);
+	return 1 - share;
+}
+
+static void test_uses_are_counted_by_port_or_lane(void **state)
+{
+	(void)state;
+	assert_true(share_beside_other_lane(HD_SIM_LEAST_USED) < 0.1);
+	assert_near(share_beside_other_lane(HD_SIM_LEAST_USED_LANE), 0.5, 0.1);
 }
 
 /* Path bits: a packet may take the entry of any LID of its destination. */
@@ -230,6 +281,66 @@ static void test_path_bits_use_all_lids(void **state)
 	for (uint32_t link = 4; link < 8; link++)
 		assert_near((double)packets_of(&bed, link), 1000, 0.01);
 	bed_free(&bed);
+}
+
+/* Three switches in a row with two cables between neighbours, and a host on each. */
+static struct hd_fabric *row_of_three(void)
+{
+	struct drawing drawing = {.builder = hd_builder_new()};
+
+	for (uint32_t i = 0; i < 3; i++)
+		draw_switch(&drawing, 5);
+	for (uint32_t i = 0; i < 3; i++)
+		draw_host(&drawing, i, 1, HD_SPEED_UNKNOWN);
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t link = 0; link < 2; link++)
+			CHECK(hd_builder_link(drawing.builder, i, 2 + link, i + 1, 4 + link, 0,
+					      HD_SPEED_UNKNOWN, &err));
+	return drawn(&drawing);
+}
+
+/* Host 0 sends to host 2; at both switches bit 0 of the LID offset chooses the cable. Host 1 sends as
+ * much by the second cable of the second switch. The share of host 0's packets that take the second cable there. */
+static double share_behind(enum hd_sim_routing routing, uint16_t offset, double *before)
+{
+	struct hd_fabric *one = row_of_three(), *fabric = NULL;
+	struct bed bed;
+
+	CHECK(hd_fabric_assign_lids(one, 1, &fabric, &err));
+	hd_fabric_free(one);
+	bed_init(&bed, fabric, route("updown", fabric));
+	for (uint32_t sw = 0; sw < 2; sw++)
+		for (uint32_t i = 0; i < 2; i++)
+			hd_routes_row(bed.routes, sw)[fabric->lid[fabric->host_port[2]] + i] =
+			    (uint8_t)(2 + i);
+	bed.settings.selection = HD_SIM_LEAST_USED;
+	for (uint32_t i = 0; i < 2; i++)
+		bed_flow(&bed, i, POISSON, 2)->gap = 4 * (double)PACKET_TIME;
+	bed.traffic.flows[0].message.routing = routing;
+	bed.traffic.flows[0].message.lid_offset = offset;
+	bed.traffic.flows[1].message.lid_offset = 1;
+	bed_run(&bed, 40000 * PACKET_TIME);
+	const struct hd_sim_link *links = bed_figures(&bed).links[0];
+	double first = (double)links[hd_port_index(fabric, 0, 2)].packets;
+	double second = (double)links[hd_port_index(fabric, 0, 3)].packets;
+	*before = second / (first + second);
+	double there = (double)links[hd_port_index(fabric, 1, 2)].packets;
+	bed_free(&bed);
+	return 1 - there / (first + second);
+}
+
+/* A switch leaves the bits alone on which one before it has decided, and those that the sender has set. */
+static void test_decided_path_bits_stay(void **state)
+{
+	double before;
+
+	(void)state;
+	assert_true(share_behind(HD_SIM_PATH_BITS, 0, &before) < 0.05);
+	assert_near(before, 0.5, 0.01);
+	assert_near(share_behind(HD_SIM_PATH_BITS_KEPT, 0, &before), 0.5, 0.01);
+	assert_near(before, 0.5, 0.01);
+	assert_near(share_behind(HD_SIM_PATH_BITS_KEPT, 1, &before), 1, 0.001);
+	assert_near(before, 1, 0.001);
 }
 
 /* DFP: packets between islands use detours only when the minimal ports are loaded; all arrive. */
@@ -474,7 +585,10 @@ int main(void)
 	    cmocka_unit_test(test_free_entries_spread_one_flow),
 	    cmocka_unit_test(test_bounded_entries_wait_for_a_pause),
 	    cmocka_unit_test(test_selections_see_the_load),
+	    cmocka_unit_test(test_grades_take_turns),
+	    cmocka_unit_test(test_uses_are_counted_by_port_or_lane),
 	    cmocka_unit_test(test_path_bits_use_all_lids),
+	    cmocka_unit_test(test_decided_path_bits_stay),
 	    cmocka_unit_test(test_dfp_takes_detours_under_load),
 	    cmocka_unit_test(test_conga_finds_free_paths),
 	    cmocka_unit_test(test_conga_keeps_the_path_of_a_flowlet),

@@ -185,6 +185,38 @@ static void test_lanes_that_no_table_names(void **state)
 	}
 }
 
+/* At hosts alone the high table goes first: in a switch both tables are one round by weight. */
+static void test_priority_at_hosts(void **state)
+{
+	struct hd_sim_arbitration arbitration = {.high_count = 1,
+						 .high = {{0, 128}},
+						 .low_count = 1,
+						 .low = {{1, 64}},
+						 .high_limit = 255,
+						 .hosts_alone = true};
+	struct bed bed;
+
+	(void)state;
+	assert_near(share_of_lane_0(&arbitration, 2048, 2048), 2 / 3.0, 0.002);
+	bed_init(&bed, star(3), NULL); /* one host sends on both lanes */
+	bed.settings.lanes = 2;
+	bed.settings.arbitration = arbitration;
+	bed_flow(&bed, 0, GREEDY, 2)->message.lane = 0;
+	bed_run(&bed, 1000 * PACKET_TIME);
+	struct hd_sim_message low = bed.traffic.flows[0].message;
+	low.lane = 1;
+	low.source = 0;
+	low.destination = 1;
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(hd_sim_send(bed.sim, &low), 0);
+	uint64_t before = bed_figures(&bed).links[0][bed.fabric->host_port[1]].packets;
+	enum hd_sim_end end;
+	assert_int_equal(hd_sim_run(bed.sim, 2000 * PACKET_TIME, &end, NULL), 0);
+	assert_int_equal(bed_figures(&bed).links[0][bed.fabric->host_port[1]].packets, before);
+	assert_true(hd_sim_backlog(bed.sim, 0) >= 10 * low.bytes);
+	bed_free(&bed);
+}
+
 /* A small packet of lane 15 passes all that waits, but not the packet on the cable. */
 static void test_management_goes_first(void **state)
 {
@@ -216,6 +248,7 @@ int main(void)
 	    cmocka_unit_test(test_lanes_share_by_weight),
 	    cmocka_unit_test(test_high_table_goes_first),
 	    cmocka_unit_test(test_lanes_that_no_table_names),
+	    cmocka_unit_test(test_priority_at_hosts),
 	    cmocka_unit_test(test_management_goes_first),
 	};
 

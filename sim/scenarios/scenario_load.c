@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The load at which a fabric is full, by calculation: what each link carries of traffic that all hosts send to all
+ * others alike, by the tables. Packets with path bits are taken to use all LIDs of a host alike.
+ */
+#include "scenario_load.h"
+
+#include <heddle/sim/units.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+struct loads {
+	const struct scenario_simulation *simulation;
+	double **load; /* [subnet][port of its fabric] bits/s */
+	double weight; /* of the message at hand */
+};
+
+/* One of the traffics, if it goes to all hosts alike. */
+struct even {
+	double share; /* of a host's cable */
+	double remote; /* share to other subnets; negative: all hosts alike */
+	bool all_lids;
+};
+
+static bool has(const struct hd_options *options, const char *key, const char *text)
+{
+	return !strcmp(hd_options_get(options, key)->text, text);
+}
+
+static bool read_share(const struct hd_options *options, const char *key, double *share)
+{
+	uint64_t millionths;
+
+	if (hd_sim_parse_share(hd_options_get(options, key)->text, &millionths, NULL))
+		return false;
+	*share = (double)millionths / 1e6;
+	return true;
+}
+
+static bool read_even(const struct hd_traffic_request *request, struct even *out)
+{
+	const struct hd_options *options = request->options;
+	bool video = !strcmp(request->kind->name, "video"), fine;
+	double multicast = 0, hot = 0;
+
+	if (!video && strcmp(request->kind->name, "constant") != 0 &&
+	    strcmp(request->kind->name, "poisson") != 0)
+		return false;
+	fine = !video || (read_share(options, "multicast", &multicast) &&
+			  !hd_options_get(options, "streams")->number);
+	fine &= read_share(options, video ? "load" : "rate", &out->share);
+	fine &= read_share(options, "hot", &hot) && has(options, "to", "uniform");
+	out->remote = -1;
+	fine &= has(options, "remote", "any") || read_share(options, "remote", &out->remote);
+	out->all_lids =
+	    has(options, "routing", "path-bits") || has(options, "routing", "path-bits-kept");
+	return fine && multicast == 0 && hot == 0 && has(options, "hosts", "all") &&
+	       (out->all_lids || has(options, "routing", "deterministic"));
+}
+
+/* ---- the links ---- */
+
+static double rate_of(const struct loads *loads, uint32_t subnet, uint32_t port)
+{
+	const struct hd_sim_settings *settings = &loads->simulation->settings;
+	double rate = 1e9 * hd_port_rate(loads->simulation->network.subnets[subnet].fabric, port);
+
+	if (settings->forced_rate)
+		return (double)settings->forced_rate;
+	return rate > 0 ? rate : (double)settings->bit_rate;
+}
+
+static void add(void *context, uint32_t subnet, uint32_t port)
+{
+	const struct loads *loads = context;
+
+	loads->load[subnet][port] += loads->weight;
+}
+
+/* How many LIDs of a host its messages go to. */
+static uint32_t lids_of(const struct loads *loads, const struct even *even, uint32_t subnet,
+			uint32_t host)
+{
+	const struct hd_fabric *fabric = loads->simulation->network.subnets[subnet].fabric;
+
+	return even->all_lids ? hd_port_lid_count(fabric, fabric->host_port[host]) : 1;
+}
+
+struct place {
+	uint32_t subnet, host;
+};
+
+/* Share of a host's messages that each of `hosts` others gets; one of them is in the same subnet, or not. */
+static double share_of(const struct even *even, bool same, uint32_t own, uint32_t all)
+{
+	if (even->remote < 0)
+		return 1.0 / (all - 1);
+	if (same)
+		return own > 1 ? (1 - even->remote) / (own - 1) : 0;
+	return all > own ? even->remote / (all - own) : 0;
+}
+
+static void add_pair(struct loads *loads, const struct even *even, struct place from,
+		     struct place to, double weight)
+{
+	const struct hd_sim *sim = loads->simulation->sim;
+	uint32_t lids = lids_of(loads, even, to.subnet, to.host);
+	struct hd_sim_message message = {.source = hd_sim_endpoint(sim, from.subnet, from.host),
+					 .destination = hd_sim_endpoint(sim, to.subnet, to.host),
+					 .bytes = 1,
+					 .flow = HD_NONE,
+					 .sl = HD_SIM_SL_OF_ROUTES,
+					 .lane = 0};
+
+	loads->weight = weight / lids;
+	for (uint32_t offset = 0; offset < lids; offset++) {
+		message.lid_offset = (uint16_t)offset;
+		hd_sim_follow(sim, &message, add, loads, NULL);
+	}
+}
+
+/* Whether a host of a fabric sends: router ports do not. */
+static bool sends(const struct loads *loads, struct place place)
+{
+	const struct hd_sim *sim = loads->simulation->sim;
+	uint32_t endpoint = hd_sim_endpoint(sim, place.subnet, place.host);
+	const struct hd_sim_message message = {.source = endpoint,
+					       .destination = endpoint,
+					       .bytes = 1,
+					       .flow = HD_NONE,
+					       .sl = HD_SIM_SL_OF_ROUTES};
+
+	return !hd_sim_follow(sim, &message, add, NULL, NULL);
+}
+
+static void add_even(struct loads *loads, const struct even *even, const struct place *places,
+		     uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct hd_fabric *fabric =
+		    loads->simulation->network.subnets[places[i].subnet].fabric;
+		double rate = rate_of(loads, places[i].subnet, fabric->host_port[places[i].host]);
+		uint32_t own = 0;
+		for (uint32_t k = 0; k < count; k++)
+			own += places[k].subnet == places[i].subnet;
+		for (uint32_t k = 0; k < count; k++) {
+			bool same = places[k].subnet == places[i].subnet;
+			double share = share_of(even, same, own, count);
+			if (k != i && share > 0)
+				add_pair(loads, even, places[i], places[k],
+					 rate * even->share * share);
+		}
+	}
+}
+
+static double largest(const struct loads *loads)
+{
+	const struct hd_sim_network *network = &loads->simulation->network;
+	double most = 0;
+
+	for (uint32_t subnet = 0; subnet < network->subnet_count; subnet++)
+		for (uint32_t port = 0; port < network->subnets[subnet].fabric->port_count; port++)
+			if (loads->load[subnet][port] > 0) {
+				double share =
+				    loads->load[subnet][port] / rate_of(loads, subnet, port);
+				most = share > most ? share : most;
+			}
+	return most;
+}
+
+/* ---- all traffics ---- */
+
+static bool allocate(struct loads *loads, struct place **places)
+{
+	const struct hd_sim_network *network = &loads->simulation->network;
+	uint32_t hosts = 0;
+	bool fine = true;
+
+	loads->load = calloc(network->subnet_count, sizeof(*loads->load));
+	for (uint32_t i = 0; loads->load && i < network->subnet_count; i++) {
+		loads->load[i] =
+		    calloc(network->subnets[i].fabric->port_count + 1u, sizeof(**loads->load));
+		hosts += network->subnets[i].fabric->host_count;
+		fine &= loads->load[i] != NULL;
+	}
+	*places = calloc(hosts + 1u, sizeof(**places));
+	return loads->load && fine && *places;
+}
+
+static void release(struct loads *loads, struct place *places)
+{
+	for (uint32_t i = 0; loads->load && i < loads->simulation->network.subnet_count; i++)
+		free(loads->load[i]);
+	free(loads->load);
+	free(places);
+}
+
+static uint32_t find_places(const struct loads *loads, struct place *places)
+{
+	const struct hd_sim_network *network = &loads->simulation->network;
+	uint32_t count = 0;
+
+	for (uint32_t subnet = 0; subnet < network->subnet_count; subnet++)
+		for (uint32_t host = 0; host < network->subnets[subnet].fabric->host_count;
+		     host++) {
+			places[count] = (struct place){subnet, host};
+			count += sends(loads, places[count]);
+		}
+	return count;
+}
+
+/* The load that all traffics offer; 0: one of them does not go to all hosts alike. */
+static double add_all(struct loads *loads, const struct place *places, uint32_t count)
+{
+	const struct scenario_point *point = loads->simulation->point;
+	double offered = 0;
+
+	for (uint32_t i = 0; i < point->traffic_count; i++) {
+		struct even even = {.share = 0};
+		if (!strcmp(point->traffics[i].kind->name, "control"))
+			continue; /* next to nothing */
+		if (!read_even(&point->traffics[i], &even) ||
+		    (even.remote >= 0 && loads->simulation->network.subnet_count == 1))
+			return 0;
+		offered += even.share;
+		add_even(loads, &even, places, count);
+	}
+	return offered;
+}
+
+void scenario_load_record(const struct scenario_simulation *simulation, struct hd_record *record)
+{
+	struct loads loads = {.simulation = simulation};
+	struct place *places = NULL;
+	double offered = 0, most = 0;
+
+	if (allocate(&loads, &places)) {
+		uint32_t count = find_places(&loads, places);
+		if (count > 1)
+			offered = add_all(&loads, places, count);
+		if (offered > 0)
+			most = largest(&loads);
+	} else {
+		record->failed = true;
+	}
+	if (most > 0) {
+		hd_record_add(record, "load.offered", "1", offered);
+		hd_record_add(record, SCENARIO_LOAD_FULL, "1", offered / most);
+	}
+	release(&loads, places);
+}
