@@ -20,6 +20,7 @@
 #include "bisections.h"
 #include "delegate.h"
 #include "engine_options.h"
+#include "held_log.h"
 #include "parallel_links.h"
 #include "resolved_policy.h"
 
@@ -32,56 +33,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---- remarks that wait ---- */
-
-/* Remarks that are written later, or never: those of an engine whose tables may not be taken. */
-
-struct held_line {
-	struct held_line *next;
-	enum hd_log_level level;
-	const char *text;
-};
-
-struct held_log {
-	struct hd_log log; /* for the engine */
-	struct held_line *first, **end;
-	struct hd_arena arena; /* of all lines; failed: a line is lost */
-};
-
-static void hold(void *context, enum hd_log_level level, const char *text)
-{
-	struct held_log *held = context;
-	struct held_line *line = hd_arena_alloc(&held->arena, 1, sizeof(*line));
-	const char *copy = hd_arena_strdup(&held->arena, text);
-
-	if (!line || !copy)
-		return;
-	*line = (struct held_line){.level = level, .text = copy};
-	*held->end = line;
-	held->end = &line->next;
-}
-
-/* Begins to hold lines. It must not be copied or moved from then on. Released with
- * held_log_release(). */
-static void held_log_begin(struct held_log *held)
-{
-	*held = (struct held_log){.log = {hold, held}, .end = &held->first};
-}
-
-/* Writes the lines in their order. */
-static void held_log_write(const struct held_log *held, const struct hd_log *log)
-{
-	for (const struct held_line *line = held->first; line; line = line->next)
-		hd_log(log, line->level, "%s", line->text);
-}
-
-static void held_log_release(struct held_log *held)
-{
-	hd_arena_release(&held->arena);
-	held->first = NULL;
-	held->end = &held->first;
-}
 
 /* ---- the contest ---- */
 
@@ -105,6 +56,7 @@ struct contest_engine {
 	int refusal; /* negative errno with `reason`; 0: it has not refused */
 	struct hd_error reason;
 	struct hd_routes *routes; /* NULL: none, or taken */
+	bool settled; /* contest_settle() */
 	bool bare; /* the routes lack all paths to and from adapters that are set aside */
 	struct held_log remarks;
 	double worth; /* of routes, after contest_measure() */
@@ -119,11 +71,12 @@ struct contest {
 };
 
 /*
- * How an engine routes. afresh: the tables in place do not matter to it. bare: only to hosts and
- * switches; paths to and from other adapters count for nothing here, and take most of the time.
+ * How an engine routes. afresh: the tables in place do not matter to it. from_baseline: the baseline is in their
+ * place. bare: only to hosts and switches; paths to and from other adapters count for nothing here, and take most of the
+ * time.
  */
 struct contest_way {
-	bool afresh, bare;
+	bool afresh, bare, from_baseline;
 };
 
 #define CONTEST_EQUAL .002
@@ -195,6 +148,8 @@ static int contest_try(struct contest *contest, unsigned number, struct contest_
 	request.log = &own->remarks.log;
 	if (way.afresh)
 		request.previous = request.baseline = NULL;
+	if (way.from_baseline)
+		request.previous = request.baseline;
 	own->tried = true;
 	int rc = route_way(own, &request);
 	if (hd_arena_check(&own->remarks.arena))
@@ -246,24 +201,52 @@ static int measure_again(const struct contest *contest, struct contest_engine *o
 				err);
 }
 
-/* Routes again with all paths if the tables of an engine are bare. The engine may refuse now, and its tables may be worth less: paths between hosts may have made room for
- * others. So they are measured again. Errors: -ECANCELED, -ENOMEM. */
+/* Forgets the tables and the remarks of an engine. */
+static void contest_forget(struct contest_engine *own)
+{
+	hd_routes_free(own->routes);
+	own->routes = NULL;
+	held_log_release(&own->remarks);
+	held_log_begin(&own->remarks);
+}
+
+/* Routes again with all paths if the tables of an engine are bare. The engine may refuse now, and its tables may be worth
+ * less: paths between hosts may have made room for others. So they are measured again. Errors: -ECANCELED, -ENOMEM. */
 static int contest_complete(struct contest *contest, unsigned number, bool afresh,
 			    struct hd_error *err)
 {
 	struct contest_engine *own = &contest->engines[number];
-	int rc = 0;
 
-	if (own->bare) {
-		hd_routes_free(own->routes);
-		own->routes = NULL;
-		held_log_release(&own->remarks);
-		held_log_begin(&own->remarks);
-		rc = contest_try(contest, number, (struct contest_way){.afresh = afresh}, err);
-		if (!rc && own->routes)
-			rc = measure_again(contest, own, err);
+	if (!own->bare)
+		return 0;
+	contest_forget(own);
+	int rc = contest_try(contest, number, (struct contest_way){.afresh = afresh}, err);
+	return rc || !own->routes ? rc : measure_again(contest, own, err);
+}
+
+/* An engine has routed afresh though there are tables in place. What the next sweep would change then, as the baseline may
+ * be its own or lanes may be scarce, changes now. Errors: -ECANCELED, -ENOMEM. */
+static int contest_settle(struct contest *contest, unsigned number, struct hd_error *err)
+{
+	struct contest_engine *own = &contest->engines[number];
+	struct hd_route_request request = *contest->request;
+	struct hd_routes *fresh = own->routes;
+
+	if (own->settled || !fresh)
+		return 0;
+	own->settled = true;
+	request.previous = fresh;
+	request.log = NULL;
+	own->routes = NULL;
+	int rc = route_way(own, &request);
+	if (!own->routes) {
+		own->routes = fresh;
+		if (err && (rc == -ENOMEM || rc == -ECANCELED))
+			*err = own->reason;
+		return rc == -ENOMEM || rc == -ECANCELED ? rc : 0;
 	}
-	return rc;
+	hd_routes_free(fresh);
+	return measure_again(contest, own, err);
 }
 
 /* Tables of rings are repaired only by sweeps, and have no adaptive routing (heddle/fabric/lane_maps.h): they have to be
@@ -399,7 +382,8 @@ static unsigned engine_of(const struct hd_routes *routes)
 	return routes ? contest_find(routes->chosen) : NONE;
 }
 
-/* Tries the engine of these tables. *kept is its number if it has routed. */
+/* Tries the engine of these tables. *kept is its number if it has routed. From the tables of another engine it might accept
+ * in one sweep what it refused in the sweep before, so it begins with the baseline then. */
 static int try_engine_of(struct contest *contest, const struct hd_routes *tables, unsigned *kept,
 			 struct hd_error *err)
 {
@@ -408,7 +392,9 @@ static int try_engine_of(struct contest *contest, const struct hd_routes *tables
 	*kept = NONE;
 	if (number == NONE || contest->engines[number].tried)
 		return 0;
-	int rc = contest_try(contest, number, (struct contest_way){0}, err);
+	const struct contest_way way = {.from_baseline =
+					    number != engine_of(contest->request->previous)};
+	int rc = contest_try(contest, number, way, err);
 	if (!rc && contest->engines[number].routes)
 		*kept = number;
 	return rc;
@@ -510,16 +496,17 @@ static int look_for_dimensions(struct contest *contest, struct hd_error *err)
 }
 
 /* Tries all engines that have not been tried, until one is known to be the best. */
-static int try_all(struct contest *contest, bool intact, bool afresh, struct hd_error *err)
+static int try_all(struct contest *contest, bool intact, unsigned kept, struct hd_error *err)
 {
 	const struct hd_policy *policy = contest->request->policy;
 	bool only_trees = policy && (policy->root_count || policy->io_count);
-	const struct contest_way way = {.afresh = afresh, .bare = !intact};
+	const struct contest_way way = {.afresh = kept != NONE, .bare = !intact};
 	bool enough = false;
 	int rc = look_for_dimensions(contest, err);
 
 	for (unsigned i = 0; !rc && !enough && i < CONTEST_ENGINES; i++) {
-		if (!contest->engines[i].tried && takes_part(contest, i))
+		if (!contest->engines[i].tried && takes_part(contest, i) &&
+		    !(i == CONTEST_SPF_DIMENSIONS && kept == CONTEST_SPF))
 			rc = contest_try(contest, i, way, err);
 		enough = (intact && contest->engines[CONTEST_DMODK].routes) ||
 			 (only_trees && i >= CONTEST_UPDOWN &&
@@ -577,6 +564,8 @@ static int take_best(struct contest *contest, unsigned kept, unsigned *taken, st
 		if (*taken == NONE)
 			return refuse(contest, err);
 		rc = contest_complete(contest, *taken, kept != NONE, err);
+		if (!rc && kept != NONE && *taken != kept)
+			rc = contest_settle(contest, *taken, err);
 		next = choose_best(contest, kept);
 	} while (!rc && next != *taken);
 	return rc;
@@ -590,7 +579,7 @@ static int compare(struct contest *contest, unsigned kept, unsigned *taken, stru
 
 	int rc = look_for_intact_tree(request, &intact, err);
 	if (!rc)
-		rc = try_all(contest, intact, kept != NONE, err);
+		rc = try_all(contest, intact, kept, err);
 	if (rc)
 		return rc;
 	if (intact && contest->engines[CONTEST_DMODK].routes &&

@@ -10,10 +10,16 @@
 #define SHARE_ONE (UINT64_C(1) << 31) /* sums of whole numbers are the same in any order */
 #define SEED UINT64_C(0x48656464)
 #define CHUNKS 64u /* so often is it asked whether to go on */
+#define KEPT 16u
+#define NO_PATH UINT32_MAX
 
 struct worker {
 	uint32_t *order; /* [host_count] the first half sends to the second */
 	uint32_t *load; /* [isl_count] */
+	uint32_t *path; /* [switch_count] links of the path at hand */
+	uint32_t *length; /* [host_count / 2] links of each path; NO_PATH: it does not arrive */
+	uint32_t
+	    *kept; /* [host_count / 2 * KEPT] links of the paths that are not longer than that */
 	uint64_t sum[BISECTIONS_TABLES];
 };
 
@@ -50,22 +56,17 @@ static uint32_t step(const struct bisections *bisections, struct walk *walk, boo
 	return link;
 }
 
-/* The largest load on the path, to which `more` is added first. 0: it does not arrive. */
-static uint32_t follow(const struct bisections *bisections, struct walk walk, uint32_t more,
-		       uint32_t *load)
+/* Fills path[] with the links of a path. Returns how many there are; NO_PATH: it does not arrive. */
+static uint32_t follow(const struct bisections *bisections, struct walk walk, uint32_t *path)
 {
-	uint32_t link, largest = 1;
 	bool arrived;
 
 	for (uint32_t hops = 0; hops < bisections->fabric->switch_count; hops++) {
-		link = step(bisections, &walk, &arrived);
-		if (link == HD_NONE)
-			return arrived ? largest : 0;
-		load[link] += more;
-		if (load[link] > largest)
-			largest = load[link];
+		path[hops] = step(bisections, &walk, &arrived);
+		if (path[hops] == HD_NONE)
+			return arrived ? hops : NO_PATH;
 	}
-	return 0;
+	return NO_PATH;
 }
 
 /* ---- one bisection ---- */
@@ -79,22 +80,48 @@ static struct walk begin_walk(const struct bisections *bisections, const struct 
 			     worker->order[bisections->host_count / 2 + pair]};
 }
 
+/* Adds all paths to the loads of their links. */
+static void count_loads(const struct bisections *bisections, const struct worker *worker,
+			const struct hd_routes *routes)
+{
+	memset(worker->load, 0, bisections->fabric->isl_count * sizeof(*worker->load));
+	for (uint32_t pair = 0; pair < bisections->host_count / 2; pair++) {
+		const struct walk walk = begin_walk(bisections, worker, routes, pair);
+		const uint32_t length = follow(bisections, walk, worker->path);
+
+		worker->length[pair] = length;
+		if (length == NO_PATH)
+			continue;
+		for (uint32_t hop = 0; hop < length; hop++)
+			worker->load[worker->path[hop]]++;
+		if (length <= KEPT)
+			memcpy(worker->kept + (size_t)pair * KEPT, worker->path,
+			       length * sizeof(*worker->path));
+	}
+}
+
 static uint64_t sum_shares(const struct bisections *bisections, const struct worker *worker,
 			   const struct hd_routes *routes)
 {
-	uint32_t pairs = bisections->host_count / 2;
 	uint64_t sum = 0;
 
-	memset(worker->load, 0, bisections->fabric->isl_count * sizeof(*worker->load));
-	for (uint32_t pair = 0; pair < pairs; pair++) {
-		struct walk walk = begin_walk(bisections, worker, routes, pair);
-		if (follow(bisections, walk, 0, worker->load))
-			follow(bisections, walk, 1, worker->load);
-	}
-	for (uint32_t pair = 0; pair < pairs; pair++) {
-		struct walk walk = begin_walk(bisections, worker, routes, pair);
-		uint32_t load = follow(bisections, walk, 0, worker->load);
-		sum += load ? SHARE_ONE / load : 0;
+	count_loads(bisections, worker, routes);
+	for (uint32_t pair = 0; pair < bisections->host_count / 2; pair++) {
+		const uint32_t length = worker->length[pair];
+		const uint32_t *path = worker->kept + (size_t)pair * KEPT;
+		uint32_t largest = 1;
+
+		if (length == NO_PATH)
+			continue;
+		if (length > KEPT) {
+			follow(bisections, begin_walk(bisections, worker, routes, pair),
+			       worker->path);
+			path = worker->path;
+		}
+		for (uint32_t hop = 0; hop < length; hop++)
+			if (worker->load[path[hop]] > largest)
+				largest = worker->load[path[hop]];
+		sum += SHARE_ONE / largest;
 	}
 	return sum;
 }
@@ -130,6 +157,7 @@ static int prepare(struct bisections *bisections, unsigned workers)
 {
 	const struct hd_fabric *fabric = bisections->fabric;
 	struct hd_arena *arena = &bisections->arena;
+	const uint32_t pairs = fabric->host_count / 2;
 
 	bisections->host = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
 	bisections->link_of_port = hd_arena_alloc(arena, fabric->port_count, sizeof(uint32_t));
@@ -137,6 +165,9 @@ static int prepare(struct bisections *bisections, unsigned workers)
 		struct worker *worker = &bisections->workers[i];
 		worker->order = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
 		worker->load = hd_arena_alloc(arena, fabric->isl_count, sizeof(uint32_t));
+		worker->path = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
+		worker->length = hd_arena_alloc(arena, pairs, sizeof(uint32_t));
+		worker->kept = hd_arena_alloc(arena, pairs, KEPT * sizeof(uint32_t));
 	}
 	if (hd_arena_check(arena))
 		return -ENOMEM;

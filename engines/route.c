@@ -4,8 +4,10 @@
 #include "aside.h"
 #include "dag.h"
 #include "engine_options.h"
+#include "held_log.h"
 #include "load_estimate.h"
 #include "module_tables.h"
+#include "policy_parts.h"
 #include "ranking.h"
 #include "resolved_policy.h"
 
@@ -228,73 +230,6 @@ static int policy_faults_check(const struct hd_route_request *request,
 	return rc;
 }
 
-/* ---- parts of the policy that an engine does not honour ---- */
-
-/* Which parts of a policy an administrator has set, and which of them an engine ignores. */
-
-enum {
-	ROOTS,
-	COMPUTE_NODES,
-	IO_NODES,
-	REVERSE_HOPS,
-	ORDER,
-	IGNORED_PORTS,
-	HOP_WEIGHTS,
-	AGGREGATION,
-	OPTIONS
-};
-
-static const struct hd_policy_option options[OPTIONS] = {
-    [ROOTS] = {"root_guid_file", "the switches at the top of the tree", HD_POLICY_ROOTS},
-    [COMPUTE_NODES] = {"cn_guid_file",
-		       "the compute nodes: balanced first; they mark a tree's leaves",
-		       HD_POLICY_COMPUTE_NODES},
-    [IO_NODES] = {"io_guid_file", "the I/O nodes: paths to them may take steps against the tree",
-		  HD_POLICY_IO_NODES},
-    [REVERSE_HOPS] = {"max_reverse_hops",
-		      "how many steps against the tree a path to an I/O node may take",
-		      HD_POLICY_IO_NODES},
-    [ORDER] = {"guid_routing_order_file", "the hosts to be balanced first, in this order",
-	       HD_POLICY_ORDER},
-    [IGNORED_PORTS] = {"port_prof_ignore_file", "ports that do not count in the balance",
-		       HD_POLICY_IGNORED_PORTS},
-    [HOP_WEIGHTS] = {"hop_weights_file", "the cost of a link", HD_POLICY_HOP_WEIGHTS},
-    [AGGREGATION] = {"aggregation_guid_file", "in heddle.conf: adapters to be routed last",
-		     HD_POLICY_AGGREGATION},
-};
-
-const struct hd_policy_option *hd_policy_options(unsigned *count)
-{
-	*count = OPTIONS;
-	return options;
-}
-
-/* One line in the request's log for each part of its policy that is set and that the engine
- * ignores. */
-static void policy_parts_remark(const struct hd_engine *engine,
-				const struct hd_route_request *request)
-{
-	const struct hd_policy *policy = request->policy;
-
-	if (!policy)
-		return;
-	const bool is_set[OPTIONS] = {[ROOTS] = policy->root_count > 0,
-				      [COMPUTE_NODES] = policy->cn_count > 0,
-				      [IO_NODES] = policy->io_count > 0,
-				      [REVERSE_HOPS] = policy->max_reverse_hops > 0,
-				      [ORDER] = policy->order_count > 0,
-				      [IGNORED_PORTS] = policy->ignored_port_count > 0,
-				      [HOP_WEIGHTS] = policy->hop_weight_count > 0,
-				      [AGGREGATION] = policy->aggregation_count > 0};
-	for (unsigned i = 0; i < OPTIONS; i++)
-		if (is_set[i] && !(engine->policies & HD_POLICY_BIT(options[i].file)))
-			hd_log(request->log, HD_LOG_INFO, "%s ignores %s", engine->name,
-			       options[i].name);
-	if (policy->connect_roots)
-		hd_log(request->log, HD_LOG_INFO,
-		       "%s ignores connect_roots: roots are always connected", engine->name);
-}
-
 /* ---- all engines ---- */
 
 static void remark_lanes(const struct hd_route_request *request, const struct hd_lanes *lanes)
@@ -321,17 +256,33 @@ static void remark_lanes(const struct hd_route_request *request, const struct hd
 		       lanes->moved);
 }
 
+/* One routing, with tables in place or without. */
+struct attempt {
+	const struct hd_routes *replaced; /* see struct aside_way */
+	bool delegated; /* by an engine that has others to try */
+	bool
+	    tight; /* for want of lanes some entries are not what they might be; the next sweep may find room for them */
+};
+
+/* What there is besides the engine's own paths. */
+struct late {
+	bool raised; /* hosts above the leaves are among the adapters that are set aside */
+	unsigned reserved; /* lanes that are left to adapters that are set aside */
+	struct attempt *attempt;
+};
+
 /* A table of lanes needs as much memory as the routes, so none is made where all is on lane 0. Service levels that an
  * engine has given to its paths stand. */
 static int assign_lanes(const struct hd_engine *engine, const struct hd_route_request *request,
-			unsigned reserved, struct hd_routes *routes, struct hd_error *err)
+			const struct late *late, struct hd_routes *routes, struct hd_error *err)
 {
 	struct hd_lanes_request wanted = {
 	    .fabric = request->fabric,
-	    .available = engine_options_lanes(request) - reserved,
+	    .available = engine_options_lanes(request) - late->reserved,
 	    .spread = (enum hd_lanes_spread)hd_options_get(request->options, "spread")->number,
 	    .one_is_enough = engine->one_lane,
 	    .share = true,
+	    .brief = late->attempt->delegated,
 	    .previous = request->previous,
 	    .threads = request->threads,
 	    .go_on = request->go_on};
@@ -341,13 +292,15 @@ static int assign_lanes(const struct hd_engine *engine, const struct hd_route_re
 	    (wanted.one_is_enough && (wanted.spread != HD_SPREAD_ALL || wanted.available == 1)))
 		return 0;
 	int rc = hd_lanes_assign(&wanted, routes, &lanes, err);
-	if (!rc)
-		remark_lanes(request, &lanes);
-	return rc;
+	if (rc)
+		return rc;
+	remark_lanes(request, &lanes);
+	late->attempt->tight |= lanes.shared > 0;
+	return 0;
 }
 
 static int prevent_deadlock(const struct hd_engine *engine, const struct hd_route_request *request,
-			    unsigned reserved, struct hd_routes *routes, struct hd_error *err)
+			    const struct late *late, struct hd_routes *routes, struct hd_error *err)
 {
 	switch ((enum hd_deadlock)hd_options_get(request->options, "deadlock")->number) {
 	case HD_DEADLOCK_DROP:
@@ -360,7 +313,7 @@ static int prevent_deadlock(const struct hd_engine *engine, const struct hd_rout
 		       "fabric; for research only");
 		return 0;
 	default:
-		return assign_lanes(engine, request, reserved, routes, err);
+		return assign_lanes(engine, request, late, routes, err);
 	}
 }
 
@@ -368,13 +321,6 @@ static bool is_guarded(const struct hd_route_request *request)
 {
 	return hd_options_get(request->options, "deadlock")->number == HD_DEADLOCK_VL;
 }
-
-/* What there is besides the engine's own paths. */
-struct late {
-	bool raised; /* hosts above the leaves are among the adapters that are set aside */
-	unsigned reserved; /* lanes that are left to adapters that are set aside */
-	const struct hd_routes *replaced; /* see struct aside_way */
-};
 
 static void remark_left(const struct hd_route_request *request, const struct aside_left *left)
 {
@@ -406,10 +352,12 @@ static int route_aside(const struct hd_engine *engine, const struct hd_route_req
 				      .all = late->raised,
 				      .hosts_fixed = are_hosts_fixed(engine, request->policy),
 				      .hosts_first = engine->one_lane,
-				      .replaced = late->replaced};
+				      .replaced = late->attempt->replaced};
 	struct aside_left left = {0};
 	int rc = aside_route(request, &way, routes, &left, err);
 
+	late->attempt->tight |= left.unserved || left.moved ||
+				(lanes == 1 && !engine->one_lane && request->fabric->aside_count);
 	if (rc || !left.unserved)
 		return rc;
 	if (late->raised)
@@ -452,7 +400,7 @@ static int route_lanes(const struct hd_engine *engine, const struct hd_route_req
 	if (!rc)
 		rc = policy_faults_check(request, routes, err);
 	if (!rc)
-		rc = prevent_deadlock(engine, request, late->reserved, routes, err);
+		rc = prevent_deadlock(engine, request, late, routes, err);
 	if (!rc)
 		rc = hd_go_on_check(&request->go_on, err);
 	if (!rc)
@@ -467,10 +415,10 @@ static int route_lanes(const struct hd_engine *engine, const struct hd_route_req
 }
 
 static int route_view(const struct hd_engine *engine, const struct hd_route_request *request,
-		      bool raised, const struct hd_routes *replaced, struct hd_routes **out,
+		      bool raised, struct attempt *attempt, struct hd_routes **out,
 		      struct hd_error *err)
 {
-	struct late late = {.raised = raised, .replaced = replaced};
+	struct late late = {.raised = raised, .attempt = attempt};
 	int rc = route_lanes(engine, request, &late, out, err);
 
 	late.reserved = 1;
@@ -480,8 +428,8 @@ static int route_view(const struct hd_engine *engine, const struct hd_route_requ
 /* An engine for trees has refused: perhaps because of hosts above the leaves. Without these the
  * rest may be a tree, and they are routed last. */
 static int route_without_raised(const struct hd_engine *engine,
-				const struct hd_route_request *request, struct hd_routes **out,
-				struct hd_error *err)
+				const struct hd_route_request *request, struct attempt *attempt,
+				struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_fabric *views[RAISED_HOSTS_TRIES] = {NULL};
 	struct hd_route_request wanted = *request;
@@ -492,7 +440,7 @@ static int route_without_raised(const struct hd_engine *engine,
 		rc = -ENOTSUP;
 	for (unsigned i = 0; i < count; i++) {
 		wanted.fabric = views[i];
-		if (rc == -ENOTSUP && !(rc = route_view(engine, &wanted, true, NULL, out, NULL)))
+		if (rc == -ENOTSUP && !(rc = route_view(engine, &wanted, true, attempt, out, NULL)))
 			hd_log(request->log, HD_LOG_INFO,
 			       "%u hosts above the leaves are routed after all others",
 			       views[i]->aside_count - request->fabric->aside_count);
@@ -501,33 +449,115 @@ static int route_without_raised(const struct hd_engine *engine,
 	return rc;
 }
 
-/* replaced: see struct aside_way. */
 static int route_once(const struct hd_engine *engine, const struct hd_route_request *request,
-		      const struct hd_routes *replaced, struct hd_routes **out,
-		      struct hd_error *err)
+		      struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
 {
-	int rc = route_view(engine, request, false, replaced, out, err);
+	int rc = route_view(engine, request, false, attempt, out, err);
 
 	/* io_guid_file says itself what may be done for hosts above the leaves */
 	if (rc != -ENOTSUP || !engine->needs_tree || (request->policy && request->policy->io_count))
 		return rc;
-	int again = route_without_raised(engine, request, out, NULL);
+	attempt->replaced = NULL;
+	int again = route_without_raised(engine, request, attempt, out, NULL);
 	return again == -ENOMEM	     ? hd_error_no_memory(err)
 	       : again == -ECANCELED ? hd_go_on_stopped(err)
 	       : again		     ? rc
 				     : 0;
 }
 
+/* ---- tables in place that do not fit the lanes ---- */
+
 /* Entries that stay as they are may need more lanes than those of a routing afresh. */
 static int route_afresh(const struct hd_engine *engine, const struct hd_route_request *request,
-			struct hd_routes **out, struct hd_error *err)
+			struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_route_request afresh = *request;
 
 	afresh.previous = afresh.baseline = NULL;
+	attempt->replaced = request->previous;
 	hd_log(request->log, HD_LOG_WARNING,
 	       "the tables in place, repaired, do not fit the virtual lanes; routing afresh");
-	return route_once(engine, &afresh, request->previous, out, err);
+	return route_once(engine, &afresh, attempt, out, err);
+}
+
+/* With tables in place: if these and entries that go back to the baseline do not fit the lanes together, they stay as they
+ * are. If they do not fit either, only the baseline counts. */
+static int route_in_place(const struct hd_engine *engine, const struct hd_route_request *request,
+			  struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_route_request other = *request;
+	int rc = route_once(engine, request, attempt, out, err);
+
+	attempt->tight |= rc == -ENOSPC || (engine->own_lanes && !engine->keeps_entries);
+	if (rc != -ENOSPC || !request->baseline)
+		return rc;
+	other.baseline = NULL;
+	rc = route_once(engine, &other, attempt, out, err);
+	if (rc != -ENOSPC)
+		return rc;
+	other.previous = other.baseline = request->baseline;
+	return route_once(engine, &other, attempt, out, err);
+}
+
+/* Once more, with the tables made so far in place: that is what the next sweep would do. Its tables take their place if
+ * they fit. Errors: -ENOMEM, -ECANCELED. */
+static int settle_once(const struct hd_engine *engine, const struct hd_route_request *request,
+		       bool delegated, bool *same, struct hd_routes **routes, struct hd_error *err)
+{
+	struct hd_route_request next = *request;
+	struct attempt attempt = {.replaced = request->previous, .delegated = delegated};
+	struct hd_routes *settled = NULL;
+	struct held_log remarks;
+
+	*same = true;
+	held_log_begin(&remarks);
+	next.previous = *routes;
+	next.log = &remarks.log;
+	int rc = route_in_place(engine, &next, &attempt, &settled, err);
+	if (!rc) {
+		*same = hd_routes_equal(*routes, settled);
+		hd_routes_free(*routes);
+		*routes = settled;
+		if (!*same)
+			held_log_write(&remarks, request->log);
+	}
+	if (hd_arena_check(&remarks.arena))
+		rc = hd_error_no_memory(err);
+	held_log_release(&remarks);
+	return rc == -ENOMEM || rc == -ECANCELED ? rc : 0;
+}
+
+#define SETTLE_ROUNDS 3u
+
+/* What the next sweep would change, though nothing is new, changes now: entries that can go back to the baseline, and
+ * LIDs that share paths no more. */
+static int settle(const struct hd_engine *engine, const struct hd_route_request *request,
+		  bool delegated, struct hd_routes **routes, struct hd_error *err)
+{
+	bool same = false;
+	int rc = 0;
+
+	for (unsigned round = 0; !rc && !same && round < SETTLE_ROUNDS; round++)
+		rc = settle_once(engine, request, delegated, &same, routes, err);
+	if (rc) {
+		hd_routes_free(*routes);
+		*routes = NULL;
+	}
+	return rc;
+}
+
+static int route_all(const struct hd_engine *engine, const struct hd_route_request *request,
+		     bool delegated, struct hd_routes **routes, struct hd_error *err)
+{
+	struct attempt attempt = {.delegated = delegated};
+	int rc = route_in_place(engine, request, &attempt, routes, err);
+
+	if (rc == -ENOSPC && request->previous)
+		rc = route_afresh(engine, request, &attempt, routes, err);
+	if (!rc && request->previous && attempt.tight &&
+	    !hd_routes_equal(request->previous, *routes))
+		rc = settle(engine, request, delegated, routes, err);
+	return rc;
 }
 
 /* Says how many entries the tables lack. An engine that delegates has said it already. */
@@ -542,13 +572,11 @@ static void remark_missing(const struct hd_engine *engine, const struct hd_route
 }
 
 static int compute(const struct hd_engine *engine, const struct hd_route_request *request,
-		   struct hd_routes **out, struct hd_error *err)
+		   bool delegated, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = NULL;
-	int rc = route_once(engine, request, NULL, &routes, err);
+	int rc = route_all(engine, request, delegated, &routes, err);
 
-	if (rc == -ENOSPC && request->previous)
-		rc = route_afresh(engine, request, &routes, err);
 	if (rc)
 		return rc;
 	remark_missing(engine, request, routes);
@@ -622,7 +650,7 @@ static int route_complete(const struct hd_engine *engine, const struct hd_route_
 		complete.fabric = view;
 	}
 	if (!rc)
-		rc = compute(engine, &complete, &routes, err);
+		rc = compute(engine, &complete, delegated, &routes, err);
 	/* what an engine has tried in vain meanwhile does not matter */
 	if (rc && !hd_go_on_ask(&request->go_on))
 		rc = hd_go_on_stopped(err);

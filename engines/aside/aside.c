@@ -531,20 +531,28 @@ static int give_back(struct aside_job *job, struct hd_error *err)
 	return rc;
 }
 
-/* Hosts are routed afresh, so what is set aside is, too. */
-static int route_afresh(struct aside_job *job, const struct aside_way *way, struct hd_error *err)
+/* The same to tables that are not in place any more. */
+static int give_back_to_replaced(struct aside_job *job, const struct aside_way *way,
+				 struct hd_error *err)
 {
 	const struct hd_route_request *request = job->request;
 	struct hd_route_request with = *request;
-	int rc = aside_ways_afresh(job, way, false, err);
 
-	if (rc || !way->replaced || !way->guarded)
-		return rc;
+	if (!way->replaced || !way->guarded)
+		return 0;
 	with.previous = way->replaced;
 	job->request = &with;
-	rc = give_back(job, err);
+	int rc = give_back(job, err);
 	job->request = request;
 	return rc;
+}
+
+/* Hosts are routed afresh, so what is set aside is, too. */
+static int route_afresh(struct aside_job *job, const struct aside_way *way, struct hd_error *err)
+{
+	int rc = aside_ways_afresh(job, way, false, err);
+
+	return rc ? rc : give_back_to_replaced(job, way, err);
 }
 
 /* With tables in place, and perhaps without them if that leaves out what needs a path. */
@@ -558,6 +566,8 @@ static int route_again(struct aside_job *job, const struct aside_way *way, struc
 	rc = route_to_rest(job, way, &own, err);
 	if (!rc && way->guarded)
 		rc = give_back(job, err);
+	if (!rc)
+		rc = give_back_to_replaced(job, way, err);
 	aside_tables_release(&own);
 	return rc;
 }
@@ -581,6 +591,6 @@ int aside_route(const struct hd_route_request *request, const struct aside_way *
 		       "%" PRIu64 " entries for hosts moved: on one virtual lane they were in the "
 		       "way of aggregation nodes",
 		       job.moved);
-	*left = (struct aside_left){job.unserved, job.lost};
+	*left = (struct aside_left){job.unserved, job.lost, job.moved};
 	return rc;
 }

@@ -23,6 +23,7 @@ struct aside_left {
 	uint64_t unserved; /* all */
 	uint64_t
 	    lost; /* those that have one in the tables in place; all, if there are no such tables */
+	uint64_t moved; /* entries for hosts that made room */
 };
 
 /*

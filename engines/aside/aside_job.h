@@ -19,7 +19,7 @@ struct aside_way {
 	    hosts_fixed; /* a policy file says which paths hosts have: these never move for others */
 	bool hosts_first; /* rather what is set aside moves than paths between hosts */
 	/* Tables of the same shape, or NULL: where hosts are routed afresh, their paths to adapters that are
-	 * set aside come back, if they fit beside the new ones. */
+	 * set aside come back, if they fit beside the new ones. With other tables in place, after these. */
 	const struct hd_routes *replaced;
 };
 

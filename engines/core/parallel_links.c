@@ -192,26 +192,46 @@ bool parallel_links_corner(struct parallel_corners *corners, uint32_t sw, uint32
 	return found;
 }
 
+/* ---- votes ---- */
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct parallel_vote *x = a, *y = b;
+
+	if (x->one != y->one)
+		return x->one < y->one ? -1 : 1;
+	return x->other < y->other ? -1 : x->other > y->other;
+}
+
+void parallel_links_join_voted(uint32_t *class, struct parallel_vote *votes, size_t count,
+			       int64_t least)
+{
+	qsort(votes, count, sizeof(*votes), compare_pairs);
+	for (size_t i = 0, end; i < count; i = end) {
+		int64_t sum = 0;
+
+		for (end = i; end < count && !compare_pairs(&votes[i], &votes[end]); end++)
+			sum += votes[end].vote;
+		if (sum >= least)
+			parallel_links_join(class, votes[i].one, votes[i].other);
+	}
+}
+
 /* ---- dimensions ---- */
 
 #define SEVERAL (UINT32_MAX - 1)
 #define VOTES_LEAST 3 /* more switches than are beside one gap */
 
-/* Two classes whose links meet at a switch. */
-struct meeting {
-	uint32_t low, high;
-	int32_t vote; /* 1: the links are no sides of a common square there, -1: they are */
-};
-
 struct grouping {
 	const struct hd_fabric *fabric;
 	uint32_t *class; /* [isl_count] */
 	struct parallel_corners corners;
-	struct meeting *meetings;
-	size_t meeting_count;
+	struct parallel_vote
+	    *votes; /* of classes that meet. 1: no sides of a common square there, -1: sides */
+	size_t vote_count;
 };
 
-static void list_meetings(struct grouping *grouping, uint32_t sw)
+static void list_votes(struct grouping *grouping, uint32_t sw)
 {
 	struct parallel_corners *corners = &grouping->corners;
 	const uint32_t count = parallel_links_list(corners, sw), *links = corners->links;
@@ -222,39 +242,13 @@ static void list_meetings(struct grouping *grouping, uint32_t sw)
 			const uint32_t b = parallel_links_lowest(grouping->class, links[j]);
 
 			if (a != b)
-				grouping->meetings[grouping->meeting_count++] = (struct meeting){
-				    .low = a < b ? a : b,
-				    .high = a < b ? b : a,
+				grouping->votes[grouping->vote_count++] = (struct parallel_vote){
+				    .one = a < b ? a : b,
+				    .other = a < b ? b : a,
 				    .vote = parallel_links_corner(corners, sw, links[i], links[j])
 						? -1
 						: 1};
 		}
-}
-
-static int compare_meetings(const void *a, const void *b)
-{
-	const struct meeting *one = a, *other = b;
-
-	if (one->low != other->low)
-		return one->low < other->low ? -1 : 1;
-	return one->high < other->high ? -1 : one->high > other->high;
-}
-
-static void join_by_votes(struct grouping *grouping)
-{
-	const struct meeting *meetings = grouping->meetings;
-
-	qsort(grouping->meetings, grouping->meeting_count, sizeof(*meetings), compare_meetings);
-	for (size_t i = 0, end; i < grouping->meeting_count; i = end) {
-		int64_t votes = 0;
-
-		for (end = i; end < grouping->meeting_count &&
-			      !compare_meetings(&meetings[i], &meetings[end]);
-		     end++)
-			votes += meetings[end].vote;
-		if (votes >= VOTES_LEAST)
-			parallel_links_join(grouping->class, meetings[i].low, meetings[i].high);
-	}
 }
 
 /* ---- large classes ---- */
@@ -319,7 +313,7 @@ static void place_splinters(const struct hd_fabric *fabric, uint32_t *layer, uin
 
 /* ---- all ---- */
 
-static size_t most_meetings(const struct hd_fabric *fabric)
+static size_t most_votes(const struct hd_fabric *fabric)
 {
 	size_t count = 1;
 
@@ -336,8 +330,7 @@ static int allocate(struct grouping *grouping, struct hd_arena *arena)
 	const struct hd_fabric *fabric = grouping->fabric;
 
 	grouping->class = hd_arena_alloc(arena, fabric->isl_count + 1u, sizeof(*grouping->class));
-	grouping->meetings =
-	    hd_arena_alloc(arena, most_meetings(fabric), sizeof(*grouping->meetings));
+	grouping->votes = hd_arena_alloc(arena, most_votes(fabric), sizeof(*grouping->votes));
 	return parallel_links_start(&grouping->corners, fabric, arena);
 }
 
@@ -355,8 +348,8 @@ int parallel_links_dimensions(const struct hd_fabric *fabric, uint32_t *dimensio
 	for (uint32_t link = 0; link < fabric->isl_count; link++)
 		parallel_links_join(grouping.class, link, fabric->isl_reverse[link]);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		list_meetings(&grouping, sw);
-	join_by_votes(&grouping);
+		list_votes(&grouping, sw);
+	parallel_links_join_voted(grouping.class, grouping.votes, grouping.vote_count, VOTES_LEAST);
 	*found = keep_large(&grouping, size, dimension);
 	if (*found)
 		place_splinters(fabric, grouping.corners.near, size, dimension);

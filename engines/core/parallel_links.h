@@ -55,6 +55,17 @@ uint32_t parallel_links_list(struct parallel_corners *corners, uint32_t sw);
 /* Whether two links of the switch that was listed last are sides of a square without diagonals. O(radix). */
 bool parallel_links_corner(struct parallel_corners *corners, uint32_t sw, uint32_t a, uint32_t b);
 
+/* What one switch says of two classes whose links meet there: beside a gap it may be wrong. */
+struct parallel_vote {
+	uint32_t one, other; /* classes */
+	int32_t vote; /* above 0: they belong together */
+};
+
+/* Sorts votes[count] by pairs of classes, and joins the two of each pair whose votes are `least` or more together. Cost:
+ * O(count * log count). */
+void parallel_links_join_voted(uint32_t *class, struct parallel_vote *votes, size_t count,
+			       int64_t least);
+
 #define PARALLEL_LINKS_NONE UINT32_MAX
 
 /*

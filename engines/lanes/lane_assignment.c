@@ -120,6 +120,11 @@ static enum fit try_lane(struct lane_assignment *assignment, unsigned lane,
 			 const struct lane_assignment_destination *destination, uint32_t source)
 {
 	uint32_t *known = assignment->fits[lane], steps, next = HD_NONE;
+
+	if (known[source] >> FIT_BITS == assignment->visit) {
+		assignment->steps++;
+		return known[source] & ((1u << FIT_BITS) - 1);
+	}
 	uint32_t sw = follow(assignment, known, destination, source, &steps);
 	enum fit fit = sw == HD_NONE ? LOST : FITS;
 
@@ -356,7 +361,7 @@ static int start_afresh(struct lane_assignment *assignment, unsigned available,
 	struct rounds rounds = {assignment, available, lane_assignment_work(assignment), 0, table};
 
 	memset(table->lane, 0, lane_rounds_table_size(assignment));
-	assignment->most = lane_rounds_most(available);
+	assignment->most = lane_rounds_most(available, assignment->brief);
 	int rc = lane_assignment_fill(assignment, table->lane);
 	if (rc == -ENOSPC) {
 		table->lanes = assignment->most + 1;

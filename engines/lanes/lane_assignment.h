@@ -41,8 +41,9 @@ struct lane_assignment {
 	uint32_t visit;
 	uint32_t *path; /* [switch_count] links of the path at hand */
 	uint64_t steps; /* along paths, so far */
-	struct hd_go_on
-	    go_on; /* to be set after lane_assignment_init(); asked for each destination */
+	/* ---- to be set after lane_assignment_init() ---- */
+	struct hd_go_on go_on; /* asked for each destination */
+	bool brief; /* as in struct hd_lanes_request */
 };
 
 /* Errors: -ENOMEM. To be released in any case. */
@@ -102,13 +103,13 @@ static inline size_t lane_rounds_table_size(const struct lane_assignment *assign
 }
 
 /* The largest number of lanes in a first round from which later rounds may get down to `available`:
- * they take a third away at best. The search always goes as far as InfiniBand's own limit, so that
+ * they take a third away at best. Unless it is brief, the search goes as far as InfiniBand's own limit, so that
  * the message can say how many lanes are needed. */
-static inline unsigned lane_rounds_most(unsigned available)
+static inline unsigned lane_rounds_most(unsigned available, bool brief)
 {
 	unsigned hopeful = (3 * available + 2) / 2;
 
-	return hopeful > HD_LANES_MAX ? hopeful : HD_LANES_MAX;
+	return brief || hopeful > HD_LANES_MAX ? hopeful : HD_LANES_MAX;
 }
 
 /*

@@ -323,7 +323,7 @@ static uint64_t count_moved(const struct computation *computation, const struct 
 static int refuse(const struct hd_lanes_request *request, unsigned needed, bool shared,
 		  struct hd_error *err)
 {
-	unsigned most = lane_rounds_most(request->available);
+	unsigned most = lane_rounds_most(request->available, request->brief);
 
 	return hd_error_set(
 	    err, -ENOSPC,
@@ -347,7 +347,7 @@ static int assign_own(const struct hd_lanes_request *request, struct computation
 	int rc =
 	    lane_rounds_fresh(&computation->assignment, request->available, &computation->table);
 	result->needed = computation->table.lanes;
-	result->at_least = result->needed > lane_rounds_most(request->available);
+	result->at_least = result->needed > lane_rounds_most(request->available, request->brief);
 	return rc;
 }
 
@@ -393,6 +393,7 @@ static int assign(const struct hd_lanes_request *request, struct computation *co
 		  struct hd_lanes *result, struct hd_error *err)
 {
 	computation->assignment.go_on = request->go_on;
+	computation->assignment.brief = request->brief;
 	int rc = assign_kept(request, computation, result);
 
 	if (!rc && !result->kept)

@@ -137,7 +137,7 @@ static int order_channels(struct rings_levels *levels)
 	}
 	qsort(placed, channels, sizeof(*placed), compare_placed);
 	for (uint32_t i = 0; i < channels; i++)
-		levels->order.place[placed[i].channel] = i;
+		turn_order_put(&levels->order, placed[i].channel, i);
 	free(placed);
 	return 0;
 }

@@ -14,8 +14,8 @@ struct finding {
 	struct hd_arena scratch;
 	uint32_t *class; /* [isl_count] links of one direction */
 	struct parallel_corners corners;
-	struct meeting *meetings;
-	size_t meeting_count;
+	struct parallel_vote *votes;
+	size_t vote_count;
 	bool *placed; /* [switch_count] */
 	uint32_t *queue; /* [switch_count] */
 };
@@ -27,23 +27,18 @@ static int not_rings(const char *why, struct hd_error *err)
 
 /* ---- directions ---- */
 
-/* Where links of two classes meet: the one leads to the switch, the other away from it. */
-struct meeting {
-	uint32_t in, out; /* classes */
-	int32_t
-	    vote; /* 1: they are no sides of a square there, -1: they are, 0: that is not known */
-};
-
-static void add_meeting(struct finding *finding, uint32_t in, uint32_t out, int32_t vote)
+/* Links of two classes meet: `in` leads to a switch, `out` away from it. vote 1: they are no sides of a square there, -1:
+ * they are, 0: that is not known. */
+static void add_vote(struct finding *finding, uint32_t in, uint32_t out, int32_t vote)
 {
-	finding->meetings[finding->meeting_count++] =
-	    (struct meeting){parallel_links_lowest(finding->class, in),
-			     parallel_links_lowest(finding->class, out), vote};
+	finding->votes[finding->vote_count++] =
+	    (struct parallel_vote){parallel_links_lowest(finding->class, in),
+				   parallel_links_lowest(finding->class, out), vote};
 }
 
 /* Lists the pairs of links at a switch from which nothing is missing. Links with several others with which they are no
  * sides of a square say nothing: something is missing behind them. */
-static void list_meetings(struct finding *finding, uint32_t sw, uint32_t count)
+static void list_votes(struct finding *finding, uint32_t sw, uint32_t count)
 {
 	const uint32_t *reverse = finding->fabric->isl_reverse, *links = finding->corners.links;
 	bool corner[2 * RINGS_DIMS][2 * RINGS_DIMS];
@@ -60,37 +55,9 @@ static void list_meetings(struct finding *finding, uint32_t sw, uint32_t count)
 		for (uint32_t j = i + 1; j < count; j++) {
 			const bool alone = partners[i] == 1 && partners[j] == 1;
 			const int32_t vote = corner[i][j] ? -1 : alone;
-			add_meeting(finding, reverse[links[i]], links[j], vote);
-			add_meeting(finding, reverse[links[j]], links[i], vote);
+			add_vote(finding, reverse[links[i]], links[j], vote);
+			add_vote(finding, reverse[links[j]], links[i], vote);
 		}
-}
-
-static int compare_meetings(const void *a, const void *b)
-{
-	const struct meeting *x = a, *y = b;
-
-	if (x->in != y->in)
-		return x->in < y->in ? -1 : 1;
-	return x->out < y->out ? -1 : x->out > y->out;
-}
-
-/* Joins the classes that go on from one another at most of the switches where they meet: beside a hole other links are no
- * sides of a square either. */
-static void join_straight(struct finding *finding)
-{
-	struct meeting *meetings = finding->meetings;
-
-	qsort(meetings, finding->meeting_count, sizeof(*meetings), compare_meetings);
-	for (size_t i = 0, end; i < finding->meeting_count; i = end) {
-		int64_t vote = 0;
-
-		for (end = i; end < finding->meeting_count &&
-			      !compare_meetings(&meetings[i], &meetings[end]);
-		     end++)
-			vote += meetings[end].vote;
-		if (vote > 0)
-			parallel_links_join(finding->class, meetings[i].in, meetings[i].out);
-	}
 }
 
 static uint32_t most_neighbours(struct finding *finding)
@@ -113,17 +80,18 @@ static int find_directions(struct finding *finding, struct hd_error *err)
 	const uint32_t most = most_neighbours(finding);
 	if (most > 2 * RINGS_DIMS)
 		return not_rings("its switches have too many neighbours", err);
-	finding->meetings =
+	finding->votes =
 	    hd_arena_alloc(&finding->scratch, (size_t)fabric->switch_count * most * most + 1,
-			   sizeof(*finding->meetings));
-	if (!finding->meetings)
+			   sizeof(*finding->votes));
+	if (!finding->votes)
 		return hd_error_no_memory(err);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		const uint32_t count = parallel_links_list(&finding->corners, sw);
 		if (count == most)
-			list_meetings(finding, sw, count);
+			list_votes(finding, sw, count);
 	}
-	join_straight(finding);
+	/* most switches decide: beside a hole other links are no sides of a square either */
+	parallel_links_join_voted(finding->class, finding->votes, finding->vote_count, 1);
 	for (uint32_t link = 0; link < fabric->isl_count; link++)
 		finding->class[link] = parallel_links_lowest(finding->class, link);
 	return 0;

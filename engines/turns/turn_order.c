@@ -25,6 +25,8 @@ int turn_order_number(struct turns *turns, const struct hd_fabric *fabric, struc
 	return 0;
 }
 
+#define PLACES 64u /* in a word of bits */
+
 int turn_order_begin(struct turn_order *order, const struct turns *turns, struct hd_arena *arena)
 {
 	const uint32_t links = turns->fabric->isl_count;
@@ -37,10 +39,13 @@ int turn_order_begin(struct turn_order *order, const struct turns *turns, struct
 	order->earlier = hd_arena_alloc(arena, links, sizeof(*order->earlier));
 	order->places = hd_arena_alloc(arena, links, 2 * sizeof(*order->places));
 	order->mark = hd_arena_alloc(arena, links, sizeof(*order->mark));
+	order->link_at = hd_arena_alloc(arena, links, sizeof(*order->link_at));
+	order->early = hd_arena_alloc(arena, links / PLACES + 1, sizeof(*order->early));
+	order->late = hd_arena_alloc(arena, links / PLACES + 1, sizeof(*order->late));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
 	for (uint32_t link = 0; link < links; link++)
-		order->place[link] = link;
+		turn_order_put(order, link, link);
 	return 0;
 }
 
@@ -57,22 +62,23 @@ static void begin_search(struct turn_order *order, uint32_t link)
 static uint32_t list_later(struct turn_order *order, uint32_t out, uint32_t in)
 {
 	const struct turns *turns = order->turns;
+	const struct hd_fabric *fabric = turns->fabric;
+	const uint32_t last = order->place[in], search = order->search + 1;
 	uint32_t waiting = 1, count = 0;
 
 	begin_search(order, out);
 	while (waiting) {
-		const uint32_t link = order->stack[--waiting];
+		const uint32_t link = order->stack[--waiting], sw = fabric->isl_to[link];
+		const uint8_t *taken = order->taken + turns->first[link];
 
 		if (link == in)
 			return UINT32_MAX;
 		order->later[count++] = link;
-		for (uint32_t turn = turns->first[link]; turn < turns->first[link + 1]; turn++) {
-			const uint32_t next = turns_out(turns, link, turn);
-
-			if (!order->taken[turn] || order->mark[next] == order->search ||
-			    order->place[next] > order->place[in])
+		for (uint32_t next = fabric->isl_base[sw], end = fabric->isl_base[sw + 1];
+		     next < end; next++) {
+			if (!*taken++ || order->mark[next] == search || order->place[next] > last)
 				continue;
-			order->mark[next] = order->search;
+			order->mark[next] = search;
 			order->stack[waiting++] = next;
 		}
 	}
@@ -84,60 +90,74 @@ static uint32_t list_earlier(struct turn_order *order, uint32_t in, uint32_t out
 {
 	const struct turns *turns = order->turns;
 	const struct hd_fabric *fabric = turns->fabric;
+	const uint32_t first = order->place[out], search = order->search + 1;
 	uint32_t waiting = 1, count = 0;
 
 	begin_search(order, in);
 	while (waiting) {
 		const uint32_t link = order->stack[--waiting], sw = hd_isl_from(fabric, link);
+		const uint32_t base = fabric->isl_base[sw], end = fabric->isl_base[sw + 1];
 
 		order->earlier[count++] = link;
-		for (uint32_t own = fabric->isl_base[sw]; own < fabric->isl_base[sw + 1]; own++) {
+		for (uint32_t own = base; own < end; own++) {
 			const uint32_t before = fabric->isl_reverse[own];
 
-			if (!order->taken[turns_find(turns, before, link)] ||
-			    order->mark[before] == order->search ||
-			    order->place[before] < order->place[out])
+			if (order->mark[before] == search || order->place[before] < first ||
+			    !order->taken[turns->first[before] + link - base])
 				continue;
-			order->mark[before] = order->search;
+			order->mark[before] = search;
 			order->stack[waiting++] = before;
 		}
 	}
 	return count;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-
-	return one < other ? -1 : one > other;
-}
-
-/* Replaces the places of links by these links, in the order of the places. */
-static void sort_by_place(const struct turn_order *order, uint32_t *links, uint32_t count,
-			  uint32_t *places, uint32_t *link_at)
+/* Sets the bits of the places of links. */
+static void note_places(const struct turn_order *order, const uint32_t *links, uint32_t count,
+			uint64_t *bits)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		places[i] = order->place[links[i]];
-		link_at[places[i]] = links[i];
+		const uint32_t place = order->place[links[i]];
+
+		bits[place / PLACES] |= UINT64_C(1) << place % PLACES;
 	}
-	qsort(places, count, sizeof(*places), compare_numbers);
-	for (uint32_t i = 0; i < count; i++)
-		links[i] = link_at[places[i]];
 }
 
-/* All that leads to `in` comes before all that follows `out`, in the places that both have now. */
-static void reorder(struct turn_order *order, uint32_t earlier, uint32_t later)
+/* Lists the places that are set in a word of bits. Returns where the list goes on. */
+static uint32_t *list_places(uint64_t bits, uint32_t word, uint32_t *list)
 {
-	uint32_t *places = order->places, *link_at = order->stack;
-	const uint32_t count = earlier + later;
+	for (; bits; bits &= bits - 1)
+		*list++ = word * PLACES + (uint32_t)__builtin_ctzll(bits);
+	return list;
+}
 
-	sort_by_place(order, order->earlier, earlier, places, link_at);
-	sort_by_place(order, order->later, later, places + earlier, link_at);
-	qsort(places, count, sizeof(*places), compare_numbers);
-	for (uint32_t i = 0; i < earlier; i++)
-		order->place[order->earlier[i]] = places[i];
-	for (uint32_t i = 0; i < later; i++)
-		order->place[order->later[i]] = places[earlier + i];
+/* The same with the links that are there. */
+static uint32_t *list_links(const struct turn_order *order, uint64_t bits, uint32_t word,
+			    uint32_t *list)
+{
+	for (; bits; bits &= bits - 1)
+		*list++ = order->link_at[word * PLACES + (uint32_t)__builtin_ctzll(bits)];
+	return list;
+}
+
+/* All that leads to `in` comes before all that follows `out`, in the places that both have now: those from `low` to
+ * `high`. Each of both lists keeps its own order. */
+static void reorder(struct turn_order *order, uint32_t earlier, uint32_t later, uint32_t low,
+		    uint32_t high)
+{
+	uint32_t *place = order->places, *link = order->stack, *behind = order->later;
+
+	note_places(order, order->earlier, earlier, order->early);
+	note_places(order, order->later, later, order->late);
+	for (uint32_t word = low / PLACES; word <= high / PLACES; word++) {
+		place = list_places(order->early[word] | order->late[word], word, place);
+		link = list_links(order, order->early[word], word, link);
+		behind = list_links(order, order->late[word], word, behind);
+		order->early[word] = order->late[word] = 0;
+	}
+	memcpy(order->stack + earlier, order->later, later * sizeof(*order->later));
+	for (uint32_t i = 0; i < earlier + later; i++)
+		turn_order_put(order, order->stack[i], order->places[i]);
 }
 
 bool turn_order_add(struct turn_order *order, uint32_t in, uint32_t out, bool for_good)
@@ -147,11 +167,12 @@ bool turn_order_add(struct turn_order *order, uint32_t in, uint32_t out, bool fo
 	if (turns_back(order->turns, in, out))
 		return false;
 	if (!*taken && order->place[in] > order->place[out]) {
+		const uint32_t low = order->place[out], high = order->place[in];
 		const uint32_t later = list_later(order, out, in);
 
 		if (later == UINT32_MAX)
 			return false;
-		reorder(order, list_earlier(order, in, out), later);
+		reorder(order, list_earlier(order, in, out), later, low, high);
 	}
 	if (!*taken || for_good)
 		*taken = for_good ? 2 : 1;
@@ -273,7 +294,7 @@ static void spread(struct sifting *sifting)
 		sifting->links[link] = link;
 	qsort_r(sifting->links, links, sizeof(*sifting->links), compare_links, sifting);
 	for (uint32_t i = 0; i < links; i++) {
-		order->place[sifting->links[i]] = i;
+		turn_order_put(order, sifting->links[i], i);
 		sifting->place[sifting->links[i]] = (i + (uint64_t)links) * SIFT_ROOM;
 	}
 }

@@ -43,13 +43,23 @@ struct turn_order {
 	uint32_t *place; /* [isl_count] of a link in the order */
 	uint8_t *taken; /* [turns->count] 1: in the set, 2: and not to be given up again */
 	/* ---- for turn_order.c alone ---- */
+	uint32_t *link_at; /* [isl_count] by place */
 	uint32_t *stack, *later, *earlier, *places; /* [isl_count], places: twice that */
+	uint64_t *early,
+	    *late; /* [isl_count / 64 + 1] a bit for each place; clear between two calls */
 	uint32_t *mark; /* [isl_count] search in which a link was found last */
 	uint32_t search;
 };
 
 /* An empty set. Errors: -ENOMEM. */
 int turn_order_begin(struct turn_order *order, const struct turns *turns, struct hd_arena *arena);
+
+/* Puts a link in a place of the order. */
+static inline void turn_order_put(struct turn_order *order, uint32_t link, uint32_t place)
+{
+	order->place[link] = place;
+	order->link_at[place] = link;
+}
 
 /* Takes a turn unless that closes a cycle, or leads back: then false. Cost: O(1) mostly, else a search among the links
  * that are between its two in the order. */

@@ -39,15 +39,15 @@ static uint16_t all_lanes(const struct turn_trees *trees)
 }
 
 /* Lanes of a path that begins with the link, from those of the path after it. */
-static uint16_t lanes_over(const struct turn_trees *trees, const uint8_t *tree, uint32_t link)
+static inline uint16_t lanes_over(const struct turn_trees *trees, const uint8_t *tree,
+				  uint32_t link)
 {
 	const struct turns *turns = &trees->sets->turns;
 	const uint32_t to = trees->fabric->isl_to[link];
 
 	if (to == trees->destination)
 		return all_lanes(trees);
-	return trees->lanes[to] &
-	       trees->sets->lanes[turns_find(turns, link, link_of(trees, tree, to))];
+	return trees->lanes[to] & trees->sets->lanes[turns->first[link] + tree[to]];
 }
 
 /* ---- growing ---- */
@@ -58,12 +58,12 @@ struct growth {
 	bool keep, free;
 };
 
-static void join(struct turn_trees *trees, const uint8_t *tree, uint32_t sw, uint16_t lanes)
+/* A switch joins by its link, in the lanes that it has. */
+static void join(struct turn_trees *trees, const uint8_t *tree, uint32_t sw)
 {
 	const uint32_t link = link_of(trees, tree, sw), to = trees->fabric->isl_to[link];
 
 	trees->hops[sw] = trees->hops[to] + 1;
-	trees->lanes[sw] = lanes;
 	trees->length[sw] = trees->length[to] + trees->load[link];
 	trees->order[trees->reached++] = sw;
 }
@@ -110,6 +110,7 @@ static uint32_t offer(const struct growth *growth, uint32_t to, uint32_t listed)
 		}
 		growth->tree[sw] = (uint8_t)(link - fabric->isl_base[sw]);
 		trees->cost[sw] = cost;
+		trees->lanes[sw] = lanes;
 	}
 	return listed;
 }
@@ -159,14 +160,13 @@ static void grow_once(const struct growth *growth)
 		for (; first < end; first++)
 			listed = offer(growth, trees->order[first], listed);
 		for (; listed != HD_NONE; listed = trees->next[listed])
-			join(trees, growth->tree, listed,
-			     growth->free ? 1
-					  : lanes_over(trees, growth->tree,
-						       link_of(trees, growth->tree, listed)));
+			join(trees, growth->tree, listed);
 		for (uint32_t sw = level < trees->fabric->switch_count ? trees->level[level]
 								       : HD_NONE;
-		     sw != HD_NONE; sw = trees->next[sw])
-			join(trees, growth->tree, sw, (uint16_t)(1u << trees->sets->tree_lane));
+		     sw != HD_NONE; sw = trees->next[sw]) {
+			trees->lanes[sw] = (uint16_t)(1u << trees->sets->tree_lane);
+			join(trees, growth->tree, sw);
+		}
 	}
 }
 

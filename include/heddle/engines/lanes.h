@@ -43,6 +43,9 @@ struct hd_lanes_request {
 	bool one_is_enough; /* known beforehand, no search is necessary */
 	/* If there are too few lanes, LIDs may share the paths of other LIDs of the same switch. */
 	bool share;
+	/* How many lanes are missing does not matter, only whether there are enough: the search ends as soon as a first
+	 * round takes so many that later ones would hardly get down to those available. */
+	bool brief;
 	/* Tables of the same shape as the routes, or NULL. A path keeps the lane that it has in
 	 * these wherever it can, and more lanes than needed may remain in use. */
 	const struct hd_routes *previous;
