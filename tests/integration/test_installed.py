@@ -35,7 +35,7 @@ def test_scenarios(prefix, tmp_path):
     """They are found from where the command is."""
     names = run(prefix, tmp_path, "reproduce", "--list").split()
     assert "bisection" in names
-    assert "0 outside" in run(prefix, tmp_path, "reproduce", "bisection", "--quick")
+    assert "0 outside" in run(prefix, tmp_path, "reproduce", "bisection/figure-1", "--quick")
     run(prefix, tmp_path, "topo", "generate", "xgft", "--children=4,4", "--parents=1,4", "-o", "fabric")
     run(prefix, tmp_path, "sim", "--fabric", "fabric", "-e", "dmodk")
 

@@ -59,9 +59,9 @@ def rows_of(report):
     """All figures as rows of figures.csv."""
     return [{"runs": KIND, "scenario": scenario["scenario"], "figure": row["name"], "point": row["point"],
              "paper": SIDES.get(row["judge"], "") + f"{row['expected']:.4g}",
-             "full": f"{100 * row['full']:.1f}%" if "full" in row else "", "seeds": str(row.get("seeds", 0)), **{key: f"{row[name]:.6g}" if name in row else ""
-                                                   for key, name in (("value", "measured"), ("low", "low"),
-                                                                     ("high", "high"))}}
+             "full": f"{100 * row['full']:.1f}%" if "full" in row else "", "seeds": str(row.get("seeds", 0)),
+             **{key: f"{row[name]:.6g}" if name in row else ""
+                for key, name in (("value", "measured"), ("low", "low"), ("high", "high"))}}
             for scenario in report["scenarios"] for row in scenario["expectations"]]
 
 
