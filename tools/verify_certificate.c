@@ -225,8 +225,9 @@ static void read_levels(const char *path)
 
 	begin(path);
 	line = strchr(next(true), ':');
-	if (!line++)
+	if (!line)
 		REFUSE("expected 'SL to VL:' and 16 lanes");
+	line++;
 	for (unsigned i = 0; i < LANES; i++)
 		lanes[i] = (uint8_t)below(parse(&line, 10), LANES);
 	s.lane = memset(take(cell(s.lids + 63, 0)), lanes[0], cell(s.lids + 63, 0));
