@@ -221,10 +221,9 @@ static void read_levels(const char *path)
 {
 	uint8_t lanes[LANES];
 	uint32_t sw = NONE;
-	const char *line;
 
 	begin(path);
-	line = strchr(next(true), ':');
+	const char *line = strchr(next(true), ':');
 	if (!line)
 		REFUSE("expected 'SL to VL:' and 16 lanes");
 	line++;
