@@ -275,3 +275,52 @@ void hd_isfr_plan_free(struct hd_isfr_plan *plan)
 	hd_arena_release(&plan->arena);
 	free(plan);
 }
+
+/* ---- what routers learn of it ---- */
+
+static struct hd_handshake_host host_of(const struct hd_fabric *fabric,
+					const struct hd_isfr_subnet *tree, uint32_t host,
+					uint32_t number)
+{
+	uint32_t port = fabric->host_port[host];
+	struct hd_handshake_host entry = {
+	    .guid = fabric->port_guid[port], .lid = fabric->lid[port], .place = number};
+
+	if (!tree || tree->reason || tree->number[host] == HD_NONE)
+		return entry;
+	entry.place = tree->number[host];
+	uint32_t top = tree->top[entry.place % tree->groups];
+	entry.top_switch = top == HD_NONE ? 0 : fabric->node_guid[top];
+	return entry;
+}
+
+static int compare_hosts(const void *a, const void *b)
+{
+	const struct hd_handshake_host *x = a, *y = b;
+
+	return x->guid < y->guid ? -1 : x->guid > y->guid;
+}
+
+int hd_isfr_list_hosts(const struct hd_fabric *fabric, const struct hd_isfr_subnet *tree,
+		       struct hd_arena *arena, const struct hd_handshake_host **hosts,
+		       uint32_t *count)
+{
+	struct hd_handshake_host *list =
+	    hd_arena_alloc(arena, (size_t)fabric->host_count + 1, sizeof(*list));
+	uint32_t listed = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t port = fabric->host_port[host];
+		if (fabric->node_type[fabric->port_node[port]] == HD_ROUTER || !fabric->lid[port] ||
+		    !fabric->port_guid[port])
+			continue;
+		list[listed] = host_of(fabric, tree, host, listed);
+		listed++;
+	}
+	qsort(list, listed, sizeof(*list), compare_hosts);
+	*hosts = list;
+	*count = listed;
+	return 0;
+}

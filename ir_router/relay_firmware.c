@@ -57,55 +57,13 @@ static bool read_switch(void *context, uint32_t attached, uint16_t lid, uint32_t
 
 /* ---- lists of a subnet ---- */
 
-static bool is_router(const struct hd_fabric *fabric, uint32_t host)
-{
-	return fabric->node_type[fabric->port_node[fabric->host_port[host]]] == HD_ROUTER;
-}
-
-static struct hd_handshake_host host_of(const struct hd_relay_firmware *all, uint32_t s,
-					uint32_t host, uint32_t number)
-{
-	const struct hd_fabric *fabric = subnet_at(all, s)->fabric;
-	const struct hd_isfr_subnet *tree = all->plan ? &all->plan->subnets[s] : NULL;
-	uint32_t port = fabric->host_port[host], top;
-	struct hd_handshake_host entry = {
-	    .guid = fabric->port_guid[port], .lid = fabric->lid[port], .place = number};
-
-	if (!tree || tree->reason || tree->number[host] == HD_NONE)
-		return entry;
-	entry.place = tree->number[host];
-	top = tree->top[entry.place % tree->groups];
-	entry.top_switch = top == HD_NONE ? 0 : fabric->node_guid[top];
-	return entry;
-}
-
-static int by_guid(const void *a, const void *b)
-{
-	const struct hd_handshake_host *x = a, *y = b;
-
-	return x->guid < y->guid ? -1 : x->guid > y->guid;
-}
-
 static int list_hosts(struct hd_relay_firmware *all, uint32_t s)
 {
-	const struct hd_fabric *fabric = subnet_at(all, s)->fabric;
-	struct hd_handshake_host *hosts =
-	    hd_arena_alloc(&all->arena, (size_t)fabric->host_count + 1, sizeof(*hosts));
-	uint32_t count = 0;
+	const struct hd_isfr_subnet *tree = all->plan ? &all->plan->subnets[s] : NULL;
+	struct hd_handshake_lists *lists = &all->lists[s];
 
-	if (!hosts)
-		return -ENOMEM;
-	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		uint32_t port = fabric->host_port[host];
-		if (is_router(fabric, host) || !fabric->lid[port] || !fabric->port_guid[port])
-			continue;
-		hosts[count] = host_of(all, s, host, count);
-		count++;
-	}
-	qsort(hosts, count, sizeof(*hosts), by_guid);
-	all->lists[s].hosts = hosts;
-	all->lists[s].host_count = count;
-	return 0;
+	return hd_isfr_list_hosts(subnet_at(all, s)->fabric, tree, &all->arena, &lists->hosts,
+				  &lists->host_count);
 }
 
 static int list_mapped(struct hd_relay_firmware *all, uint32_t s)

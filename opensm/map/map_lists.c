@@ -30,14 +30,6 @@ static int compare_ports(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int compare_hosts(const void *a, const void *b)
-{
-	uint64_t x = ((const struct hd_handshake_host *)a)->guid;
-	uint64_t y = ((const struct hd_handshake_host *)b)->guid;
-
-	return x < y ? -1 : x > y;
-}
-
 /* ---- router ports ---- */
 
 static const struct hd_tree_label *find_label(const struct hd_tree_labels *labels, uint64_t guid)
@@ -91,46 +83,6 @@ static int add_ports(const struct routing *routing, struct map_lists *out)
 
 /* ---- hosts ---- */
 
-/* The plan of ISFR numbers the hosts and names their top switches; without it hosts are numbered as
- * they come. */
-static struct hd_handshake_host host_of(const struct hd_fabric *fabric,
-					const struct hd_isfr_subnet *tree, uint32_t host,
-					uint32_t number)
-{
-	uint32_t port = fabric->host_port[host];
-	struct hd_handshake_host entry = {
-	    .guid = fabric->port_guid[port], .lid = fabric->lid[port], .place = number};
-
-	if (tree->reason || tree->number[host] == HD_NONE)
-		return entry;
-	entry.place = tree->number[host];
-	uint32_t top = tree->top[entry.place % tree->groups];
-	entry.top_switch = top == HD_NONE ? 0 : fabric->node_guid[top];
-	return entry;
-}
-
-static int add_hosts(const struct hd_fabric *fabric, const struct hd_isfr_subnet *tree,
-		     struct map_lists *out)
-{
-	struct hd_handshake_host *hosts =
-	    hd_arena_alloc(&out->arena, (size_t)fabric->host_count + 1, sizeof(*hosts));
-	uint32_t count = 0;
-
-	if (!hosts)
-		return -ENOMEM;
-	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		uint32_t port = fabric->host_port[host];
-		if (is_router(fabric, host) || !fabric->lid[port] || !fabric->port_guid[port])
-			continue;
-		hosts[count] = host_of(fabric, tree, host, count);
-		count++;
-	}
-	qsort(hosts, count, sizeof(*hosts), compare_hosts);
-	out->lists.hosts = hosts;
-	out->lists.host_count = count;
-	return 0;
-}
-
 static int plan_hosts(const struct routing *routing, uint64_t prefix, struct map_lists *out,
 		      struct hd_error *err)
 {
@@ -142,7 +94,8 @@ static int plan_hosts(const struct routing *routing, uint64_t prefix, struct map
 
 	if (!rc)
 		rc = hd_isfr_plan_new(interconnect, &plan, err);
-	if (!rc && add_hosts(routing->fabric, &plan->subnets[0], out))
+	if (!rc && hd_isfr_list_hosts(routing->fabric, &plan->subnets[0], &out->arena,
+				      &out->lists.hosts, &out->lists.host_count))
 		rc = hd_error_no_memory(err);
 	hd_isfr_plan_free(plan);
 	hd_interconnect_free(interconnect);

@@ -7,6 +7,7 @@
 #ifndef HEDDLE_IR_ROUTER_ASSIGN_H
 #define HEDDLE_IR_ROUTER_ASSIGN_H
 
+#include <heddle/ir_router/handshake.h>
 #include <heddle/ir_router/interconnect.h>
 #include <heddle/ir_router/map.h>
 
@@ -150,6 +151,15 @@ struct hd_isfr_plan {
 int hd_isfr_plan_new(const struct hd_interconnect *interconnect, struct hd_isfr_plan **out,
 		     struct hd_error *err);
 void hd_isfr_plan_free(struct hd_isfr_plan *plan);
+
+/*
+ * The hosts of a subnet as its manager tells them to routers, ascending by GUID: those with LID and GUID that are no
+ * routers. The plan numbers them and names their top switches; those that it does not number, and all with tree NULL, are
+ * numbered as they come. *hosts[*count] is of the arena. Errors: -ENOMEM, without a reason. Cost: O(hosts * log hosts).
+ */
+int hd_isfr_list_hosts(const struct hd_fabric *fabric, const struct hd_isfr_subnet *tree,
+		       struct hd_arena *arena, const struct hd_handshake_host **hosts,
+		       uint32_t *count);
 
 /* How packets from a subnet get to a host of another one. */
 struct hd_isfr_path {
