@@ -32,8 +32,8 @@ struct counting {
 	uint32_t *walked;
 	uint32_t *congestion; /* [round_max] pi of a flow */
 	uint32_t routes, broken; /* flows of the round that arrive; flows that do not */
-	struct adaptive
-	    *adaptive; /* flows divide over groups of ports: adaptive_run(); NULL: they do not */
+	/* flows divide over groups of ports: adaptive_run(); NULL: they do not */
+	struct adaptive *adaptive;
 };
 
 int counting_init(struct counting *counting, const struct paths *paths, uint32_t round_max,

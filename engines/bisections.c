@@ -18,8 +18,8 @@ struct worker {
 	uint32_t *load; /* [isl_count] */
 	uint32_t *path; /* [switch_count] links of the path at hand */
 	uint32_t *length; /* [host_count / 2] links of each path; NO_PATH: it does not arrive */
-	uint32_t
-	    *kept; /* [host_count / 2 * KEPT] links of the paths that are not longer than that */
+	/* [host_count / 2 * KEPT] links of the paths that are not longer than that */
+	uint32_t *kept;
 	uint64_t sum[BISECTIONS_TABLES];
 };
 

@@ -6,8 +6,8 @@
 #include <heddle/engines.h>
 
 struct delegate_way {
-	bool
-	    one_lane; /* all paths to router ports must be on one virtual lane, whatever `spread` says */
+	/* all paths to router ports must be on one virtual lane, whatever `spread` says */
+	bool one_lane;
 	const char *balance; /* for the engine's option of this name; NULL: none */
 };
 

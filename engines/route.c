@@ -260,8 +260,8 @@ static void remark_lanes(const struct hd_route_request *request, const struct hd
 struct attempt {
 	const struct hd_routes *replaced; /* see struct aside_way */
 	bool delegated; /* by an engine that has others to try */
-	bool
-	    tight; /* for want of lanes some entries are not what they might be; the next sweep may find room for them */
+	/* For want of lanes some entries are not what they might be. The next sweep may find room for them. */
+	bool tight;
 };
 
 /* What there is besides the engine's own paths. */

@@ -21,8 +21,8 @@
 
 /* What is known of one destination. */
 struct ar_column {
-	uint64_t
-	    *sets; /* [slots * words] ports to other switches; NULL: it never was a destination */
+	/* [slots * words] ports to other switches; NULL: it never was a destination */
+	uint64_t *sets;
 	bool *reached; /* [slots] packets come to the switch */
 };
 
@@ -85,8 +85,8 @@ struct hd_ar_graph {
 	size_t paired, pair_room;
 	bool failed; /* memory was short */
 	uint8_t *only; /* [destinations] 0, or which entries of a step count (steps_excuse.h) */
-	bool *
-	    excused; /* [destinations] since forwarding tables changed, until the change is settled */
+	/* [destinations] since forwarding tables changed, until the change is settled */
+	bool *excused;
 	bool any_excused;
 	uint32_t *known,
 	    known_loop; /* [channels] the last loop of static ports alone, and its length */

@@ -15,8 +15,8 @@
  * step an entry changes. */
 struct sender {
 	const uint8_t *row[2];
-	const uint8_t
-	    *step; /* of AR entries, by LID; NULL: none, or nothing changes in the AR table */
+	/* of AR entries, by LID; NULL: none, or nothing changes in the AR table */
+	const uint8_t *step;
 };
 
 struct lids {

@@ -21,8 +21,8 @@
 /* Pairs of a source and a LID without a path. */
 struct aside_left {
 	uint64_t unserved; /* all */
-	uint64_t
-	    lost; /* those that have one in the tables in place; all, if there are no such tables */
+	/* those that have one in the tables in place; all, if there are no such tables */
+	uint64_t lost;
 	uint64_t moved; /* entries for hosts that made room */
 };
 

@@ -15,8 +15,8 @@ struct aside_way {
 	unsigned lanes; /* that may be used */
 	bool guarded; /* false: credit loops are left to other means */
 	bool all; /* every path is needed, so tables in place are given up for one */
-	bool
-	    hosts_fixed; /* a policy file says which paths hosts have: these never move for others */
+	/* a policy file says which paths hosts have: these never move for others */
+	bool hosts_fixed;
 	bool hosts_first; /* rather what is set aside moves than paths between hosts */
 	/* Tables of the same shape, or NULL: where hosts are routed afresh, their paths to adapters that are
 	 * set aside come back, if they fit beside the new ones. With other tables in place, after these. */

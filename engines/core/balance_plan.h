@@ -40,11 +40,11 @@ struct balance_plan {
 	const struct hd_route_request *request;
 	const struct resolved_policy *policy;
 	unsigned passes; /* at most, over the hosts of one LID offset, 1 .. */
-	bool
-	    until_flat; /* a pass after the first that does not lower the largest load is the last */
+	/* a pass after the first that does not lower the largest load is the last */
+	bool until_flat;
 	enum balance_by by; /* conflicts: see conflicts.h; dimensions: see parallel_links.h */
-	unsigned
-	    rebalance; /* with previous tables: LIDs to move to where routing afresh puts them */
+	/* with previous tables: LIDs to move to where routing afresh puts them */
+	unsigned rebalance;
 	/*
 	 * Builds the next hops towards destination->sw. Called whenever that switch changes, or for
 	 * every destination where per_destination is set. May refuse with a reason.
@@ -56,8 +56,8 @@ struct balance_plan {
 	/* NULL, or the paths from which build() takes the next hops. Then a repair need not build
 	 * them for every destination. */
 	const struct dag_paths *paths;
-	const uint8_t
-	    *level; /* with paths: [switch_count] 0 for leaves, NULL where it is no tree */
+	/* with paths: [switch_count] 0 for leaves, NULL where it is no tree */
+	const uint8_t *level;
 	bool spread_lids; /* a repair keeps the LIDs of a host on different links */
 	/*
 	 * NULL, or called with each destination tree once it is routed: tree[s] is the number of
@@ -72,8 +72,8 @@ struct balance_plan {
 struct destinations {
 	struct balance_destination *items;
 	uint32_t count;
-	uint32_t
-	    layer_count; /* one for each LID offset of hosts, and a last one for all switches */
+	/* one for each LID offset of hosts, and a last one for all switches */
+	uint32_t layer_count;
 	uint32_t *layer_begin; /* [layer_count + 1] */
 };
 

@@ -226,8 +226,8 @@ struct grouping {
 	const struct hd_fabric *fabric;
 	uint32_t *class; /* [isl_count] */
 	struct parallel_corners corners;
-	struct parallel_vote
-	    *votes; /* of classes that meet. 1: no sides of a common square there, -1: sides */
+	/* of classes that meet. 1: no sides of a common square there, -1: sides */
+	struct parallel_vote *votes;
 	size_t vote_count;
 };
 

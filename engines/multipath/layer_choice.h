@@ -29,8 +29,8 @@ struct layer_trees {
 /* What all trees together bring over each link. */
 struct layer_loads {
 	const struct hd_fabric *fabric;
-	uint32_t
-	    *load; /* [isl_count] pairs of a source host and a LID whose path crosses the link */
+	/* [isl_count] pairs of a source host and a LID whose path crosses the link */
+	uint32_t *load;
 	uint32_t *own; /* [isl_count] LIDs to which the hosts of its switch send over the link */
 };
 

@@ -18,8 +18,8 @@ struct layer_lanes {
 	struct hd_dependencies graphs[LAYER_LANES_MOST];
 	uint64_t paths[LAYER_LANES_MOST]; /* hosts that send on the paths of a lane */
 	uint64_t before[LAYER_LANES_MOST]; /* the same when the batch was begun */
-	uint32_t *
-	    merged; /* [isl_count] the first of parallel links; NULL: each link stands for itself */
+	/* [isl_count] the first of parallel links; NULL: each link stands for itself */
+	uint32_t *merged;
 };
 
 /* Empty lanes, 1 .. LAYER_LANES_MOST of them. Parallel cables count as one link, so that adaptive routing may choose

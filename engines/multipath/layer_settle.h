@@ -18,8 +18,8 @@ struct layer_plan {
 	const uint8_t *tree; /* [switch_count] as it is planned; it may have gaps and loops */
 	const uint8_t *lane; /* [switch_count] where paths are to be if possible; NULL: anywhere */
 	const uint8_t *base_lane; /* [switch_count] of the paths of the base LID */
-	bool
-	    stays; /* the plan is in place: paths that stay as they are may be longer by more than a hop */
+	/* the plan is in place: paths that stay as they are may be longer by more than a hop */
+	bool stays;
 };
 
 struct layer_settle {

@@ -32,13 +32,13 @@ struct layers {
 	struct layer_lanes lanes;
 	struct layer_settle settle;
 	uint32_t lids_most; /* of a host */
-	uint32_t
-	    crowded; /* LIDs without room on the lanes for paths in place, or for those of their baseline */
-	uint32_t
-	    *order; /* [host_count] hosts in the policy's order; without one switches take turns */
+	/* LIDs without room on the lanes for paths in place, or for those of their baseline */
+	uint32_t crowded;
+	/* [host_count] hosts in the policy's order; without one switches take turns */
+	uint32_t *order;
 	uint32_t *first; /* [host_count + 1] first row of each host */
-	uint8_t *
-	    *tree; /* [rows], each [switch_count]; without links where the row is not settled yet */
+	/* [rows], each [switch_count]; without links where the row is not settled yet */
+	uint8_t **tree;
 	uint8_t **lane; /* [rows], each [switch_count] */
 };
 

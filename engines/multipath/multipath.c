@@ -43,8 +43,8 @@ struct selection {
 	const struct hd_fabric *fabric;
 	struct multipath_cycle_lists lists;
 	struct multipath_path_search search;
-	struct multipath_path_pattern
-	    *seen; /* [switch_count] all patterns of paths to the destination at hand */
+	/* [switch_count] all patterns of paths to the destination at hand */
+	struct multipath_path_pattern *seen;
 	uint64_t *choice; /* [switch_count^2] cycles that a pair can pass in both directions */
 };
 

@@ -124,8 +124,8 @@ struct table_reader {
 	uint32_t sw; /* HD_NONE: no header yet */
 	uint32_t rows;
 	uint32_t last_lid; /* that the header gives, HD_NONE: the last line counts rows */
-	bool
-	    foreign; /* a multicast table, or one of a switch that has gone: its rows are not ours */
+	/* a multicast table, or one of a switch that has gone: its rows are not ours */
+	bool foreign;
 	bool unclosed; /* a closing line is still expected */
 	bool headed; /* the line before was a header of an .fdbs table */
 	/* service levels */

@@ -45,8 +45,8 @@ enum sim_kind { SIM_SWITCH, SIM_ROUTER, SIM_HOST };
 
 struct sim_node {
 	uint32_t first_port; /* its port 0 */
-	uint32_t
-	    first_exit; /* of the outputs among which packets choose: its ports, or their twins */
+	/* of the outputs among which packets choose: its ports, or their twins */
+	uint32_t first_exit;
 	uint32_t ports; /* with port 0, without twins */
 	uint8_t kind;
 	uint32_t subnet, index; /* switch of its subnet; router of the interconnect; endpoint */
@@ -77,8 +77,8 @@ struct sim_port {
 	uint8_t peer_kind;
 	bool blocked; /* it is free and has packets, but no credits for them */
 	bool inside; /* the twin of another one */
-	uint16_t
-	    reserved_lanes; /* for copies that leave together, one bit each: see sim->reserved */
+	/* for copies that leave together, one bit each: see sim->reserved */
+	uint16_t reserved_lanes;
 };
 
 /* A lane of an output. */
@@ -248,8 +248,8 @@ struct hd_sim {
 	struct sim_queue *queues;
 	uint64_t *lifetimes; /* [queue_count] when SIM_LIFETIME will come; NULL: no lifetimes */
 	struct sim_count *counted; /* [port_count] */
-	uint64_t
-	    *lane_chosen; /* [port_count * lanes] packets that took the lane; NULL: not counted */
+	/* [port_count * lanes] packets that took the lane; NULL: not counted */
+	uint64_t *lane_chosen;
 	struct hd_sim_link **link; /* [port_count] */
 	struct sim_arbiter *arbiters; /* [port_count], NULL without tables */
 	struct sim_host *hosts; /* [endpoint_count] */

@@ -18,15 +18,15 @@ struct oracle_balance_plan {
 	const uint32_t *host_order; /* [host_count]; NULL: by switch and port */
 	const bool *uncounted; /* [isl_count]; NULL: every link has a load */
 	unsigned passes;
-	bool
-	    until_flat; /* a pass after the first that does not lower the largest load is the last */
-	bool
-	    by_conflicts; /* these decide, and not loads; without a host_order the switches take turns */
-	const uint32_t
-	    *dimension; /* [isl_count] by_conflicts: the lowest comes first; NULL: all are equal */
+	/* a pass after the first that does not lower the largest load is the last */
+	bool until_flat;
+	/* these decide, and not loads; without a host_order the switches take turns */
+	bool by_conflicts;
+	/* [isl_count] by_conflicts: the lowest comes first; NULL: all are equal */
+	const uint32_t *dimension;
 	const struct hd_routes *previous; /* NULL: afresh */
-	unsigned
-	    rebalance; /* with previous: at most so many host LIDs move to columns made afresh */
+	/* with previous: at most so many host LIDs move to columns made afresh */
+	unsigned rebalance;
 };
 
 /*

@@ -9,10 +9,10 @@ struct graph {
 	const struct hd_fabric *fabric;
 	const struct hd_routes *routes;
 	uint32_t radix; /* ports of the largest switch, port 0 included */
-	uint16_t *
-	    waits; /* [port_count * LANES * radix] by channel and port of the next switch: lanes, one bit each */
-	char *
-	    state; /* [port_count * LANES] of a channel: 1 on the present walk, 2 leads to no circle */
+	/* [port_count * LANES * radix] by channel and port of the next switch: lanes, one bit each */
+	uint16_t *waits;
+	/* [port_count * LANES] of a channel: 1 on the present walk, 2 leads to no circle */
+	char *state;
 	uint16_t lanes;
 };
 

@@ -13,8 +13,8 @@
 struct oracle_channels {
 	uint64_t arrived; /* (switch, LID) pairs with a path that ends at the owner of the LID */
 	uint64_t missing; /* pairs without an entry on the way, though cables connect them */
-	uint64_t
-	    missing_hosts; /* of these, from switches with hosts to LIDs of hosts that are not set aside */
+	/* of these, from switches with hosts to LIDs of hosts that are not set aside */
+	uint64_t missing_hosts;
 	uint64_t astray; /* pairs whose path goes round, or ends elsewhere */
 	uint16_t lanes; /* in use on links between switches, one bit each */
 	bool loop; /* some packets of hosts and adapters wait for one another in a circle */

@@ -22,8 +22,8 @@ struct hd_ar_plan;
 struct hd_ar_proof {
 	uint32_t lanes; /* virtual lanes that the traffic uses */
 	uint64_t dependencies; /* between links, of all lanes */
-	bool
-	    exact; /* false: LIDs of one switch were proved together, with all their dependencies */
+	/* false: LIDs of one switch were proved together, with all their dependencies */
+	bool exact;
 };
 
 /* A credit loop: each link waits for the next, the last for the first. */

@@ -181,8 +181,8 @@ struct hd_expectation {
 	/* Of 95% confidence for the statistic; both are `measured` where nothing is known of the spread. For the mean by
 	 * Student's t; for an extreme by t and the deviation that it has in so many draws from a normal distribution. */
 	double low, high;
-	double
-	    full; /* load at which the busiest link of the point is full, by calculation; 0: not known */
+	/* load at which the busiest link of the point is full, by calculation; 0: not known */
+	double full;
 	uint32_t seeds; /* that have the figure: not those whose traffic a deadlock has stopped */
 	bool partial; /* some runs were ended early */
 	enum hd_verdict verdict;

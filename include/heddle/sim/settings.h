@@ -74,10 +74,10 @@ struct hd_sim_arbitration_entry {
 struct hd_sim_arbitration {
 	uint32_t high_count, low_count; /* both 0: the lanes with packets take turns */
 	struct hd_sim_arbitration_entry high[HD_SIM_ARBITRATION_MAX], low[HD_SIM_ARBITRATION_MAX];
-	bool
-	    hosts_alone; /* the high table goes first at hosts alone; elsewhere both tables are one */
-	uint8_t
-	    high_limit; /* units of 4096 bytes of the high table before a low packet; 255: no limit */
+	/* the high table goes first at hosts alone; elsewhere both tables are one */
+	bool hosts_alone;
+	/* units of 4096 bytes of the high table before a low packet; 255: no limit */
+	uint8_t high_limit;
 };
 
 struct hd_sim_settings {
@@ -91,10 +91,10 @@ struct hd_sim_settings {
 	uint32_t header; /* bytes that each packet has besides; they count for time and credits */
 
 	/* ---- switches and routers ---- */
-	uint64_t
-	    switch_latency; /* ps from a packet's first byte in to its first byte out, if nothing holds it up */
-	bool
-	    store_and_forward; /* a packet leaves after its last byte has come; else virtual cut-through */
+	/* ps from a packet's first byte in to its first byte out, if nothing holds it up */
+	uint64_t switch_latency;
+	/* a packet leaves after its last byte has come; else virtual cut-through */
+	bool store_and_forward;
 	uint32_t lanes; /* data lanes that ports have, 1 .. 15; lane 15 is always there */
 	uint32_t buffer; /* bytes for each lane of an input port; at least one packet of the MTU */
 	uint32_t central_buffer; /* bytes of a switch, for HD_SIM_CENTRAL_BUFFER */
@@ -104,20 +104,20 @@ struct hd_sim_settings {
 	uint32_t output_buffer, crossbar_speed;
 	enum hd_sim_queueing queueing;
 	enum hd_sim_selection selection;
-	uint32_t
-	    load_grade; /* bytes of the load that least-loaded looks at, which make a grade; 0: the next buffer's */
+	/* bytes of the load that least-loaded looks at, which make a grade; 0: the next buffer's */
+	uint32_t load_grade;
 	enum hd_sim_choice choice;
 	enum hd_sim_replication replication;
-	bool
-	    multicast_first; /* of a lane, at an output: packets with copies go before all others */
+	/* of a lane, at an output: packets with copies go before all others */
+	bool multicast_first;
 	struct hd_sim_arbitration arbitration;
 	bool sl_is_vl; /* SL n goes on lane n % lanes; else by sl2vl of the tables */
-	uint64_t
-	    ageing_time; /* ps without a packet after which a Bounded entry may take another port */
-	uint64_t
-	    flowlet_gap; /* Conga: ps without a packet after which a flow may take another path */
-	uint64_t
-	    conga_age; /* Conga: ps after which a leaf forgets what another told it of a path */
+	/* ps without a packet after which a Bounded entry may take another port */
+	uint64_t ageing_time;
+	/* Conga: ps without a packet after which a flow may take another path */
+	uint64_t flowlet_gap;
+	/* Conga: ps after which a leaf forgets what another told it of a path */
+	uint64_t conga_age;
 	uint64_t conga_tau; /* Conga: ps over which an output's rate is averaged, at least 1000 */
 	/* Lifetimes, ps; HD_SIM_NEVER: none. The first is for a packet that is first in its queue,
 	 * and applies to packets that may be dropped (struct hd_sim_message); the second for the
@@ -126,8 +126,8 @@ struct hd_sim_settings {
 	uint64_t switch_lifetime;
 
 	/* ---- hosts ---- */
-	uint32_t
-	    host_buffer; /* bytes of a lane into which a host receives; it empties it at once */
+	/* bytes of a lane into which a host receives; it empties it at once */
+	uint32_t host_buffer;
 
 	/* ---- the run ---- */
 	uint64_t seed;
@@ -135,8 +135,8 @@ struct hd_sim_settings {
 	uint32_t flow_count; /* flows whose bytes are counted one by one; may be 0 */
 	uint64_t bin; /* ps of a bin of the flows' bytes over time; 0: no series */
 	uint64_t warm_up; /* ps: nothing before it counts in the figures */
-	uint64_t
-	    deadlock_check; /* ps between two searches for deadlocks, at least 100 ns; 0: only when nothing moves */
+	/* ps between two searches for deadlocks, at least 100 ns; 0: only when nothing moves */
+	uint64_t deadlock_check;
 };
 
 /* 40 Gb/s, 100 ns cables and switches, MTU 2048, 1 lane, no crossbar, FIFO, round robin, 32 KiB for a

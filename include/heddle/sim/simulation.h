@@ -248,8 +248,8 @@ struct hd_sim_figures {
 	uint32_t class_count, flow_count, bin_count;
 	const struct hd_sim_class *classes; /* [class_count] */
 	const uint64_t *flow_bytes; /* [flow_count] payload delivered */
-	const uint64_t
-	    *flow_bins; /* [flow_count * bin_count] the same by bins of settings.bin, from time 0 */
+	/* [flow_count * bin_count] the same by bins of settings.bin, from time 0 */
+	const uint64_t *flow_bins;
 	/* [subnet] by port index of its fabric: the direction away from that port. Ports without a
 	 * cable: 0. */
 	const struct hd_sim_link *const *links;
