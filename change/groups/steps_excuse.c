@@ -31,12 +31,12 @@ struct tables {
 	uint32_t step; /* at hand */
 	struct hd_arena arena;
 	struct sender *senders; /* [slots] */
-	uint32_t *seen,
-	    *queue; /* [slots] the LID for which packets come there, + 1; where they come */
+	uint32_t *seen; /* [slots] the LID for which packets come there, + 1 */
+	uint32_t *queue; /* [slots] where they come */
 	bool all_send; /* each switch has adapters */
 	struct lids aside, to_hosts; /* LIDs of adapters that are set aside, and the others */
-	uint64_t *hosts,
-	    *waits; /* [channels * words] of these others; of all that is not left out */
+	uint64_t *hosts; /* [channels * words] dependencies of these others */
+	uint64_t *waits; /* [channels * words] of all that is not left out */
 };
 
 /* ---- dependencies ---- */
@@ -340,6 +340,15 @@ static int find_left_out(const struct excuse *excuse)
 
 /* ---- steps ---- */
 
+/* Whether packets to a LID may leave by the channel in any of the states that count. */
+static bool leaves_by(const struct tables *tables, uint32_t channel, uint32_t lid)
+{
+	unsigned first, end;
+
+	states_that_count(tables, lid, &first, &end);
+	return (states_of(tables, channel, lid) & ((1u << end) - 1)) >> first;
+}
+
 /* Whether packets to any LID have a dependency by static ports, and come to the switch because adapters are there. */
 static bool is_static(const struct tables *tables, uint32_t channel, uint32_t next)
 {
@@ -347,8 +356,8 @@ static bool is_static(const struct tables *tables, uint32_t channel, uint32_t ne
 
 	for (uint32_t lid = 0; graph->sends[channel / graph->ports] && lid < graph->lid_count;
 	     lid++)
-		if (graph->destination[lid] != HD_NONE && states_of(tables, channel, lid) &&
-		    states_of(tables, next, lid))
+		if (graph->destination[lid] != HD_NONE && leaves_by(tables, channel, lid) &&
+		    leaves_by(tables, next, lid))
 			return true;
 	return false;
 }

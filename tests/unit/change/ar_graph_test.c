@@ -204,6 +204,7 @@ static struct hd_ar_plan *walk(struct site *site, const struct hd_ar_steps_reque
 	if (tables) {
 		const struct held is = {(struct hd_routes *)request->after, was.plan};
 		assert_mixture(site, request->fabric, &was, &is);
+		assert_mixture(site, request->fabric, &is, &is); /* when they have changed */
 	}
 	hd_routes_free(was.routes);
 	return was.plan;
