@@ -71,12 +71,27 @@ static uint32_t most_neighbours(struct finding *finding)
 	return most;
 }
 
+/* Links between the same two switches have one direction. In a grid of two switches no square says so. */
+static void join_cables(struct finding *finding)
+{
+	const struct hd_fabric *fabric = finding->fabric;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t a = fabric->isl_base[sw]; a < fabric->isl_base[sw + 1]; a++)
+			for (uint32_t b = fabric->isl_base[sw]; b < a; b++)
+				if (fabric->isl_to[a] == fabric->isl_to[b])
+					parallel_links_join(finding->class, a, b);
+}
+
 static int find_directions(struct finding *finding, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = finding->fabric;
 
+	if (!fabric->isl_count)
+		return not_rings("it has no cables between switches", err);
 	if (parallel_links_find(fabric, finding->class))
 		return hd_error_no_memory(err);
+	join_cables(finding);
 	const uint32_t most = most_neighbours(finding);
 	if (most > 2 * RINGS_DIMS)
 		return not_rings("its switches have too many neighbours", err);

@@ -47,7 +47,8 @@ static bool may_refuse(const struct trial *trial)
 	const struct sample *sample = trial->sample;
 
 	if (trial->engine->needs_grid)
-		return !sample->intact || !is_grid(sample) || sample->fabric->aside_count;
+		return !sample->intact || !is_grid(sample) || sample->fabric->aside_count ||
+		       !sample->fabric->isl_count;
 	if (!trial->engine->needs_tree)
 		return false;
 	return !sample->tree || !sample->fabric->host_count || sample->upper_hosts ||
