@@ -20,7 +20,8 @@ struct loads {
 struct even {
 	double share; /* of a host's cable */
 	double remote; /* share to other subnets; negative: all hosts alike */
-	bool all_lids;
+	uint32_t first; /* LID offset */
+	uint32_t lids; /* from there on, all alike; 0: all */
 };
 
 static bool has(const struct hd_options *options, const char *key, const char *text)
@@ -38,6 +39,20 @@ static bool read_share(const struct hd_options *options, const char *key, double
 	return true;
 }
 
+/* "N", "random" or "random:N-M"; it has been checked. */
+static void read_lids(const char *offset, struct even *out)
+{
+	char *end;
+
+	if (!strcmp(offset, "random"))
+		return;
+	out->lids = 1;
+	out->first =
+	    (uint32_t)strtoul(strncmp(offset, "random:", 7) ? offset : offset + 7, &end, 10);
+	if (*end == '-')
+		out->lids = (uint32_t)strtoul(end + 1, NULL, 10) - out->first + 1;
+}
+
 static bool read_even(const struct hd_traffic_request *request, struct even *out)
 {
 	const struct hd_options *options = request->options;
@@ -53,10 +68,13 @@ static bool read_even(const struct hd_traffic_request *request, struct even *out
 	fine &= read_share(options, "hot", &hot) && has(options, "to", "uniform");
 	out->remote = -1;
 	fine &= has(options, "remote", "any") || read_share(options, "remote", &out->remote);
-	out->all_lids =
-	    has(options, "routing", "path-bits") || has(options, "routing", "path-bits-kept");
+	if (has(options, "routing", "deterministic"))
+		read_lids(hd_options_get(options, "offset")->text, out);
+	if (video && !has(options, "reserve", "0"))
+		out->lids =
+		    1; /* the first of the shortest paths, for as long as it has bandwidth left */
 	return fine && multicast == 0 && hot == 0 && has(options, "hosts", "all") &&
-	       (out->all_lids || has(options, "routing", "deterministic"));
+	       !has(options, "routing", "adaptive");
 }
 
 /* ---- the links ---- */
@@ -84,7 +102,7 @@ static uint32_t lids_of(const struct loads *loads, const struct even *even, uint
 {
 	const struct hd_fabric *fabric = loads->simulation->network.subnets[subnet].fabric;
 
-	return even->all_lids ? hd_port_lid_count(fabric, fabric->host_port[host]) : 1;
+	return even->lids ? even->lids : hd_port_lid_count(fabric, fabric->host_port[host]);
 }
 
 struct place {
@@ -115,7 +133,7 @@ static void add_pair(struct loads *loads, const struct even *even, struct place 
 
 	loads->weight = weight / lids;
 	for (uint32_t offset = 0; offset < lids; offset++) {
-		message.lid_offset = (uint16_t)offset;
+		message.lid_offset = (uint16_t)(even->first + offset);
 		hd_sim_follow(sim, &message, add, loads, NULL);
 	}
 }

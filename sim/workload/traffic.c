@@ -35,8 +35,8 @@ int traffic_lines(const char *path, int (*next)(struct hd_words *words, struct h
 
 /* ---- places ---- */
 
-static uint64_t cable_rate(const struct hd_traffic *traffic, const struct hd_fabric *fabric,
-			   uint32_t port)
+uint64_t traffic_cable_rate(const struct hd_traffic *traffic, const struct hd_fabric *fabric,
+			    uint32_t port)
 {
 	const struct hd_sim_settings *settings = traffic->scene->settings;
 
@@ -58,7 +58,7 @@ static void place_subnet(struct hd_traffic *traffic, uint32_t subnet, uint32_t f
 		places->subnet[at] = subnet;
 		places->leaf[at] = first_leaf + fabric->host_switch[h];
 		places->lids[at] = hd_port_lid_count(fabric, port);
-		places->rate[at] = cable_rate(traffic, fabric, port);
+		places->rate[at] = traffic_cable_rate(traffic, fabric, port);
 		places->host[at] =
 		    fabric->node_type[fabric->port_node[port]] == HD_CA && fabric->lid[port];
 	}
@@ -314,15 +314,21 @@ struct hd_sim_message traffic_message(const struct hd_traffic_part *part, uint32
 	message.destination = destination;
 	message.bytes = (uint32_t)bytes;
 	message.lane = traffic_lane(part, (uint64_t)source << 32 | destination);
-	message.lid_offset = part->offset == TRAFFIC_RANDOM_OFFSET ? 0 : (uint16_t)part->offset;
+	message.lid_offset = (uint16_t)part->offset;
 	return message;
+}
+
+uint32_t traffic_offset_count(const struct hd_traffic_part *part, uint32_t destination)
+{
+	return part->offset_count ? part->offset_count : part->traffic->places.lids[destination];
 }
 
 uint16_t traffic_offset(const struct hd_traffic_part *part, uint32_t destination, uint64_t *random)
 {
-	if (part->offset != TRAFFIC_RANDOM_OFFSET)
+	if (part->offset_count == 1)
 		return (uint16_t)part->offset;
-	return (uint16_t)hd_random_below(random, part->traffic->places.lids[destination]);
+	return (uint16_t)(part->offset +
+			  hd_random_below(random, traffic_offset_count(part, destination)));
 }
 
 void traffic_send(struct hd_traffic_part *part, struct hd_sim_message *message, uint64_t tag)
@@ -402,11 +408,9 @@ int traffic_visit(const struct hd_traffic_part *part, uint32_t source, uint32_t 
 		  hd_traffic_visit visit, void *context, struct hd_error *err)
 {
 	struct hd_sim_message message = traffic_message(part, source, destination, 1);
-	uint32_t offsets = 1;
+	const uint32_t offsets = traffic_offset_count(part, destination);
 	int rc = 0;
 
-	if (part->offset == TRAFFIC_RANDOM_OFFSET)
-		offsets = part->traffic->places.lids[destination];
 	for (uint32_t i = 0; !rc && i < offsets; i++, message.lid_offset++)
 		rc = visit(context, &message, err);
 	return rc;
@@ -466,21 +470,46 @@ static int number_or(const struct hd_options *options, const char *name, const c
 	return 0;
 }
 
-static int check_offset(const struct hd_traffic_part *part, struct hd_error *err)
+/* "4-7" behind "random:". */
+static int read_offset_range(struct hd_traffic_part *part, const char *range, struct hd_error *err)
 {
-	char label[HD_NAME_SIZE];
+	struct hd_cursor cursor = {range, range + strlen(range)};
+	uint32_t last;
 
-	if (part->offset == TRAFFIC_RANDOM_OFFSET)
-		return 0;
-	for (uint32_t i = 0; i < part->member_count; i++)
-		if (part->offset >= part->traffic->places.lids[part->members[i]])
+	if (!hd_take_decimal(&cursor, &part->offset) || !hd_take_text(&cursor, "-") ||
+	    !hd_take_decimal(&cursor, &last) || !hd_cursor_done(&cursor) || last < part->offset ||
+	    last > UINT16_MAX)
+		return hd_error_set(err, -EINVAL,
+				    "option 'offset': '%s' is no range of LID offsets such as 4-7",
+				    range);
+	part->offset_count = last - part->offset + 1;
+	return 0;
+}
+
+static int read_offset(struct hd_traffic_part *part, const struct hd_options *options,
+		       struct hd_error *err)
+{
+	const char *text = hd_options_get(options, "offset")->text;
+	char label[HD_NAME_SIZE];
+	int rc = 0;
+
+	if (!strcmp(text, "random"))
+		return 0; /* of all that a destination has */
+	if (!strncmp(text, "random:", 7)) {
+		rc = read_offset_range(part, text + 7, err);
+	} else {
+		rc = traffic_number(options, "offset", UINT16_MAX, &part->offset, err);
+		part->offset_count = 1;
+	}
+	for (uint32_t i = 0; !rc && i < part->member_count; i++)
+		if (part->offset + part->offset_count >
+		    part->traffic->places.lids[part->members[i]])
 			return hd_error_set(
-			    err, -ERANGE,
-			    "option 'offset' is %" PRIu32 ", but host %s has %" PRIu32 " LIDs",
-			    part->offset,
+			    err, -ERANGE, "option 'offset' is %s, but host %s has %" PRIu32 " LIDs",
+			    text,
 			    traffic_label(part->traffic, part->members[i], label, sizeof(label)),
 			    part->traffic->places.lids[part->members[i]]);
-	return 0;
+	return rc;
 }
 
 /* "3", "3-7" or "sl". */
@@ -518,15 +547,12 @@ static int addressing(struct hd_traffic_part *part, const struct hd_options *opt
 
 	if (!rc)
 		rc = read_lanes(part, hd_options_get(options, "lane")->text, err);
-	if (!rc)
-		rc = number_or(options, "offset", "random", UINT16_MAX, TRAFFIC_RANDOM_OFFSET,
-			       &part->offset, err);
 	if (rc)
 		return rc;
 	part->template.sl = (uint8_t)sl;
 	part->template.routing = (uint8_t)hd_options_get(options, "routing")->number;
 	part->template.dropping = (uint8_t)hd_options_get(options, "dropping")->number;
-	return check_offset(part, err);
+	return read_offset(part, options, err);
 }
 
 int traffic_common(struct hd_traffic_part *part, const struct hd_options *options,

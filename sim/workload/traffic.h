@@ -12,7 +12,6 @@
 
 #define TRAFFIC_TAG_BITS 48 /* of a token or a message's tag that belong to one traffic */
 #define TRAFFIC_TAG_MASK ((UINT64_C(1) << TRAFFIC_TAG_BITS) - 1)
-#define TRAFFIC_RANDOM_OFFSET 0xFFFFFFFFu
 
 struct traffic_keys;
 
@@ -57,7 +56,8 @@ struct hd_traffic_part {
 	uint32_t member_count; /* endpoints that take part */
 	uint32_t *members; /* ascending, unless they are ranks in an order of the user's */
 	struct hd_sim_message template; /* class, SL, lane, routing, dropping */
-	uint32_t offset; /* LID offset, or TRAFFIC_RANDOM_OFFSET */
+	/* LID offsets of destinations: the first one, and of how many a message takes one at random; 0: of all */
+	uint32_t offset, offset_count;
 	uint32_t lanes; /* the template's lane is the first of so many; 0 or 1: all use it */
 	uint64_t start, stop; /* ps */
 	void *state; /* of the kind */
@@ -104,7 +104,8 @@ struct hd_traffic_part {
 	    TRAFFIC_CHOICE("dropping", "packets that the head lifetime may drop", of_dropping,     \
 			   "none|middle|all"),                                                     \
 	    TRAFFIC_OPTION("offset",                                                               \
-			   "LID offset of the destination, or random: another for each message",   \
+			   "LID offset of the destination; random: another for each message, "     \
+			   "random:4-7: one of these",                                             \
 			   "0"),                                                                   \
 	    TRAFFIC_CHECKED("start", "time of the first message, at the earliest", "0",            \
 			    hd_sim_check_time),                                                    \
@@ -143,6 +144,10 @@ int traffic_lines(const char *path, int (*next)(struct hd_words *words, struct h
 /* Prepares the places. Errors: -ENOMEM. */
 int traffic_places(struct hd_traffic *traffic, struct hd_error *err);
 
+/* bits/s of a port's cable: what the settings force, what the fabric says, or what the settings say for the others */
+uint64_t traffic_cable_rate(const struct hd_traffic *traffic, const struct hd_fabric *fabric,
+			    uint32_t port);
+
 /* The endpoints that a text means, in its order: "all", numbers and ranges, names, "file:PATH" with
  * one host a line. Errors: -EINVAL unknown, repeated, no adapter, without LID; the errno of the
  * file; -ENOMEM. */
@@ -174,6 +179,9 @@ struct hd_sim_message traffic_message(const struct hd_traffic_part *part, uint32
 /* The lane of a flow. If the part has several lanes, a hash of `flow` chooses one: a flow stays on one lane if
  * its number stays the same. */
 uint8_t traffic_lane(const struct hd_traffic_part *part, uint64_t flow);
+
+/* How many LID offsets, from part->offset on, the messages to a destination may use. */
+uint32_t traffic_offset_count(const struct hd_traffic_part *part, uint32_t destination);
 
 /* The offset of a message's destination; draws one if the part wants a random one. */
 uint16_t traffic_offset(const struct hd_traffic_part *part, uint32_t destination, uint64_t *random);

@@ -6,6 +6,7 @@
  */
 #include "traffic.h"
 #include "traffic_draw.h"
+#include "traffic_reserve.h"
 #include "traffic_targets.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <heddle/fabric/mfts.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- streams ---- */
 
@@ -115,6 +117,7 @@ struct stream {
 	double mean; /* bytes of a frame */
 	uint32_t source;
 	uint32_t receiver_count, first_receiver;
+	uint16_t offset; /* LID offset of the path that is reserved */
 	uint32_t group_index; /* of the traffic's groups; HD_NONE: one receiver */
 };
 
@@ -130,7 +133,8 @@ struct video {
 	uint64_t multicast; /* millionths */
 	uint32_t groups, group_members;
 	struct traffic_targets *targets;
-	uint32_t stream_count, receiver_count;
+	uint64_t reserved; /* millionths of a cable that streams may reserve; 0: they do not */
+	uint32_t stream_count, receiver_count, refused;
 	struct stream *streams;
 	struct receiver *receivers;
 	/* figures, of frames that were sent after the warm-up */
@@ -270,6 +274,10 @@ static int read_options(struct hd_traffic_part *part, struct video *video,
 	video->damaged_count = !hd_options_get(options, "damaged")->number;
 	video->replicate = hd_options_get(options, "copies")->number;
 	video->multicast = traffic_share(options, "multicast");
+	video->reserved = traffic_share(options, "reserve");
+	if (video->reserved && video->multicast)
+		return hd_error_set(err, -EINVAL,
+				    "option 'reserve': there is no path for several receivers");
 	video->groups = (uint32_t)hd_options_get(options, "groups")->number;
 	video->group_members = (uint32_t)hd_options_get(options, "group_members")->number;
 	if (video->multicast && video->group_members >= part->member_count)
@@ -323,15 +331,65 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 
 /* ---- running ---- */
 
+static int compare_origins(const void *a, const void *b)
+{
+	const struct stream *x = *(const struct stream *const *)a,
+			    *y = *(const struct stream *const *)b;
+
+	if (x->origin != y->origin)
+		return x->origin < y->origin ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void reserve_path(struct hd_traffic_part *part, struct video *video, struct stream *stream,
+			 struct traffic_reserve *reserve)
+{
+	const uint32_t to = video->receivers[stream->first_receiver].endpoint;
+	struct hd_sim_message message = traffic_message(part, stream->source, to, 1);
+	double factor, constant;
+
+	wire_bytes(part->traffic, &video->rates, &factor, &constant);
+	const double rate = (stream->mean * factor + constant) * 8 * video->rates.frames;
+	if (traffic_reserve_take(reserve, part, &message, rate)) {
+		stream->offset = message.lid_offset;
+	} else {
+		stream->origin = part->stop; /* it never begins */
+		video->refused++;
+	}
+}
+
+/* Streams ask for their paths in the order in which they begin. */
+static int reserve_paths(struct hd_traffic_part *part, struct video *video, struct hd_error *err)
+{
+	struct traffic_reserve *reserve;
+	struct stream **order =
+	    hd_arena_alloc(&part->traffic->arena, video->stream_count, sizeof(struct stream *));
+
+	if (!order || traffic_reserve_new(part->traffic, video->reserved, &reserve, err))
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; i < video->stream_count; i++)
+		order[i] = &video->streams[i];
+	qsort(order, video->stream_count, sizeof(struct stream *), compare_origins);
+	for (uint32_t i = 0; i < video->stream_count; i++)
+		reserve_path(part, video, order[i], reserve);
+	return 0;
+}
+
 static int start(struct hd_traffic_part *part, struct hd_error *err)
 {
 	struct video *video = part->state;
+	const int rc = video->reserved ? reserve_paths(part, video, err) : 0;
 
-	(void)err;
-	for (uint32_t i = 0; i < video->stream_count; i++)
+	for (uint32_t i = 0; !rc && i < video->stream_count; i++)
 		if (video->streams[i].origin < part->stop)
 			traffic_wake(part, video->streams[i].origin, i);
-	return 0;
+	return rc;
+}
+
+static uint16_t offset_of(const struct hd_traffic_part *part, const struct video *video,
+			  struct stream *stream, uint32_t to)
+{
+	return video->reserved ? stream->offset : traffic_offset(part, to, &stream->random);
 }
 
 static uint64_t frame_bytes(const struct hd_traffic_part *part, const struct video *video,
@@ -360,7 +418,7 @@ static void send_frame(struct hd_traffic_part *part, struct video *video, uint32
 		message.lane = traffic_lane(part, index);
 		if (group)
 			message.mlid = part->traffic->groups[stream->group_index].mlid;
-		message.lid_offset = group ? 0 : traffic_offset(part, to, &stream->random);
+		message.lid_offset = group ? 0 : offset_of(part, video, stream, to);
 		if (video->model.type[stream->frame % video->model.length] == FRAME_I)
 			message.dropping = HD_SIM_DROP_NONE;
 		traffic_send(part, &message, tag);
@@ -447,6 +505,8 @@ static void figures(const struct hd_traffic_part *part, struct hd_traffic_report
 	const struct traffic_value values[] = {
 	    {"streams", "video streams of all hosts", HD_TRAFFIC_COUNT, video->stream_count, NULL,
 	     0},
+	    {"refused", "streams that found no path with enough bandwidth left", HD_TRAFFIC_COUNT,
+	     video->refused, NULL, 0},
 	    {"frames", "frames that were sent", HD_TRAFFIC_COUNT, (double)video->sent, NULL, 0},
 	    {"offered", "bytes of frames that were sent", HD_TRAFFIC_BYTES_PER_SECOND,
 	     seconds > 0 ? (double)video->bytes / seconds : 0, NULL, 0},
@@ -500,6 +560,10 @@ static const struct hd_option options[] = {
 	"arrival", "arrival|creation"),
     TRAFFIC_CHOICE("damaged", "what a frame counts as whose middle packets were dropped",
 		   "delivered", "delivered|lost"),
+    TRAFFIC_CHECKED("reserve",
+		    "share of each cable that streams reserve in all before they send, each on the "
+		    "shortest path with enough left; the others are not sent; 0: no reservation",
+		    "0", hd_sim_check_share),
     TRAFFIC_CHECKED("multicast", "share of the streams that have several receivers", "0",
 		    hd_sim_check_share),
     TRAFFIC_INT("groups", "multicast groups of each host", "3", 1, 1000),

@@ -252,6 +252,7 @@ static void test_addresses(void **state)
 	    {"to=pattern:shift,distance=2", 16},
 	    {"to=shift:3;offset=random", 16 * 4},
 	    {"to=shift:3;offset=2", 16},
+	    {"to=shift:3;offset=random:1-3", 16 * 3},
 	};
 
 	(void)state;
@@ -360,6 +361,12 @@ static void test_errors(void **state)
 	    {"poisson", "lane=4-2", "but there are lanes 0 .. 0 and 15"},
 	    {"poisson", "lane=1", "but there are lanes 0 .. 0 and 15"},
 	    {"poisson", "offset=1", "has 1 LIDs"},
+	    {"poisson", "offset=random:0-1", "has 1 LIDs"},
+	    {"poisson", "offset=random:3-2", "no range"},
+	    {"poisson", "offset=random:2", "no range"},
+	    {"poisson", "offset=random:", "no range"},
+	    {"poisson", "offset=randomly", "no whole number"},
+	    {"video", "reserve=1;multicast=10%;hosts=0-7", "several receivers"},
 	    {"poisson", "to=shift:16", "shift:N"},
 	    {"poisson", "to=pairs:1>1", "itself"},
 	    {"poisson", "to=pairs:1-2", "no pair"},

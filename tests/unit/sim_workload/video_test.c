@@ -273,6 +273,48 @@ static void test_dropping(void **state)
 	bench_end(&bench);
 }
 
+/* Bits of video that the fullest cable carries a second. */
+static double fullest(const struct bench *bench, double seconds)
+{
+	struct hd_sim_figures figures;
+	uint64_t most = 0;
+
+	hd_sim_figures(bench->sim, &figures);
+	for (uint32_t port = 0; port < bench->fabric->port_count; port++)
+		if (figures.links[0][port].bytes > most)
+			most = figures.links[0][port].bytes;
+	return 8 * (double)most / seconds;
+}
+
+/* Half of a cable has room for four streams. Three hosts of a leaf send five each to hosts that have one spine by the
+ * first of their LIDs: that cable takes four. With four LIDs each host has as many as its own cable takes. */
+static void test_reservation(void **state)
+{
+	static const struct {
+		const char *offset;
+		double streams;
+	} cases[] = {{"0", 4}, {"random:1-1", 4}, {"random:1-2", 8}, {"random", 12}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench bench;
+		char settings[256];
+		snprintf(settings, sizeof(settings),
+			 "hosts=0,1,2,4,8,12;to=pairs:0>4,1>8,2>12;streams=5;rates=100 "
+			 "Mb/s;deviations=0,0,0;reserve=50%%;offset=%s",
+			 cases[i].offset);
+		bench_begin(&bench, "xgft", "children=4,4 parents=1,4", "dmodk", 2);
+		bench.settings.forced_rate = UINT64_C(1000000000);
+		bench_add(&bench, "v", "video", settings);
+		bench_run(&bench, 400 * MILLISECOND); /* a group of pictures */
+		assert_near(figure(&bench, "v", "streams"), 15, 0);
+		assert_near(figure(&bench, "v", "refused"), 15 - cases[i].streams, 0);
+		assert_near(figure(&bench, "v", "frames"), 12 * cases[i].streams, cases[i].streams);
+		assert_true(fullest(&bench, 0.4) < 0.5 * 1e9 && fullest(&bench, 0.4) > 0.37 * 1e9);
+		bench_end(&bench);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +329,7 @@ int main(void)
 	    cmocka_unit_test(test_copies_by_the_host),
 	    cmocka_unit_test(test_copies_by_the_switch),
 	    cmocka_unit_test(test_dropping),
+	    cmocka_unit_test(test_reservation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
