@@ -277,6 +277,7 @@ struct run {
 	unsigned worker_count;
 	struct tally batch, total;
 	uint64_t batch_begin; /* pattern number */
+	bool partial; /* `progress` has ended it early */
 	struct hd_arena arena;
 };
 
@@ -517,9 +518,14 @@ static int run_batches(struct run *run, struct hd_error *err)
 					    "the processes cannot add up their figures: %s",
 					    strerror(-rc));
 		done += count;
-		if (report_progress(run, done))
+		rc = report_progress(run, done);
+		if (rc < 0)
 			return hd_error_set(err, -ECANCELED, "stopped after %" PRIu64 " patterns",
 					    done);
+		if (rc && done < wanted) {
+			run->partial = true;
+			break;
+		}
 	}
 	if (run->total.sums[TALLY_ROUTES])
 		return 0;
@@ -634,6 +640,8 @@ int hd_congestion_run(const struct hd_congestion_request *request,
 	if (!rc) {
 		report = congestion_report_new(&run.total, histogram_has_shares(&run),
 					       run.workers->counting.parts);
+		if (report)
+			report->partial = run.partial;
 		rc = agree(request, report ? 0 : hd_error_no_memory(err), err);
 	}
 	hd_arena_release(&run.arena);

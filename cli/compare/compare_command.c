@@ -40,6 +40,7 @@ struct compare_job {
 	struct side side[SIDES_MAX];
 	struct compare_side shown[SIDES_MAX];
 	unsigned count;
+	unsigned measured; /* the first of them: all, unless the work was ended early */
 };
 
 static int refuse_count(unsigned count);
@@ -73,7 +74,8 @@ static const struct usage usage = {
     .notes = "TABLES: a file or folder of tables; the report calls it NAME. Files and engines are "
 	     "compared in\nthe order in which they are given.",
     .statuses = {"all routes between hosts arrive in all tables",
-		 "some routes between hosts are broken in some tables",
+		 "some routes between hosts are broken in some tables, or the work was ended early "
+		 "(Ctrl-C)",
 		 "bad input or usage, or an engine refuses the fabric"},
 };
 
@@ -139,8 +141,9 @@ static int run_sides(struct compare_job *job, struct hd_error *err)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; !rc && i < job->count; i++) {
+	for (unsigned i = 0; !rc && i < job->count && !job->workload.partial; i++) {
 		struct side *side = &job->side[i];
+		job->measured = i + 1;
 		if (job->shown[i].same_as) {
 			take_results(job, i);
 			continue;
@@ -149,7 +152,7 @@ static int run_sides(struct compare_job *job, struct hd_error *err)
 		    workload_request(&job->workload, &job->on, side->routes);
 		request.link_flows = true;
 		request.means = side->means;
-		rc = workload_run(&request, side->tables.name, &side->report, err);
+		rc = workload_run(&job->workload, &request, side->tables.name, &side->report, err);
 		if (rc)
 			hd_error_prefix(err, rc, "%s", side->tables.name);
 		job->shown[i].report = side->report;
@@ -201,11 +204,12 @@ static int show(const struct compare_job *job, const char *path)
 					  .workload = &job->workload,
 					  .on = &job->on,
 					  .sides = job->shown,
-					  .count = job->count};
+					  .count = job->measured,
+					  .left_out = job->count - job->measured};
 	struct hd_error err = {""};
-	int status = STATUS_CLEAN;
+	int status = job->workload.partial ? STATUS_FAULTS : STATUS_CLEAN;
 
-	for (unsigned i = 0; i < job->count; i++)
+	for (unsigned i = 0; i < job->measured; i++)
 		if (ebb_broken_total(&job->shown[i].broken))
 			status = STATUS_FAULTS;
 	if (job->html && job->workload.processes->part == 0 && write_html(&view, job->html, &err))
@@ -226,7 +230,13 @@ static int run_job(struct compare_job *job, const char *path)
 
 	if (!processes_ready(job->workload.processes, !rc) || run_sides(job, &err))
 		return message_fail(&err);
-	for (unsigned i = 1; i < job->count; i++) {
+	if (job->workload.partial && job->measured < 2)
+		return message_error("ended before two tables were measured: there is nothing to "
+				     "compare");
+	/* the last one may have fewer patterns: the others are compared with it by these */
+	if (job->workload.partial)
+		job->on.count = job->shown[job->measured - 1].report->patterns;
+	for (unsigned i = 1; i < job->measured; i++) {
 		job->shown[i].difference =
 		    hd_difference_of(job->side[0].means, job->side[i].means, job->on.count);
 		find_worse_links(job, i);

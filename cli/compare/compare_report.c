@@ -319,6 +319,16 @@ static int print_verdict(const struct compare_view *view)
 	return rc;
 }
 
+static void print_partial(const struct compare_view *view)
+{
+	char done[200];
+
+	snprintf(done, sizeof(done), "%" PRIu64 " of %" PRIu64 " patterns of '%.80s'; %u not begun",
+		 view->on->count, view->workload->count, side_name(&view->sides[view->count - 1]),
+		 view->left_out);
+	workload_print_partial(view->workload, done);
+}
+
 int compare_print(const struct compare_view *view)
 {
 	printf("fabric   %s: %" PRIu32 " hosts\n", view->fabric_path,
@@ -333,7 +343,9 @@ int compare_print(const struct compare_view *view)
 	print_broken(view);
 	print_differences(view);
 	print_worse_links(view);
-	return print_verdict(view);
+	int rc = print_verdict(view);
+	print_partial(view);
+	return rc;
 }
 
 /* ---- CSV ---- */

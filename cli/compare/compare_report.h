@@ -27,6 +27,7 @@ struct compare_view {
 	const struct workload_on *on;
 	const struct compare_side *sides;
 	unsigned count;
+	unsigned left_out; /* tables that were not measured, because the work was ended early */
 };
 
 enum compare_outcome { COMPARE_KEEP, COMPARE_CHANGE, COMPARE_REPAIR };

@@ -90,7 +90,8 @@ static const struct usage usage = {
 	"the routers\nbetween them; -e (default dmodk) computes the tables of subnets without "
 	"TABLES. With\n--application the patterns are those of FILE; without FABRIC their "
 	"bandwidths, too.",
-    .statuses = {"all routes between hosts arrive", "some routes between hosts are broken",
+    .statuses = {"all routes between hosts arrive",
+		 "some routes between hosts are broken, or the work was ended early (Ctrl-C)",
 		 "bad input or usage, or the engine refuses the fabric"},
 };
 
@@ -193,7 +194,8 @@ static int count_flows(struct ebb_job *job, struct hd_error *err)
 	}
 	request.precision = job->precision;
 	request.link_flows = job->hot > 0;
-	return workload_run(&request, job->workload.pattern_text, &job->report, err);
+	return workload_run(&job->workload, &request, job->workload.pattern_text, &job->report,
+			    err);
 }
 
 /* The same patterns with adaptive routing: as many as were needed without. */
@@ -202,11 +204,12 @@ static int count_adaptive(struct ebb_job *job, struct hd_error *err)
 	struct hd_congestion_request request =
 	    workload_request(&job->workload, &job->on, job->routes);
 
-	if (!ebb_adaptive_wanted(&job->adaptive))
+	if (!ebb_adaptive_wanted(&job->adaptive) || job->workload.partial)
 		return 0;
 	request.patterns = job->report->patterns;
 	request.spread = &job->adaptive.spread;
-	return workload_run(&request, job->workload.pattern_text, &job->adaptive.report, err);
+	return workload_run(&job->workload, &request, job->workload.pattern_text,
+			    &job->adaptive.report, err);
 }
 
 static int draw(const struct ebb_job *job, const char *path, struct hd_error *err)
@@ -233,6 +236,8 @@ static int show(const struct ebb_job *job, const char *path)
 	int status =
 	    ebb_broken_total(&job->broken) || job->report->broken ? STATUS_FAULTS : STATUS_CLEAN;
 
+	if (job->workload.partial)
+		status = STATUS_FAULTS;
 	if (job->workload.json)
 		return json_value_print(ebb_json(&view), status);
 	if (job->workload.csv) {
@@ -260,7 +265,7 @@ static int measure_part(struct ebb_job *job, uint32_t index, struct hd_error *er
 	int rc = workload_place(workload, fabric, &job->on, err);
 	if (!rc)
 		rc = count_flows(job, err);
-	if (!rc) {
+	if (!rc && !workload->partial) {
 		const struct hd_congestion_request request =
 		    workload_request(workload, &job->on, job->routes);
 		rc = ebb_application_note(&job->application, index, &request, job->report, err);
@@ -291,8 +296,11 @@ static int run_application(struct ebb_job *job, const char *path, struct hd_erro
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < job->application.file->count; i++)
+	for (uint32_t i = 0; !rc && !job->workload.partial && i < job->application.file->count; i++)
 		rc = measure_part(job, i, err);
+	if (!rc && job->workload.partial)
+		return message_error("%s: ended before all patterns were measured",
+				     job->application.path);
 	return rc ? message_fail(err) : show_application(job, path);
 }
 

@@ -3,6 +3,7 @@
 #include "json_value.h"
 #include "message.h"
 #include "plan_source.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -88,9 +89,11 @@ int ebb_adaptive_load(struct ebb_adaptive *adaptive, const struct hd_fabric *fab
 
 	if (adaptive->plan_path && adaptive->make)
 		return hd_error_set(err, -EINVAL, "options --plan and --ar exclude each other");
+	progress_begin("adaptive routing: plan and proof");
 	rc = adaptive->plan_path ? plan_source_read_proved(adaptive->plan_path, fabric, routes,
 							   threads, &adaptive->plan, err)
 				 : hd_ar_plan_new(&request, &adaptive->plan, NULL, err);
+	progress_end();
 	if (!rc && make_spread(adaptive, fabric))
 		rc = hd_error_no_memory(err);
 	return rc;
@@ -280,6 +283,18 @@ void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *b
 		printf("  ... `heddle check` lists more\n");
 }
 
+static void print_partial(const struct ebb_view *view)
+{
+	char done[120];
+	const bool adaptive = view->adaptive && view->adaptive->report->partial;
+
+	snprintf(done, sizeof(done), "%" PRIu64 " of %" PRIu64 " patterns%s",
+		 adaptive ? view->adaptive->report->patterns : view->report->patterns,
+		 adaptive ? view->report->patterns : view->on->count,
+		 adaptive ? " with adaptive routing" : "");
+	workload_print_partial(view->workload, done);
+}
+
 int ebb_print(const struct ebb_view *view)
 {
 	uint32_t *links = calloc((size_t)view->hot + 1, sizeof(*links));
@@ -295,6 +310,7 @@ int ebb_print(const struct ebb_view *view)
 	if (view->hot)
 		print_hottest(view, links, hd_congestion_hottest(view->report, links, view->hot));
 	ebb_print_broken(view->on->ranks->fabric, view->broken, view->report);
+	print_partial(view);
 	free(links);
 	return 0;
 }
@@ -305,7 +321,7 @@ json_t *ebb_workload_json(const char *fabric_path, const struct workload *worklo
 			  const struct workload_on *on)
 {
 	return json_pack(
-	    "{s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:I}", "fabric",
+	    "{s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:I, s:b}", "fabric",
 	    json_value_text(fabric_path), "hosts", (json_int_t)on->ranks->fabric->host_count,
 	    "switches", (json_int_t)on->ranks->fabric->switch_count, "ranks",
 	    (json_int_t)on->ranks->count, "aggregation_nodes_left_out",
@@ -313,8 +329,8 @@ json_t *ebb_workload_json(const char *fabric_path, const struct workload *worklo
 	    (json_int_t)on->ranks->without_lid, "pattern", json_value_text(workload->pattern_text),
 	    "map", json_value_text(workload_map_name(workload)), "lids",
 	    workload_lids_name(workload), "shares", workload->fair ? "max-min" : "congestion",
-	    "weights", workload->rate_weights ? "rate" : "none", "seed",
-	    (json_int_t)workload->seed);
+	    "weights", workload->rate_weights ? "rate" : "none", "seed", (json_int_t)workload->seed,
+	    "partial", workload->partial);
 }
 
 static json_t *percentiles_json(const struct hd_congestion_report *report)

@@ -4,6 +4,7 @@
 #include "csv.h"
 #include "gnuplot.h"
 #include "html.h"
+#include "interrupt.h"
 #include "message.h"
 #include "output.h"
 #include "sim_arguments.h"
@@ -275,7 +276,7 @@ static int run(void *context, const struct operands *operands)
 	rc = begin(job, &err);
 	if (!processes_ready(job->options.processes, !rc))
 		return message_fail(&err);
-	sim_runs_catch_signals();
+	interrupt_catch();
 	rc = run_operands(job, operands, &err);
 	return finish(job, rc, &err);
 }

@@ -5,6 +5,7 @@
 #include "csv.h"
 #include "gnuplot.h"
 #include "html.h"
+#include "interrupt.h"
 #include "json_value.h"
 #include "message.h"
 #include "output.h"
@@ -544,7 +545,7 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 	if (!processes_ready(job->options.processes, !rc)) {
 		status = message_fail(&err);
 	} else {
-		sim_runs_catch_signals();
+		interrupt_catch();
 		rc = sim_case_run(&job->one, &job->options, &err);
 		if (!rc && sim_question_asked(&job->question))
 			job->one.view.title =

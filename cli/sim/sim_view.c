@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_view.h"
+#include "interrupt.h"
 #include "message.h"
 #include "progress.h"
 
@@ -10,7 +11,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -163,23 +163,6 @@ void sim_state_close(struct sim_state *state)
 
 #define REPORT_SECONDS 0.2
 
-static volatile sig_atomic_t signalled;
-
-static void take_signal(int number)
-{
-	(void)number;
-	signalled = 1;
-}
-
-void sim_runs_catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = take_signal, .sa_flags = (int)SA_RESETHAND};
-
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
-
 /* What the threads share. */
 struct working {
 	struct sim_runs *job;
@@ -242,7 +225,7 @@ static bool show_progress(void *context, uint32_t run, const struct hd_scenario_
 {
 	struct working *working = context;
 
-	if (signalled)
+	if (interrupt_came())
 		return false;
 	pthread_mutex_lock(&working->lock);
 	if (progress->until != HD_SIM_NEVER && progress->until)
@@ -289,7 +272,7 @@ static void work(void *context, uint32_t begin, uint32_t end, unsigned worker)
 	for (uint32_t i = begin; i < end; i++) {
 		struct hd_record *record = NULL;
 		struct hd_error err;
-		if (signalled || working->rc)
+		if (interrupt_came() || working->rc)
 			return;
 		int rc = hd_scenario_run(working->job->runs, working->own_runs[i], &watch, &record,
 					 &err);
@@ -382,7 +365,7 @@ static int exchange(struct working *working, struct hd_error *err)
 
 static void count(struct sim_runs *job)
 {
-	uint64_t stopped = signalled ? 1 : 0;
+	uint64_t stopped = interrupt_came() ? 1 : 0;
 
 	if (job->processes->parts > 1)
 		processes_combine(NULL, &stopped, 1, NULL, 0);

@@ -29,9 +29,6 @@ int sim_runs_do(struct sim_runs *job, struct hd_error *err);
 
 void sim_runs_release(struct sim_runs *job);
 
-/* From now on, SIGINT and SIGTERM end the runs, and a second one the process. */
-void sim_runs_catch_signals(void);
-
 struct sim_view {
 	const struct sim_runs *job;
 	const struct hd_scenario_runs *runs;

@@ -121,7 +121,7 @@ void survive_recovery_release(struct survive_recovery *recovery);
 /* Trials with one share of the links removed. */
 struct survive_share {
 	double percent;
-	uint32_t trials;
+	uint32_t trials; /* that are done */
 	uint32_t routed; /* by the engine, and every LID can be reached */
 	uint32_t deadlock_free; /* of the routed ones */
 	double sum, worst; /* of the mean bandwidths of the routed ones */
@@ -139,6 +139,7 @@ struct survive_view {
 	double intact; /* bandwidth before */
 	const struct survive_share *shares;
 	unsigned count;
+	uint32_t trials; /* of each share, as asked for */
 	const struct survive_repairs *repairs;
 	bool recovery; /* --ar */
 };

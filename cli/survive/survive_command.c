@@ -2,6 +2,7 @@
 /* heddle survive: what is left of a fabric after links between switches fail. */
 #include "commands.h"
 #include "fabric_source.h"
+#include "interrupt.h"
 #include "json_value.h"
 #include "message.h"
 #include "survive.h"
@@ -9,6 +10,7 @@
 #include "workload.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,7 @@
  * added up.
  */
 struct survive_trial {
+	uint64_t done; /* 0: the work was ended early */
 	uint64_t refused; /* by the engine */
 	uint64_t routed; /* and every LID can be reached */
 	uint64_t deadlock_free; /* if routed */
@@ -68,6 +71,8 @@ static void sum_share(struct survive_share *share, const struct survive_trial *t
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct survive_trial *trial = &trials[i];
+		if (!trial->done)
+			continue;
 		share->trials++;
 		sum_delivered(share, trial);
 		if (!trial->routed)
@@ -238,10 +243,12 @@ static const struct usage usage = {
 	       "bandwidth is left.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
-    .statuses = {"all damaged fabrics were routed, all LIDs arrive, and there are no credit loops",
-		 "in some trial or repair the engine refused, a path did not arrive, multicast "
-		 "missed a member, or there was a loop or a credit loop",
-		 "bad input or usage, or the engine refuses the intact fabric"},
+    .statuses =
+	{"all damaged fabrics were routed, all LIDs arrive, and there are no credit loops",
+	 "in some trial or repair the engine refused, a path did not arrive, multicast "
+	 "missed a member, or there was a loop or a credit loop; or the work was ended early "
+	 "(Ctrl-C)",
+	 "bad input or usage, or the engine refuses the intact fabric"},
 };
 
 /* ---- a trial ---- */
@@ -278,14 +285,15 @@ static int check_tables(const struct survive_job *job, const struct trial *trial
 }
 
 /* Each process has its own trials, so this run is not divided among processes. */
-static int measure(struct survive_job *job, struct trial *trial, struct hd_error *err)
+static int measure(struct survive_job *job, const char *title, struct trial *trial,
+		   struct hd_error *err)
 {
 	struct hd_congestion_request request =
 	    workload_request(&job->workload, &trial->on, trial->routes);
 
 	request.part = 0;
 	request.parts = 1;
-	return workload_run(&request, job->workload.pattern_text, &trial->report, err);
+	return workload_run(&job->workload, &request, title, &trial->report, err);
 }
 
 /* Without tables, and without an error, if the engine refuses the damaged fabric. */
@@ -312,9 +320,11 @@ static int route_trial(const struct survive_job *job, struct survive_share *shar
 	return 0;
 }
 
-static int judge_trial(struct survive_job *job, struct trial *trial, struct survive_trial *outcome,
+static int judge_trial(struct survive_job *job, struct trial *trial, size_t number,
 		       struct hd_error *err)
 {
+	struct survive_trial *outcome = &job->outcome[number];
+	char title[80];
 	bool reachable = false, deadlock_free = false;
 	int rc = check_tables(job, trial, &reachable, &deadlock_free, err);
 
@@ -324,8 +334,11 @@ static int judge_trial(struct survive_job *job, struct trial *trial, struct surv
 	outcome->routed = true;
 	outcome->deadlock_free = deadlock_free;
 	rc = workload_place(&job->workload, trial->fabric, &trial->on, err);
+	snprintf(title, sizeof(title), "%g%% of the links removed, trial %zu of %" PRIu32,
+		 job->shares.share[number / job->trials].percent, number % job->trials + 1,
+		 job->trials);
 	if (!rc)
-		rc = measure(job, trial, err);
+		rc = measure(job, title, trial, err);
 	if (!rc)
 		outcome->mean.value = trial->report->mean;
 	return rc;
@@ -345,7 +358,8 @@ static int run_trial(struct survive_job *job, size_t number, struct hd_error *er
 	if (!rc)
 		rc = route_trial(job, share, &trial, &job->outcome[number], err);
 	if (!rc && trial.routes)
-		rc = judge_trial(job, &trial, &job->outcome[number], err);
+		rc = judge_trial(job, &trial, number, err);
+	job->outcome[number].done = !rc && !(trial.report && trial.report->partial);
 	release_trial(&trial);
 	return rc;
 }
@@ -377,7 +391,7 @@ static int load(struct survive_job *job, const char *path, struct hd_error *err)
 		return rc;
 	intact.routes = job->routes;
 	intact.on = job->on;
-	rc = measure(job, &intact, err);
+	rc = measure(job, "without a loss", &intact, err);
 	if (rc)
 		return rc;
 	job->intact = intact.report->mean;
@@ -405,9 +419,10 @@ static int run_own(struct survive_job *job, struct hd_error *err)
 	size_t count = (size_t)job->shares.count * job->trials;
 	int rc = run_repairs(job, err);
 
-	for (size_t number = 0; !rc && number < count; number++)
+	for (size_t number = 0; !rc && number < count && !interrupt_came(); number++)
 		if (survive_trial_is_own(job->workload.processes, number))
 			rc = run_trial(job, number, err);
+	job->workload.partial |= interrupt_came();
 	return rc;
 }
 
@@ -443,8 +458,11 @@ static int run_job(struct survive_job *job, const char *path)
 					  .shares = job->shares.share,
 					  .count = job->shares.count,
 					  .repairs = &job->repairs,
+					  .trials = job->trials,
 					  .recovery = job->recovery.wanted};
-	int status = survive_repair_has_fault(&job->repairs) ? STATUS_FAULTS : STATUS_CLEAN;
+	int status = survive_repair_has_fault(&job->repairs) || job->workload.partial
+			 ? STATUS_FAULTS
+			 : STATUS_CLEAN;
 
 	for (unsigned i = 0; i < job->shares.count; i++)
 		if (job->shares.share[i].deadlock_free < job->shares.share[i].trials)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "fabric_source.h"
+#include "interrupt.h"
 #include "message.h"
 #include "survive.h"
 
@@ -431,14 +432,14 @@ static int repair_all(struct repairing *repairing, uint64_t seed, struct survive
 	if (!rc) {
 		uint32_t count = list_cables(fabric, cables);
 		count = choose(chosen, count, repairs->each, &seed);
-		for (uint32_t i = 0; !rc && i < count; i++)
+		for (uint32_t i = 0; !rc && i < count && !interrupt_came(); i++)
 			rc = repair_one(repairing,
 					&(struct hd_fabric_change){true, true, cables[chosen[i]]},
 					&repairs->list[repairs->count++], err);
 		/* without its only switch a fabric is none */
 		count = fabric->switch_count > 1 ? fabric->switch_count : 0;
 		count = choose(chosen, count, repairs->each, &seed);
-		for (uint32_t i = 0; !rc && i < count; i++)
+		for (uint32_t i = 0; !rc && i < count && !interrupt_came(); i++)
 			rc = repair_one(repairing,
 					&(struct hd_fabric_change){true, false, chosen[i]},
 					&repairs->list[repairs->count++], err);

@@ -23,7 +23,8 @@ static void print_row(const struct survive_share *share, bool recovery)
 		       (double)share->changed / share->routed);
 	else
 		printf(" %10s %10s %16s", "-", "-", "-");
-	for (unsigned level = 0; recovery && level < HD_AR_RECOVERY_LEVELS; level++)
+	for (unsigned level = 0; recovery && share->trials && level < HD_AR_RECOVERY_LEVELS;
+	     level++)
 		printf(" %9.4f%%", 100 * share->delivered[level] / share->trials);
 	putchar('\n');
 	if (*share->refusal)
@@ -111,6 +112,21 @@ static void print_head(bool recovery)
 	putchar('\n');
 }
 
+static void print_partial(const struct survive_view *view)
+{
+	char done[100], repairs[40] = "";
+	uint32_t trials = 0;
+
+	for (unsigned i = 0; i < view->count; i++)
+		trials += view->shares[i].trials;
+	if (view->repairs->each)
+		snprintf(repairs, sizeof(repairs), "%" PRIu32 " repairs and ",
+			 view->repairs->count);
+	snprintf(done, sizeof(done), "%s%" PRIu32 " of %" PRIu32 " trials", repairs, trials,
+		 view->count * view->trials);
+	workload_print_partial(view->workload, done);
+}
+
 void survive_print(const struct survive_view *view)
 {
 	printf("fabric   %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
@@ -131,6 +147,7 @@ void survive_print(const struct survive_view *view)
 		print_row(&view->shares[i], view->recovery);
 	if (view->repairs->each)
 		print_repairs(view->repairs);
+	print_partial(view);
 }
 
 static void write_share(struct csv *csv, const struct survive_share *share, bool recovery)
@@ -239,7 +256,7 @@ static json_t *share_json(const struct survive_share *share, bool recovery)
 		row = json_value_set(row, "changed_entries",
 				     json_real((double)share->changed / share->routed));
 	}
-	if (recovery)
+	if (recovery && share->trials)
 		row = json_value_set(row, "fast_recovery", recovery_json(share));
 	if (*share->refusal)
 		row = json_value_set(row, "refusal", json_value_text(share->refusal));

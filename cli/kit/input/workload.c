@@ -2,6 +2,7 @@
 #include "workload.h"
 #include "catalogue.h"
 #include "csv.h"
+#include "interrupt.h"
 #include "json_value.h"
 #include "message.h"
 #include "output.h"
@@ -191,9 +192,14 @@ struct hd_congestion_request workload_request(const struct workload *workload,
 
 /* ---- progress ---- */
 
+/* A command may have many short runs: the line is about all of them. */
+static double first_run, last_shown;
+
 struct watch {
 	const char *title;
-	double begin, shown;
+	bool terminal;
+	double begin;
+	bool shown;
 };
 
 static double seconds(void)
@@ -209,9 +215,12 @@ static int show_progress(void *context, const struct hd_congestion_progress *pro
 	struct watch *watch = context;
 	double now = seconds(), passed = now - watch->begin;
 
-	if (passed < FIRST_SHOWN || now - watch->shown < SHOWN_EVERY)
+	if (interrupt_came())
+		return HD_CONGESTION_ENOUGH;
+	if (!watch->terminal || now - first_run < FIRST_SHOWN || now - last_shown < SHOWN_EVERY)
 		return 0;
-	watch->shown = now;
+	watch->shown = true;
+	last_shown = now;
 	fprintf(
 	    stderr, "\r\033[K%s: %" PRIu64 " of %" PRIu64 " patterns, %.4f +- %.4f, %.0f s to go",
 	    watch->title, progress->patterns, progress->wanted, progress->mean,
@@ -220,19 +229,29 @@ static int show_progress(void *context, const struct hd_congestion_progress *pro
 	return 0;
 }
 
-int workload_run(struct hd_congestion_request *request, const char *title,
-		 struct hd_congestion_report **out, struct hd_error *err)
+int workload_run(struct workload *workload, struct hd_congestion_request *request,
+		 const char *title, struct hd_congestion_report **out, struct hd_error *err)
 {
-	struct watch watch = {.title = title, .begin = seconds()};
+	struct watch watch = {
+	    .title = title, .terminal = isatty(STDERR_FILENO), .begin = seconds()};
 
-	if (isatty(STDERR_FILENO)) {
-		request->progress = show_progress;
-		request->progress_context = &watch;
-	}
+	if (workload->processes->parts <= 1)
+		interrupt_catch();
+	if (!first_run)
+		first_run = watch.begin;
+	request->progress = show_progress;
+	request->progress_context = &watch;
 	int rc = hd_congestion_run(request, out, err);
-	if (watch.shown > 0)
+	if (watch.shown)
 		fputs("\r\033[K", stderr);
+	workload->partial |= !rc && (*out)->partial;
 	return rc;
+}
+
+void workload_print_partial(const struct workload *workload, const char *done)
+{
+	if (workload->partial)
+		printf("\nPARTIAL: ended early, after %s\n", done);
 }
 
 /* ---- the frame of the commands ---- */

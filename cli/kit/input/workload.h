@@ -63,6 +63,7 @@ struct workload {
 	unsigned threads;
 	int lmc; /* for fabric_source_load() */
 	bool json, csv, verbose;
+	bool partial; /* the work was ended early: workload_run(), or the command's own */
 	struct processes *processes;
 };
 
@@ -97,9 +98,16 @@ struct hd_congestion_request workload_request(const struct workload *workload,
 					      const struct workload_on *on,
 					      const struct hd_routes *routes);
 
-/* hd_congestion_run() with a line of progress on a terminal, after one second. */
-int workload_run(struct hd_congestion_request *request, const char *title,
-		 struct hd_congestion_report **out, struct hd_error *err);
+/*
+ * hd_congestion_run() with a line of progress on a terminal, after one second. The first SIGINT or SIGTERM ends the run
+ * early, and this and the workload say so (partial); the second one ends the process. Of several processes each is ended
+ * by the first.
+ */
+int workload_run(struct workload *workload, struct hd_congestion_request *request,
+		 const char *title, struct hd_congestion_report **out, struct hd_error *err);
+
+/* The last line of a report of work that was ended early, or nothing; `done`: "3 of 10 trials". */
+void workload_print_partial(const struct workload *workload, const char *done);
 
 /* What a route's bandwidth is the mean of: "1/pi", "max-min fair share" ... */
 const char *workload_share_name(const struct workload *workload);

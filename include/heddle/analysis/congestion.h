@@ -95,6 +95,8 @@ struct hd_congestion_progress {
 	double mean, half_width; /* so far */
 };
 
+#define HD_CONGESTION_ENOUGH 1
+
 struct hd_congestion_request {
 	const struct hd_fabric *fabric;
 	const struct hd_routes *routes; /* NULL with `walk` */
@@ -132,8 +134,8 @@ struct hd_congestion_request {
 	 * wanted. */
 	uint64_t *means;
 	bool link_flows; /* fill in report->link_flows and link_worst */
-	/* Called after each batch. If it does not return 0, the run stops with -ECANCELED. May be
-	 * NULL. */
+	/* Called after each batch. Below 0: the run stops with -ECANCELED. HD_CONGESTION_ENOUGH: it ends there, and the
+	 * report is of the patterns so far. May be NULL. */
 	int (*progress)(void *context, const struct hd_congestion_progress *progress);
 	void *progress_context;
 	/*
@@ -154,6 +156,7 @@ struct hd_congestion_request {
 
 struct hd_congestion_report {
 	uint64_t patterns; /* run */
+	bool partial; /* `progress` has ended the run early */
 	uint64_t rounds;
 	uint64_t routes; /* flows that arrive; all figures are over these */
 	uint64_t broken; /* flows that do not arrive */

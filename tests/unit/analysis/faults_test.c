@@ -140,7 +140,13 @@ static void tables_of_another_fabric_are_refused(void **state)
 static int stop(void *context, const struct hd_congestion_progress *progress)
 {
 	*(uint64_t *)context = progress->patterns;
-	return 1;
+	return -1;
+}
+
+static int enough(void *context, const struct hd_congestion_progress *progress)
+{
+	*(uint64_t *)context = progress->patterns;
+	return HD_CONGESTION_ENOUGH;
 }
 
 /* Beyond, sums over patterns would overflow. With one less it runs, until it is stopped. */
@@ -177,6 +183,28 @@ static void progress_can_stop_the_run(void **state)
 	scene_end(&scene);
 }
 
+/* The report is that of a run with so few patterns. */
+static void progress_can_end_the_run(void **state)
+{
+	(void)state;
+	struct hd_error err = {""};
+	struct hd_congestion_report *early, *whole;
+	uint64_t told = 0;
+	struct scene scene = scene_of("kary-ntree", "k=2 n=3", "bisect", "");
+	scene.request.patterns = 1000000;
+	scene.request.progress = enough;
+	scene.request.progress_context = &told;
+	assert_int_equal(hd_congestion_run(&scene.request, &early, &err), 0);
+	assert_true(early->partial && early->patterns == told && told < 1000000);
+	scene.request.patterns = told;
+	assert_int_equal(hd_congestion_run(&scene.request, &whole, &err), 0);
+	assert_true(!whole->partial && whole->patterns == told);
+	assert_true(whole->mean == early->mean && whole->half_width == early->half_width);
+	hd_congestion_report_free(early);
+	hd_congestion_report_free(whole);
+	scene_end(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +215,7 @@ int main(void)
 	    cmocka_unit_test(tables_of_another_fabric_are_refused),
 	    cmocka_unit_test(patterns_that_sums_cannot_hold_are_refused),
 	    cmocka_unit_test(progress_can_stop_the_run),
+	    cmocka_unit_test(progress_can_end_the_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Ctrl-C ends ebb, compare and survive early, and they report what they have done. On a terminal the line of progress says
+when the work has begun."""
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+
+import pytest
+from cli_testing import FAULTS, HEDDLE, generate
+from fabric_sim import PATIENCE
+
+ENDLESS = ["-n", "4000000000"]
+
+
+@pytest.fixture(scope="module")
+def fabric(tmp_path_factory):
+    return generate(tmp_path_factory.mktemp("interrupted") / "tree.topo", "kary-ntree", "--k=4", "--n=3")
+
+
+def interrupted(*arguments, sign, number=signal.SIGINT):
+    """Sends the signal once the line of progress has `sign`; stdout, and the last words on the terminal."""
+    terminal, stderr = pty.openpty()
+    with subprocess.Popen([HEDDLE, *map(str, arguments)], stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
+        os.close(stderr)
+        seen = ""
+        while not re.search(sign, seen):
+            seen += os.read(terminal, 4096).decode()
+        process.send_signal(number)
+        try:
+            while more := os.read(terminal, 4096).decode():
+                seen += more
+        except OSError:  # the last process has closed the terminal
+            pass
+        stdout = process.communicate(timeout=PATIENCE)[0]
+    os.close(terminal)
+    assert process.returncode == FAULTS, (stdout, seen)
+    return stdout
+
+
+def test_ebb(fabric):
+    text = interrupted("ebb", *ENDLESS, "-e", "dmodk", fabric, sign=r"\d+ of \d+ patterns")
+    done = int(re.search(r"^PARTIAL: ended early, after (\d+) of 4000000000 patterns$", text, re.M)[1])
+    assert 0 < done < 4000000000 and f"of {done} patterns in" in text
+
+
+def test_ebb_as_json(fabric):
+    found = json.loads(interrupted("ebb", "--json", *ENDLESS, "-e", "dmodk", fabric, sign=r"\d+ of \d+ patterns",
+                                   number=signal.SIGTERM))
+    assert found["partial"] and 0 < found["patterns"] < 4000000000 and 0.3 < found["mean"] < 1
+
+
+def test_compare_by_the_patterns_of_the_second(fabric):
+    # the first tables need far fewer patterns than the second do before they are interrupted
+    text = interrupted("compare", "-n", 1000000, "-e", "dmodk", "-e", "updown", "-e", "spf", fabric,
+                       sign=r"updown: \d+ of \d+ patterns")
+    done = re.search(r"^PARTIAL: ended early, after (\d+) of 1000000 patterns of 'updown'; 1 not begun$", text, re.M)
+    assert 0 < int(done[1]) < 1000000
+    assert re.search(r"'(dmodk|updown)'", text)
+
+
+def test_survive(fabric):
+    text = interrupted("survive", "-r", 5, "--trials", 100000, "-n", 10, "-e", "updown", fabric,
+                       sign=r"5% of the links removed, trial \d+ of 100000")
+    done = re.search(r"^PARTIAL: ended early, after (\d+) of 100000 trials$", text, re.M)
+    assert 0 < int(done[1]) < 100000
+    assert re.search(rf"^ +5% +{done[1]} ", text, re.M), text
+
+
+def test_survive_before_the_first_trial(fabric):
+    found = json.loads(interrupted("survive", "--json", "--ar", "-r", 5, *ENDLESS, "-e", "updown", fabric,
+                                   sign="without a loss"))
+    assert found["partial"] and found["shares_removed"][0]["trials"] == 0 and 0.3 < found["intact"] < 1
