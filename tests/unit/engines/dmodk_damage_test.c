@@ -10,14 +10,11 @@
 #include <cmocka.h>
 
 #include "engines_testing.h"
+#include "sanitized.h"
 
 #include <errno.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SEEDS 12 /* the code is ten times as slow */
-#else
-#define SEEDS 100
-#endif
+#define SEEDS UNLESS_SANITIZED(100, 12)
 
 /* A tree, and what of it is missing. */
 struct world {

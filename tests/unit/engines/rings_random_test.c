@@ -9,12 +9,13 @@
 #include <cmocka.h>
 
 #include "engines_testing.h"
+#include "sanitized.h"
 #include "oracle_maps.h"
 
 #include <errno.h>
 
-#define ROUNDS 150u
-#define MESHES 200u
+#define ROUNDS UNLESS_SANITIZED(150u, 40u)
+#define MESHES UNLESS_SANITIZED(200u, 50u)
 #define ORACLE_PORTS 420u
 
 static uint32_t below(uint64_t *random, uint32_t bound)
