@@ -171,11 +171,32 @@ static int unknown_option(const struct hd_options *options, const char *name, st
 	return hd_error_set(err, -ENOENT, "unknown option '%s'; there are: %s", name, known);
 }
 
+static char dashed(char letter)
+{
+	return letter == '_' ? '-' : letter;
+}
+
+/* The first `length` letters. */
+static bool same_letters(const char *a, const char *b, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!a[i] || dashed(a[i]) != dashed(b[i]))
+			return false;
+	return true;
+}
+
+bool hd_option_same_name(const char *a, const char *b)
+{
+	const size_t length = strlen(b);
+
+	return strlen(a) == length && same_letters(a, b, length);
+}
+
 static unsigned find_option(const struct hd_options *options, const char *name)
 {
 	unsigned i = 0;
 
-	while (i < options->count && strcmp(options->table[i].name, name))
+	while (i < options->count && !hd_option_same_name(options->table[i].name, name))
 		i++;
 	return i;
 }
@@ -222,7 +243,7 @@ int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_
 static bool is_named(const char *begin, const char *end, const char *name, size_t length)
 {
 	for (; begin < end; begin += strlen(begin) + 1)
-		if (!strncmp(begin, name, length) && begin[length] == '=')
+		if (same_letters(begin, name, length) && begin[length] == '=')
 			return true;
 	return false;
 }

@@ -32,8 +32,9 @@ arguments_take_fn ebb_adaptive_take_algorithm;
 	 "measure this plan of adaptive routing too (.far file, see heddle ar plan)",              \
 	 ARGUMENT_TEXT(type, member.plan_path)},                                                   \
 	{                                                                                          \
-		0, "ar", "auto|lag|tree|dfp", "the same with a plan that is made now",             \
-		    ARGUMENT_BY(ebb_adaptive_take_algorithm, type, member)                         \
+		0, "ar", "auto|lag|tree|dfp",                                                      \
+		    "the same with a plan that is made now; without a value auto",                 \
+		    .otherwise = "auto", ARGUMENT_BY(ebb_adaptive_take_algorithm, type, member)    \
 	}
 
 static inline bool ebb_adaptive_wanted(const struct ebb_adaptive *adaptive)

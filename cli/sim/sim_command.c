@@ -43,7 +43,8 @@ struct sim_question {
 };
 
 #define SIM_QUESTION_ARGUMENTS(type, member)                                                       \
-	{0, "fabric", "FILE", "ask for this fabric, without a scenario",                           \
+	{0, "fabric", "FILE",                                                                      \
+	 "ask for this fabric, without a scenario; with -e the first operand",                     \
 	 ARGUMENT_TEXT(type, member.fabric)},                                                      \
 	    {'e', "engine", "NAME[:KEY=VALUE,...]",                                                \
 	     "with --fabric: the tables of this engine; may be repeated",                          \
@@ -67,16 +68,21 @@ struct sim_question {
 
 #define SIM_QUESTION_LABEL 4096 /* bytes of a column's label */
 
-static bool sim_question_asked(const struct sim_question *question)
+/* As other commands, it takes FABRIC as an operand where engines are named: scenarios name their own. */
+static bool sim_question_asked(const struct sim_question *question, const struct operands *operands)
 {
-	return question->fabric;
+	return question->fabric || (question->engines.count && operands->count);
 }
 
-/* Tables from the operands. 0, or STATUS_BAD after a message. */
+/* Tables from the operands, and before them the fabric if no option has it. 0, or STATUS_BAD after a message. */
 static int sim_question_take_operands(struct sim_question *question,
 				      const struct operands *operands)
 {
-	for (unsigned i = 0; i < operands->count; i++) {
+	unsigned first = 0;
+
+	if (!question->fabric)
+		question->fabric = operands->items[first++];
+	for (unsigned i = first; i < operands->count; i++) {
 		const struct typed typed = {.text = operands->items[i]};
 		int status = sim_arguments_take_word(&typed, &question->tables);
 		if (status)
@@ -95,7 +101,7 @@ static int sim_question_refuse(const struct sim_question *question)
 	if (question->engines.count || question->hosts || question->pattern || question->size ||
 	    question->adaptive || question->plan)
 		return message_error(
-		    "-e, --ar, --plan, --hosts, --pattern and --size need --fabric; "
+		    "-e needs a FABRIC, --ar, --plan, --hosts, --pattern and --size need --fabric; "
 		    "a scenario has keys for them (-O routing.engine=NAME)");
 	return 0;
 }
@@ -464,6 +470,7 @@ static const struct argument arguments[] = {
 static const struct usage usage = {
     .synopsis =
 	"heddle sim [OPTION]... SCENARIO\n"
+	"   or: heddle sim [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC [TABLES]...\n"
 	"   or: heddle sim [OPTION]... --fabric FILE [-e NAME[:KEY=VALUE,...]]... [TABLES]...",
     .summary = "Sends packets through forwarding tables: simulates a scenario, or one kind of "
 	       "traffic\nunder several tables.",
@@ -535,9 +542,9 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 	job->one.name = name;
 	job->one.view.hot = job->hot;
 	job->one.view.all = job->all;
-	job->one.view.asked = sim_question_asked(&job->question);
+	job->one.view.asked = job->question.fabric;
 	rc = sim_case_read(&job->one, &job->options, path, &err);
-	if (!rc && sim_question_asked(&job->question))
+	if (!rc && job->question.fabric)
 		rc = sim_question_apply(&job->question, job->one.scenario, &err);
 	if (!rc)
 		rc = sim_case_assign(&job->one, &job->options, &err);
@@ -547,7 +554,7 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 	} else {
 		interrupt_catch();
 		rc = sim_case_run(&job->one, &job->options, &err);
-		if (!rc && sim_question_asked(&job->question))
+		if (!rc && job->question.fabric)
 			job->one.view.title =
 			    sim_question_title(&job->question, job->one.scenario, job->one.runs,
 					       job->title, sizeof(job->title));
@@ -561,7 +568,7 @@ static int run(void *context, const struct operands *operands)
 {
 	struct sim_job *job = context;
 	struct hd_error err;
-	bool asked = sim_question_asked(&job->question);
+	bool asked = sim_question_asked(&job->question, operands);
 	int status = csv_refuse(job->csv, job->json) ? STATUS_BAD : 0;
 
 	if (job->keys || job->kinds)

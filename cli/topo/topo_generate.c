@@ -152,7 +152,7 @@ static char *option_notes(const struct hd_generator *generator)
 		return NULL;
 	fputs("Values:", stream);
 	for (unsigned i = 0; i < generator->option_count; i++) {
-		char range[160];
+		char range[400];
 		fprintf(stream, "\n  --%-16s%s", generator->options[i].name,
 			catalogue_range(&generator->options[i], range, sizeof(range)));
 	}

@@ -44,11 +44,26 @@
 		.name = key, .summary = what, .type = HD_OPTION_STRING, .fallback = text           \
 	}
 
+static int check_mtu(const char *text, struct hd_error *err)
+{
+	uint64_t mtu;
+
+	if (!hd_sim_parse_size(text, &mtu, NULL) && mtu >= 256 && mtu <= 4096 && !(mtu & (mtu - 1)))
+		return 0;
+	return hd_error_set(err, -EINVAL,
+			    "'%s': expected an MTU of InfiniBand: 256, 512, 1024, 2048 or 4096",
+			    text);
+}
+
 const struct hd_option scenario_model_keys[] = {
     RATE("bit_rate", "40 Gb/s", "rate of cables whose rate the fabric does not give"),
     RATE("forced_rate", "0", "rate of all cables; 0: what the fabric says"),
     TIME("link_latency", "100 ns", "from end to end of a cable"),
-    SIZE("mtu", "2048", "payload of a packet, at most"),
+    {.name = "mtu",
+     .summary = "payload of a packet, at most: 256, 512, 1024, 2048 or 4096",
+     .type = HD_OPTION_STRING,
+     .fallback = "2048",
+     .validate = check_mtu},
     SIZE("header", "26", "bytes that each packet has besides"),
     TIME("switch_latency", "100 ns", "from a packet's first byte in to its first byte out"),
     FLAG("store_and_forward", "no", "a packet leaves a switch after its last byte has come"),

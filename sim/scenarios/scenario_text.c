@@ -108,7 +108,7 @@ static int put(struct hd_scenario *scenario, struct scenario_section *section,
 	copy.value = hd_arena_strdup(&scenario->arena, entry->value);
 	if (!copy.key || !copy.value)
 		return hd_error_no_memory(err);
-	while (i < section->count && strcmp(section->entries[i].key, entry->key))
+	while (i < section->count && !hd_option_same_name(section->entries[i].key, entry->key))
 		i++;
 	if (i == section->count)
 		return append(section, &copy, err);
@@ -143,7 +143,7 @@ const struct scenario_entry *scenario_text_entry(const struct scenario_section *
 						 const char *key)
 {
 	for (uint32_t i = 0; section && i < section->count; i++)
-		if (!strcmp(section->entries[i].key, key))
+		if (hd_option_same_name(section->entries[i].key, key))
 			return &section->entries[i];
 	return NULL;
 }

@@ -76,11 +76,11 @@ static int check_rate(const char *text, struct hd_error *err)
 	if (!read_rate(text, &share, &rate, &every, NULL) && (share || rate || every) &&
 	    every != HD_SIM_NEVER)
 		return 0;
-	return hd_error_set(
-	    err, -EINVAL,
-	    "'%s': expected a share such as 60%% of the host's cable, a rate such as "
-	    "10 Gb/s of payload, or every 33.3 ms",
-	    text);
+	return hd_error_set(err, -EINVAL,
+			    "'%s': expected a share of the host's cable such as 60%%, above 0 and "
+			    "at most 100%%, a rate "
+			    "such as 10 Gb/s of payload, or every 33.3 ms",
+			    text);
 }
 
 static struct interval interval_of(const struct hd_traffic_part *part,

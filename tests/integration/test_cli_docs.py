@@ -223,11 +223,22 @@ def test_completion_offers_the_words_that_an_option_takes():
         assert complete(command, "--map", "heddle-t") == {"heddle-topo.1"}
 
 
+def test_completion_offers_scenarios_and_their_keys():
+    for command in ("sim", "reproduce"):
+        assert complete(command, "routing-keys/figure-4") == {"routing-keys/figure-4"}
+        assert {"model.mtu=", "fabric.remove_links=", "run.seeds="} < complete(command, "-O", "")
+        assert complete(command, "--set", "model.fo") == {"model.forced_rate="}
+    assert complete("reproduce", "al") == {"all"}
+    assert {"all-to-all", "barrier", "stencil3d"} < complete("sim", "--pattern", "")
+    assert complete("sim", "--pattern", "all-") >= {"all-to-all"}
+
+
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one[0] != "topo"], ids=" ".join)
 def test_completion_offers_options_and_files(command):
     offered = complete(*command, "--")
     assert offered == {f"--{option}" for option in options_of(command)}
-    assert command == ["engines"] or complete(*command, "heddle-ch") == {"heddle-check.1"}
+    nothing = command in (["engines"], ["reproduce"])
+    assert nothing or complete(*command, "heddle-ch") == {"heddle-check.1"}
 
 
 def test_completion_offers_files_after_options_that_take_one():

@@ -18,7 +18,7 @@ import pytest
 
 import browser
 import schemas
-from cli_testing import BAD, CLEAN, FAULTS, HEDDLE, SOURCE, generate, heddle, refused
+from cli_testing import BAD, CLEAN, FAULTS, HEDDLE, SOURCE, generate, heddle, refused, route
 from fabric_sim import PATIENCE, wait_until
 
 os.environ["HEDDLE_SCENARIOS"] = str(SOURCE / "sim" / "scenarios")
@@ -110,7 +110,10 @@ def test_an_override_is_named_as_it_was_typed(scenario):
     assert "-O model.mtu=x: option 'mtu'" in refused("sim", scenario, "-O", "model.mtu=x")
     assert "is not SECTION[.NAME].KEY=VALUE" in refused("sim", scenario, "-O", "model")
     scenario.write_text(SCENARIO.replace("[model]\nforced_rate = 40 Gb/s\n", ""))
-    assert "trial.ini: [model]: mtu is 0" in refused("sim", scenario, "-O", "model.mtu=0")
+    for mtu in (0, 1, 1500, 8192):
+        assert "256, 512, 1024, 2048 or 4096" in refused("sim", scenario, "-O", f"model.mtu={mtu}")
+    assert "trial.ini: [model]: header is" in refused("sim", scenario, "-O", "model.header=1000000")
+    assert "above 0 and at most 100%" in refused("sim", scenario, "-O", "sweep.load.traffic.a.rate=20% | 101%")
 
 
 def test_quick_takes_its_own_values(scenario):
@@ -412,6 +415,16 @@ def test_one_command_compares_engines_and_adaptive_routing(tmp_path):
     assert [point["labels"] for point in report["points"]] == [["spf"], ["updown"], ["spf with AR"]]
     assert {point["figures"][1]["mean"] for point in report["points"]} >= {12 * 11}
     assert (tmp_path / "page.html").exists()
+
+
+def test_the_fabric_may_be_an_operand(tmp_path):
+    generate(tmp_path / "tree", "xgft", "--children=3,2", "--parents=1,2")
+    route("updown", tmp_path / "tree", tmp_path / "tables")
+    end = ["--size", "2 KiB", "--csv"]
+    first = heddle("sim", "--fabric", tmp_path / "tree", "-e", "dmodk", tmp_path / "tables", "--ar", *end)[0]
+    assert heddle("sim", "-e", "dmodk", tmp_path / "tree", tmp_path / "tables", "--ar", *end)[0] == first
+    assert "tables" in first and "dmodk" in first
+    assert "need --fabric" in refused("sim", "--ar", tmp_path / "tree")
 
 
 def test_the_answer_to_a_question_comes_first(tmp_path):

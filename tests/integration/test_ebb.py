@@ -435,3 +435,11 @@ def test_what_is_missing_or_too_much_is_refused(small):
     assert "expected one FABRIC, got 0" in refused("survive", "-e", "spf")
     for shares in ("101", "x", "5..1", "1,,2", "0..100/0.1", "-1", "1..", ""):
         assert "'--remove'" in refused("survive", small, "-e", "spf", f"--remove={shares}")
+
+
+def test_ar_needs_no_value(tmp_path):
+    tree = generate(tmp_path / "small.net", "xgft", "--children=4,4", "--parents=1,2")
+    found = [ebb("-n", 50, "-e", "dmodk", *words)["adaptive"]["mean"]
+             for words in (["--ar", "auto", tree], ["--ar", tree], [tree, "--ar"], ["--ar=auto", tree])]
+    assert len(set(found)) == 1
+    assert "none of auto, lag, tree, dfp" in refused("ebb", "-e", "dmodk", "--ar=best", tree)

@@ -151,7 +151,9 @@ static void fill_tables(const struct usage *usage, struct getopt_tables *tables)
 		const struct argument *argument = &usage->arguments[row];
 		tables->long_options[row] =
 		    (struct option){.name = argument->name,
-				    .has_arg = argument->value ? required_argument : no_argument,
+				    .has_arg = !argument->value	     ? no_argument
+					       : argument->otherwise ? optional_argument
+								     : required_argument,
 				    .val = FIRST_LONG + (int)row};
 		if (!argument->letter)
 			continue;
@@ -210,10 +212,32 @@ static int refuse_option(const struct usage *usage, int result, const char *text
 	return STATUS_BAD;
 }
 
-static int take(const struct usage *usage, int result, unsigned operands, void *job)
+/* Whether a word is one of "a|b|c". */
+static bool is_choice(const char *word, const char *choices)
 {
+	const size_t length = strlen(word);
+
+	for (const char *at = choices; at; at = strchr(at, '|'), at = at ? at + 1 : NULL)
+		if (strcspn(at, "|") == length && !strncmp(at, word, length))
+			return true;
+	return false;
+}
+
+/* The value that was typed, or is meant; optind goes past it. */
+static const char *value_of(const struct argument *argument, int argc, char **argv)
+{
+	if (optarg || !argument->otherwise)
+		return optarg;
+	return optind < argc && is_choice(argv[optind], argument->value) ? argv[optind++]
+									 : argument->otherwise;
+}
+
+static int take(const struct usage *usage, int result, unsigned operands, int argc, char **argv,
+		void *job)
+{
+	const struct argument *argument = argument_of(usage, result);
 	const struct typed typed = {
-	    .argument = argument_of(usage, result), .text = optarg, .operands = operands};
+	    .argument = argument, .text = value_of(argument, argc, argv), .operands = operands};
 
 	return typed.argument->take(&typed, (char *)job + typed.argument->offset);
 }
@@ -239,7 +263,7 @@ int arguments_run(const struct usage *usage, int argc, char **argv, void *job,
 			return refuse_option(usage, result, argv[optind - 1]);
 		if (result == OPERAND)
 			operands.items[operands.count++] = optarg;
-		else if (take(usage, result, operands.count, job))
+		else if (take(usage, result, operands.count, argc, argv, job))
 			return STATUS_BAD;
 	}
 	while (optind < argc)

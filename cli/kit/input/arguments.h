@@ -33,6 +33,9 @@ struct argument {
 	size_t offset; /* of the value's place in the job */
 	size_t size; /* of a number or choice there */
 	int64_t minimum, maximum; /* of a number */
+	/* It may have no value, and this one is meant then; `value` is "a|b|c". The word behind it is its value only if it
+	 * is one of these. NULL = it needs one. */
+	const char *otherwise;
 };
 
 /*

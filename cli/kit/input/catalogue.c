@@ -202,7 +202,7 @@ int catalogue_choose(const struct catalogue *catalogue, const char *text,
 
 const char *catalogue_range(const struct hd_option *option, char *buffer, size_t size)
 {
-	char range[64] = "";
+	char range[300] = "";
 
 	if (option->type == HD_OPTION_INT || option->type == HD_OPTION_INT_LIST)
 		snprintf(range, sizeof(range), "%" PRId64 "..%" PRId64 "%s", option->minimum,
@@ -230,7 +230,7 @@ const char *catalogue_placeholder(const struct hd_option *option)
 
 static void print_entry(const struct catalogue_entry *entry)
 {
-	char range[160], text[80];
+	char range[400], text[80];
 
 	printf("%s\n  %s\n", entry->name, entry->summary);
 	for (unsigned i = 0; i < entry->option_count; i++) {

@@ -53,6 +53,10 @@ struct hd_options *hd_options_new(const struct hd_option *table, unsigned count)
 /* NULL is allowed. */
 void hd_options_free(struct hd_options *options);
 
+/* Whether two names are one: - and _ are the same, because options of commands have the first and keys of files the
+ * second. */
+bool hd_option_same_name(const char *a, const char *b);
+
 /* Sets an option by its name and the text of its value, which is copied. Errors: -ENOENT no such
  * option (suggests the nearest or lists all), -EINVAL or -ERANGE a bad value (says what is
  * allowed), what validate() returned, -ENOMEM. A failed set changes nothing. */

@@ -16,6 +16,7 @@ static const struct hd_option table[] = {
     {.name = "passes", .type = HD_OPTION_INT, .fallback = "3", .minimum = 1, .maximum = 16},
     {.name = "grid", .type = HD_OPTION_INT_LIST, .fallback = "1", .minimum = 1, .maximum = 9},
     {.name = "root", .type = HD_OPTION_STRING, .fallback = "auto"},
+    {.name = "global-links", .type = HD_OPTION_STRING, .fallback = "2"},
 };
 
 static struct hd_options *options;
@@ -23,7 +24,7 @@ static struct hd_options *options;
 static int make_options(void **state)
 {
 	(void)state;
-	options = hd_options_new(table, 3);
+	options = hd_options_new(table, 4);
 	return options ? 0 : -1;
 }
 
@@ -73,6 +74,18 @@ static void a_piece_without_equals_sign_belongs_to_the_value_before(void **state
 	assert_set("root=a,b", 0, "passes=1 grid=7 root=a,b");
 }
 
+/* Property: a name with _ is the one with -, and nothing else is. */
+static void dashes_are_underscores(void **state)
+{
+	(void)state;
+	assert_set("global_links=4", 0, "global-links=4");
+	assert_set("global-links=5,global_links=6", -EINVAL, "global-links=5");
+	assert_true(hd_option_same_name("a-b_c", "a_b-c"));
+	assert_false(hd_option_same_name("a-", "a"));
+	assert_false(hd_option_same_name("a", "a_"));
+	assert_false(hd_option_same_name("a-b", "a.b"));
+}
+
 static void what_is_no_pair_is_refused(void **state)
 {
 	(void)state;
@@ -91,7 +104,8 @@ static void an_unknown_name_gets_the_nearest_or_all(void **state)
 	assert_int_equal(hd_options_set(options, "pases", "1", &err), -ENOENT);
 	assert_string_equal(err.text, "unknown option 'pases'; did you mean 'passes'?");
 	assert_int_equal(hd_options_set(options, "speed", "1", &err), -ENOENT);
-	assert_string_equal(err.text, "unknown option 'speed'; there are: passes, grid, root");
+	assert_string_equal(err.text,
+			    "unknown option 'speed'; there are: passes, grid, root, global-links");
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_options, free_options)
@@ -102,6 +116,7 @@ int main(void)
 	    TEST(commas_separate_pairs),
 	    TEST(a_name_given_twice_is_refused),
 	    TEST(a_piece_without_equals_sign_belongs_to_the_value_before),
+	    TEST(dashes_are_underscores),
 	    TEST(what_is_no_pair_is_refused),
 	    TEST(an_unknown_name_gets_the_nearest_or_all),
 	};

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "engines_testing.h"
-#include "sanitized.h"
 #include "oracle_maps.h"
+#include "sanitized.h"
 
 #include <errno.h>
 
