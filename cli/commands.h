@@ -36,6 +36,7 @@ int key_done(int argc, char **argv);
 int key_release(int argc, char **argv);
 int key_list(int argc, char **argv);
 int key_links(int argc, char **argv);
+int why_command(int argc, char **argv);
 int status_command(int argc, char **argv);
 int metrics_command(int argc, char **argv);
 

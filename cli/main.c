@@ -71,6 +71,8 @@ static const struct command commands[] = {
     {"survive", "measure what is left after links fail", .run = survive_command},
     {"sim", "send packets through the tables", .run = sim_command},
     {"reproduce", "compare simulations with what papers measured", .run = reproduce_command},
+    {"why", "find out from counters what slows a fabric down, and what would help",
+     .run = why_command},
     {"ar", "plan and examine adaptive routing", .subcommands = ar_commands},
     {"map", "make and examine the maps of subnets that routers join", .subcommands = map_commands},
     {"key", "make routing keys, and ask heddle-keyd for them", .subcommands = key_commands},

@@ -172,6 +172,7 @@ int sim_case_run(struct sim_case *one, const struct sim_options *options, struct
 	const struct hd_scenario_request request = {.seed = options->seed,
 						    .seed_given = options->seed_given,
 						    .threads = options->threads,
+						    .counters = options->counters,
 						    .log = &log};
 
 	progress_begin("%s: tables and paths", one->name);
@@ -179,6 +180,12 @@ int sim_case_run(struct sim_case *one, const struct sim_options *options, struct
 	progress_end();
 	if (!processes_ready(options->processes, !rc))
 		return rc ? rc : hd_error_set(err, -EIO, "another process failed");
+	if (options->counters && one->runs->count != 1)
+		return hd_error_set(err, -EINVAL,
+				    "option '--counters' needs one run, this scenario has %u: "
+				    "choose a point with -O, "
+				    "or one kind of tables",
+				    one->runs->count);
 	one->job = (struct sim_runs){.runs = one->runs,
 				     .title = one->name,
 				     .state = options->state,

@@ -46,6 +46,7 @@ struct sim_options {
 	bool seed_given, quick, verbose;
 	unsigned threads;
 	const char *state;
+	const char *counters; /* a file for the counters of the only run; NULL: none */
 	struct processes *processes;
 };
 

@@ -448,6 +448,8 @@ static const struct argument arguments[] = {
     SIM_ARGUMENTS(struct sim_job, options),
     {0, "state", "FILE", "keep finished runs, and go on where a run before was ended",
      ARGUMENT_TEXT(struct sim_job, options.state)},
+    {0, "counters", "FILE", "write the counters of all ports after the only run, for heddle why",
+     ARGUMENT_TEXT(struct sim_job, options.counters)},
     {0, "html", "FILE", "write a report for a browser, one file",
      ARGUMENT_TEXT(struct sim_job, html)},
     {0, "plot", "FILE", "draw a figure against the sweeps (.svg or .png, by gnuplot)",
@@ -510,6 +512,9 @@ static int write_files(const struct sim_job *job)
 	if (job->options.processes->part != 0)
 		return 0;
 	if (job->html && write_html(job, &err))
+		status = message_fail(&err);
+	if (job->options.counters &&
+	    sim_counters_write(&job->one.view, job->options.counters, &err))
 		status = message_fail(&err);
 	if (job->plot && sim_plot_figure(&job->one.view, job->figure, job->plot, &err))
 		status = message_fail(&err);
@@ -595,6 +600,8 @@ static int run(void *context, const struct operands *operands)
 	status = output_refuse("html", job->html, inputs, count);
 	if (!status)
 		status = output_refuse("plot", job->plot, inputs, count);
+	if (!status)
+		status = output_refuse("counters", job->options.counters, inputs, count);
 	if (!status)
 		status = output_refuse("state", job->options.state, inputs, count);
 	if (!status)

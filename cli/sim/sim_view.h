@@ -130,6 +130,12 @@ void sim_state_close(struct sim_state *state);
 int sim_state_take(const struct hd_text *text, const struct hd_scenario_runs *runs,
 		   struct hd_record **records, size_t *length, struct hd_error *err);
 
+/* ---- counters ---- */
+
+/* Writes what the ports of the first subnet have counted in the first run, as hd_counters_write() does. Errors:
+ * -ENODATA the run has no simulation; those of output_open(); -ENOMEM. */
+int sim_counters_write(const struct sim_view *view, const char *path, struct hd_error *err);
+
 /* ---- the answer to a question ---- */
 
 /* The answer to a planner's question: how long the traffic takes under each of the tables. Only runs

@@ -363,3 +363,39 @@ void scenario_simulation_record(struct scenario_simulation *simulation, bool lis
 	if (lists)
 		add_series(&recording);
 }
+
+/* ---- counters ---- */
+
+static void add_counter(struct hd_record *record, const struct hd_sim_link *links, uint32_t ports,
+			const char *name)
+{
+	double *values = calloc((size_t)ports + 1, sizeof(*values));
+
+	if (!values) {
+		record->failed = true;
+		return;
+	}
+	bool bytes = !strcmp(name, HD_SCENARIO_BYTES), packets = !strcmp(name, HD_SCENARIO_PACKETS);
+	for (uint32_t port = 0; port < ports; port++)
+		values[port] = bytes	 ? (double)links[port].bytes
+			       : packets ? (double)links[port].packets
+					 : (double)links[port].blocked * PICOSECOND;
+	hd_record_add_list(record, name, bytes || packets ? "-" : "s", values, ports);
+	free(values);
+}
+
+void scenario_simulation_record_counters(struct scenario_simulation *simulation,
+					 struct hd_record *record)
+{
+	static const char *const names[] = {HD_SCENARIO_BYTES, HD_SCENARIO_PACKETS,
+					    HD_SCENARIO_WAITING};
+	const uint32_t ports = simulation->network.subnets[0].fabric->port_count;
+	struct hd_sim_figures figures;
+
+	hd_sim_figures(simulation->sim, &figures);
+	hd_record_add(record, HD_SCENARIO_COUNTED, "s",
+		      figures.to > figures.from ? (double)(figures.to - figures.from) * PICOSECOND
+						: 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		add_counter(record, figures.links[0], ports, names[i]);
+}

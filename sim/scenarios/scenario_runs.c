@@ -273,7 +273,7 @@ static void find_digest(struct scenario_runs *runs)
 	for (uint32_t i = 0; i < runs->shown.point_count; i++)
 		if (!i || runs->ready[i].network != runs->ready[i - 1].network)
 			value = network_digest(runs->ready[i].network, value);
-	runs->shown.digest = value;
+	runs->shown.digest = runs->counters ? mix(value, "counters") : value;
 }
 
 /* ---- points ---- */
@@ -347,6 +347,7 @@ static int prepare(const struct hd_scenario *scenario, const struct hd_scenario_
 					     &runs->seeds, &runs->shown.seed_count, err);
 	if (rc)
 		return rc;
+	runs->counters = request->counters;
 	runs->shown.seeds = runs->seeds;
 	runs->shown.points = runs->sweep.points;
 	runs->shown.point_count = runs->sweep.point_count;
@@ -451,9 +452,12 @@ static int run_ebbs(const struct scenario_point *point, uint64_t seed, struct as
 	return 0;
 }
 
-static int simulate(const struct scenario_point *point, uint64_t seed, bool lists,
-		    const struct asking *asking, struct hd_record *record, struct hd_error *err)
+static int simulate(const struct scenario_runs *runs, uint32_t run, const struct asking *asking,
+		    struct hd_record *record, struct hd_error *err)
 {
+	const struct scenario_point *point = &runs->ready[run / runs->shown.seed_count];
+	const uint64_t seed = runs->seeds[run % runs->shown.seed_count];
+	const bool lists = run % runs->shown.seed_count == 0;
 	struct scenario_simulation simulation;
 
 	if (!point->traffic_count)
@@ -465,6 +469,8 @@ static int simulate(const struct scenario_point *point, uint64_t seed, bool list
 		rc = scenario_simulation_run(&simulation, asking->run, asking->watch, err);
 	if (!rc)
 		scenario_simulation_record(&simulation, lists, record);
+	if (!rc && runs->counters)
+		scenario_simulation_record_counters(&simulation, record);
 	scenario_simulation_close(&simulation);
 	return rc;
 }
@@ -481,7 +487,7 @@ int hd_scenario_run(const struct hd_scenario_runs *shown, uint32_t run,
 	int rc = record ? 0 : hd_error_no_memory(err);
 
 	if (!rc)
-		rc = simulate(point, shown->seeds[number], number == 0, &asking, record, err);
+		rc = simulate(runs, run, &asking, record, err);
 	if (!rc && !record->partial)
 		rc = run_ebbs(point, shown->seeds[number], &asking, record, err);
 	if (!rc && hd_record_check(record))

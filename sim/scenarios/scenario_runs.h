@@ -26,6 +26,7 @@ struct scenario_runs {
 	struct scenario_sweep sweep;
 	struct scenario_point *ready; /* [point_count] */
 	uint64_t *seeds;
+	bool counters; /* records have what each port has sent */
 	struct scenario_expect *expects; /* [expect_count] */
 	uint32_t expect_count;
 	struct hd_arena arena;

@@ -36,4 +36,8 @@ int scenario_simulation_run(struct scenario_simulation *simulation, uint32_t run
 void scenario_simulation_record(struct scenario_simulation *simulation, bool lists,
 				struct hd_record *record);
 
+/* Adds what each port of the first subnet has sent. */
+void scenario_simulation_record_counters(struct scenario_simulation *simulation,
+					 struct hd_record *record);
+
 #endif

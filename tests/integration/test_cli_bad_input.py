@@ -204,6 +204,7 @@ def test_a_file_that_cannot_be_made(folder, tmp_path):
     ("html", "list", ["compare", "--html=list", "--map=list", "in", "tables", "-e", "spf"]),
     ("html", "list", ["compare", "--html=list", "-p", "pairs:file=list", "in", "tables", "tables"]),
     ("plot", "in.svg", ["ebb", "--plot=in.svg", "in.svg", "tables"]),
+    ("counters", "in", ["sim", "--counters=in", "--fabric", "in"]),
 ])
 def test_an_output_that_is_an_input_is_refused(folder, tmp_path, option, replaced, arguments):
     """Whatever the file is named by, and it stays as it was."""

@@ -34,6 +34,9 @@ def fixture_folder(tmp_path_factory):
         (folder / "other" / f"fec000000000000{number}.map").write_text("fec0:0:0:9::1 0x400001\n")
     (folder / "garbage").write_text("no fabric\n")
     (folder / "flow.ini").write_text(FLOW)
+    (folder / "errors").write_text("guid,port,LinkDownedCounter\n0x200000,1,5\n")
+    heddle("sim", "flow.ini", "--counters", "calm", cwd=folder)
+    heddle("sim", "flow.ini", "-O", "traffic.a.flows=H_0_0>H_1_0,H_2_0>H_1_0", "--counters", "incast", cwd=folder)
     (folder / "empty").write_text("")
     (folder / "hosts").write_text("".join(f"H_{leaf}_{host}\n" for host in range(4) for leaf in range(4)))
     return folder
@@ -177,6 +180,14 @@ RUNS = [
              "H_3_0>H_0_0,H_4_0>H_1_0"),
     (BAD, "sim flow.ini -O traffic.a.flows=H_0_0>nobody"),
     (BAD, "sim none.ini"),
+    (CLEAN, "why tree tables calm"),
+    (CLEAN, "why -e dmodk tree calm --no-try"),
+    (FAULTS, "why tree tables incast"),
+    (FAULTS, "why tree tables errors"),
+    (BAD, "why -e dmodk ring calm"),
+    (BAD, "why tree tables garbage"),
+    (BAD, "why tree garbage calm"),
+    (BAD, "why tree tables calm --before garbage"),
     (CLEAN, "reproduce ar-fairness/c1-s1"),
     (CLEAN, "reproduce ar-fairness/c1-s1 --json"),
     (FAULTS, "reproduce ar-fairness/c1-s1 -O model.queueing=fifo -O expect.A-D.value=2"),

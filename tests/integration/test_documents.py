@@ -40,6 +40,7 @@ OTHERS = [
     ("doc/guide/lanes.md", r"heddle check /var/log/", "integration/opensm_lanes checks the dumps, in a folder of its own"),
     ("doc/guide/placement.md", r"heddle key propose |export SLURM_|srun ",
      "integration/keyd_propose and slurm_propose ask, with a heddle-keyd and a cluster"),
+    ("doc/guide/why.md", r"heddle why fabric|squeue ", "integration/opensm_why reads what the tools print"),
     (KEYS, r"heddle-keyd --check", "integration/keyd_api; the file /etc/heddle/heddle.conf is the machine's"),
 ]
 TOOLS = ("ibnetdiscover", "dump_fts", "smpdump", "saquery")

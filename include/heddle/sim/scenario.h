@@ -62,8 +62,18 @@ struct hd_scenario_request {
 	uint64_t seed; /* of the first run of each point, unless [run] lists seeds */
 	bool seed_given;
 	unsigned threads; /* to prepare with; 0 = 1; never changes a result */
+	/* Records of simulations also have what each port of the first subnet has sent since the warm-up: the lists
+	 * HD_SCENARIO_BYTES, with headers, HD_SCENARIO_PACKETS and HD_SCENARIO_WAITING, by port index, and the figure
+	 * HD_SCENARIO_COUNTED. */
+	bool counters;
 	const struct hd_log *log; /* remarks; NULL: none */
 };
+
+#define HD_SCENARIO_BYTES "counters.bytes"
+#define HD_SCENARIO_PACKETS "counters.packets"
+#define HD_SCENARIO_WAITING                                                                        \
+	"counters.waiting" /* s in which it had a packet, but no credits for it */
+#define HD_SCENARIO_COUNTED "counters.time" /* s */
 
 struct hd_scenario_point {
 	const char *label; /* "dmodk, 40%"; "" without sweeps */

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle why: what counters of ports say of a fabric and its tables. */
+#include "commands.h"
+#include "message.h"
+#include "policy_arguments.h"
+#include "progress.h"
+#include "shared_arguments.h"
+#include "why.h"
+
+#include <errno.h>
+#include <heddle/base/gzip.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOT_MAX 10000
+#define TICK_MAX 1000000
+#define FLOWS_SHOWN 5u
+#define AS_LIKELY 0.95 /* of the score of the first */
+#define WAITING 0.1 /* of a port's time: a link that makes others wait for less is no bottleneck */
+
+struct why_job {
+	struct table_source tables;
+	struct policy_arguments policy;
+	struct why_tries tries;
+	uint32_t hot, bound; /* percent */
+	int lmc;
+	unsigned threads;
+	const char *before, *allocation_path;
+	double period; /* seconds; 0: not given */
+	uint32_t tick; /* bytes; 0: not given */
+	bool json, verbose;
+	const char *fabric_path, *counters_path;
+	/* what is made of them */
+	struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	struct hd_counters *counters;
+	struct hd_measured *measured;
+	struct hd_allocation *allocation;
+	struct hd_estimate *estimate;
+};
+
+/* ---- arguments ---- */
+
+static int take_period(const struct typed *typed, void *place)
+{
+	double *seconds = place;
+	char *end;
+
+	*seconds = strtod(typed->text, &end);
+	if (end != typed->text && !*end && isfinite(*seconds) && *seconds > 0)
+		return 0;
+	return message_error("option '--period': '%s' is no number of seconds above 0",
+			     typed->text);
+}
+
+static const struct argument arguments[] = {
+    SHARED_ENGINE(struct why_job, tables),
+    {0, "before", "FILE", "counters that were read earlier: what counts is the difference",
+     ARGUMENT_TEXT(struct why_job, before)},
+    {0, "period", "SECONDS", "the time in which the counters counted, if the files do not say it",
+     ARGUMENT_BY(take_period, struct why_job, period)},
+    {0, "tick", "BYTES",
+     "what a port could send in a tick of PortXmitWait (8 on NVIDIA Quantum switches)",
+     ARGUMENT_NUMBER(struct why_job, tick, 1, TICK_MAX)},
+    {0, "allocation", "FILE",
+     "which jobs have which hosts: of squeue, scontrol show job, or lines of job and hosts",
+     ARGUMENT_TEXT(struct why_job, allocation_path)},
+    {0, "hot", "K", "show the K links that cause most waiting (default 5)",
+     ARGUMENT_NUMBER(struct why_job, hot, 1, HOT_MAX)},
+    {0, "bound", "PERCENT",
+     "call a link hot from this share of its capacity on (1..100, default 80)",
+     ARGUMENT_NUMBER(struct why_job, bound, 1, 100)},
+    {0, "try", "NAME[:KEY=VALUE,...]",
+     "what this engine would give; may be repeated (default: all, or auto)",
+     ARGUMENT_BY(why_take_try, struct why_job, tries)},
+    {0, "try-lmc", "N",
+     "what the engines would give with 2^N LIDs a host (0..7, 0: not tried, default 2)",
+     ARGUMENT_NUMBER(struct why_job, tries.lmc, 0, HD_LMC_INFINIBAND)},
+    {0, "no-try", NULL, "do not compute what would help",
+     ARGUMENT_FLAG(struct why_job, tries.none)},
+    POLICY_ARGUMENTS(struct why_job, policy),
+    SHARED_LMC(struct why_job, lmc),
+    SHARED_THREADS(struct why_job, threads),
+    SHARED_JSON(struct why_job, json),
+    SHARED_VERBOSE(struct why_job, verbose),
+};
+
+static const struct usage usage = {
+    .synopsis = "heddle why [OPTION]... FABRIC TABLES... COUNTERS\n"
+		"   or: heddle why [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC COUNTERS",
+    .summary = "Finds out from counters of ports which links slow a fabric down, who uses them, "
+	       "and what\nwould help.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .notes = "TABLES: forwarding tables and service levels, in files or folders of files.\n"
+	     "COUNTERS: what perfquery, ibqueryerrors, 'perfmgr dump_counters' of OpenSM, or "
+	     "heddle sim\n"
+	     "--counters have written.",
+    .statuses = {"no bottleneck, and no port with errors", "a bottleneck, or ports with errors",
+		 "bad input or usage, or the engine refuses the fabric"},
+};
+
+/* ---- reading ---- */
+
+static int read_counters(const struct why_job *job, const char *path, const struct hd_log *log,
+			 struct hd_counters **out, struct hd_error *err)
+{
+	struct hd_text text;
+	int rc = hd_gzip_open(arguments_path(path), &text, err);
+
+	if (rc)
+		return rc;
+	rc = hd_counters_parse(&text, job->fabric, log, out, err);
+	hd_text_close(&text);
+	return rc;
+}
+
+static int load_counters(struct why_job *job, const struct hd_log *log, struct hd_error *err)
+{
+	struct hd_counters *before = NULL;
+	int rc = read_counters(job, job->counters_path, log, &job->counters, err);
+
+	if (!rc && job->before)
+		rc = read_counters(job, job->before, log, &before, err);
+	if (!rc && before) {
+		hd_counters_subtract(job->counters, before);
+		if (!job->counters->ports_read)
+			rc = hd_error_set(err, -ENODATA,
+					  "%s and %s have no counter of the same port", job->before,
+					  job->counters_path);
+		else if (job->counters->ports_back)
+			hd_log(log, HD_LOG_WARNING,
+			       "counters of %u ports went back: they were reset, and what they "
+			       "have counted since counts",
+			       job->counters->ports_back);
+	}
+	hd_counters_free(before);
+	if (!rc && job->period > 0)
+		job->counters->seconds = job->period;
+	if (!rc)
+		job->counters->wait_bytes = job->tick;
+	return rc;
+}
+
+/* Names of jobs' hosts are those of the file, so they are read before nodes with the same name get others. */
+static int load_allocation(struct why_job *job, const struct hd_log *log, struct hd_error *err)
+{
+	struct hd_text text;
+	int rc = job->allocation_path
+		     ? hd_gzip_open(arguments_path(job->allocation_path), &text, err)
+		     : 0;
+
+	if (rc || !job->allocation_path)
+		return rc;
+	rc = hd_allocation_parse(&text, job->fabric, log, &job->allocation, err);
+	hd_text_close(&text);
+	return rc;
+}
+
+static int load(struct why_job *job, const struct hd_log *log, struct hd_error *err)
+{
+	int rc =
+	    policy_arguments_load(&job->policy, job->fabric_path, job->lmc, log, &job->fabric, err);
+
+	if (!rc)
+		rc = load_allocation(job, log, err);
+	if (!rc)
+		rc = fabric_source_tell_apart(&job->fabric, err);
+	if (rc)
+		return rc;
+	const struct table_request request = {.fabric = job->fabric,
+					      .policy = &job->policy.policy,
+					      .threads = job->threads,
+					      .log = log};
+	rc = table_source_make(&job->tables, &request, &job->routes, err);
+	if (!rc)
+		rc = load_counters(job, log, err);
+	if (!rc)
+		rc = hd_measured_new(job->fabric, job->counters, &job->measured, err);
+	return rc;
+}
+
+/* ---- finding ---- */
+
+static int show_round(void *context, uint32_t round, uint32_t rounds)
+{
+	(void)context;
+	progress_update("estimating who sends to whom: round %u of at most %u", round + 1, rounds);
+	return 0;
+}
+
+/* An estimate, or the reason why it cannot be made. Errors: -ENOMEM. */
+static int make_estimate(struct why_job *job, struct why_view *view, struct hd_error *err)
+{
+	const struct hd_estimate_request request = {.measured = job->measured,
+						    .routes = job->routes,
+						    .allocation = job->allocation,
+						    .progress = show_round};
+
+	progress_begin("estimating who sends to whom");
+	int rc = hd_estimate_new(&request, &job->estimate, &view->no_estimate);
+	progress_end();
+	view->estimate = job->estimate;
+	if (rc == -ENOMEM)
+		return hd_error_no_memory(err);
+	return 0;
+}
+
+/* What the counters say of waiting. */
+struct waiting {
+	bool any; /* some port has waited */
+	bool of_hosts; /* most of the hosts that have sent say how long they have waited */
+};
+
+static struct waiting look_for_waiting(const struct why_job *job)
+{
+	const uint32_t first = job->fabric->isl_count, end = first + job->fabric->host_count;
+	struct waiting waiting = {false, false};
+	uint32_t senders = 0, known = 0;
+
+	for (uint32_t link = 0; link < job->measured->link_count; link++) {
+		const struct hd_measured_link *row = &job->measured->links[link];
+		waiting.any |= row->wait > 0;
+		if (link >= first && link < end && row->bytes > 0) {
+			senders++;
+			known += row->wait >= 0;
+		}
+	}
+	waiting.of_hosts = known > senders / 2;
+	return waiting;
+}
+
+/* Where hosts do not say that they have waited, a link is a bottleneck only if it is full, too. */
+static bool is_bottleneck(const struct why_job *job, const struct waiting *waiting,
+			  const struct hd_bottleneck *found)
+{
+	bool full = 100 * job->measured->links[found->link].share >= job->bound;
+
+	if (found->score < WAITING)
+		return false;
+	if (waiting->of_hosts)
+		return waiting->any;
+	return job->measured->timed ? full : waiting->any;
+}
+
+static int find_hot(struct why_job *job, struct why_view *view, struct hd_error *err)
+{
+	struct hd_bottleneck *list = calloc((size_t)job->hot + 1, sizeof(*list));
+	const struct waiting waiting = look_for_waiting(job);
+
+	view->hot = calloc((size_t)job->hot + 1, sizeof(*view->hot));
+	int count = list && view->hot
+			? hd_bottlenecks_find(job->measured, job->estimate, list, job->hot)
+			: -ENOMEM;
+	for (int i = 0; i < count; i++) {
+		struct why_hot *hot = &view->hot[view->hot_count++];
+		*hot = (struct why_hot){.link = list[i].link,
+					.score = list[i].score,
+					.hosts = list[i].hosts,
+					.slow_host = list[i].slow_host};
+		hot->bottleneck = is_bottleneck(job, &waiting, &list[i]);
+		hot->as_likely =
+		    i > 0 && hot->bottleneck && hot->score >= AS_LIKELY * view->hot[0].score;
+		if (job->estimate &&
+		    hd_estimate_find_users(job->estimate, job->routes, job->allocation, hot->link,
+					   FLOWS_SHOWN, &hot->users, err))
+			count = -ENOMEM;
+	}
+	free(list);
+	return count < 0 ? hd_error_no_memory(err) : 0;
+}
+
+bool why_is_fault(enum hd_counter counter)
+{
+	return counter == HD_SYMBOL_ERRORS || counter == HD_LINK_RECOVERIES ||
+	       counter == HD_LINK_DOWNED || counter == HD_RCV_ERRORS ||
+	       counter == HD_LINK_INTEGRITY_ERRORS || counter == HD_BUFFER_OVERRUNS;
+}
+
+static bool is_hot_port(const struct why_view *view, uint32_t port)
+{
+	for (uint32_t i = 0; i < view->hot_count; i++) {
+		uint32_t own = hd_congestion_link_port(view->fabric, view->hot[i].link);
+		if (port == own || port == view->fabric->peer[own])
+			return true;
+	}
+	return false;
+}
+
+static int by_total(const void *one, const void *other)
+{
+	const struct why_error *a = one, *b = other;
+
+	return a->total != b->total ? (a->total < b->total) - (a->total > b->total)
+				    : (a->port > b->port) - (a->port < b->port);
+}
+
+static int find_errors(struct why_view *view, struct hd_error *err)
+{
+	view->errors = calloc((size_t)view->fabric->port_count + 1, sizeof(*view->errors));
+	if (!view->errors)
+		return hd_error_no_memory(err);
+	for (uint32_t port = 0; port < view->fabric->port_count; port++) {
+		struct why_error row = {.port = port};
+		for (unsigned i = HD_SYMBOL_ERRORS; i < HD_COUNTERS; i++)
+			row.total += why_is_fault(i) ? view->counters->ports[port].value[i] : 0;
+		row.hot = row.total && is_hot_port(view, port);
+		if (row.total)
+			view->errors[view->error_count++] = row;
+	}
+	qsort(view->errors, view->error_count, sizeof(*view->errors), by_total);
+	return 0;
+}
+
+/* ---- the command ---- */
+
+static int show(const struct why_job *job, const struct why_view *view)
+{
+	int status = why_has_bottleneck(view) || view->error_count ? STATUS_FAULTS : STATUS_CLEAN;
+
+	if (job->json)
+		return json_value_print(why_json(view), status);
+	why_print(view);
+	return status;
+}
+
+static int find(struct why_job *job, struct why_view *view, const struct hd_log *log,
+		struct hd_error *err)
+{
+	const struct why_choosing choosing = {&job->tries, &job->policy.policy, log, job->threads};
+	int rc;
+
+	view->fabric = job->fabric;
+	view->routes = job->routes;
+	view->counters = job->counters;
+	view->measured = job->measured;
+	view->allocation = job->allocation;
+	rc = make_estimate(job, view, err);
+	if (!rc)
+		rc = find_hot(job, view, err);
+	if (!rc)
+		rc = find_errors(view, err);
+	if (!rc && view->estimate)
+		rc = why_choose(&choosing, view, err);
+	return rc;
+}
+
+static void release(struct why_job *job, struct why_view *view)
+{
+	for (uint32_t i = 0; view->hot && i < view->hot_count; i++)
+		hd_estimate_users_release(&view->hot[i].users);
+	free(view->hot);
+	free(view->errors);
+	free(view->choices);
+	hd_estimate_free(job->estimate);
+	hd_measured_free(job->measured);
+	hd_counters_free(job->counters);
+	hd_allocation_free(job->allocation);
+	hd_routes_free(job->routes);
+	hd_fabric_free(job->fabric);
+}
+
+static int run(void *context, const struct operands *operands)
+{
+	struct why_job *job = context;
+	struct hd_log log = message_log(job->verbose);
+	struct hd_error err = {""};
+	int status = table_source_take_operands(
+	    &job->tables, &usage, operands, 1,
+	    "FABRIC, TABLES and COUNTERS (with -e: FABRIC and COUNTERS)");
+
+	if (!status && job->tries.none && job->tries.count)
+		status = message_error("options --try and --no-try do not work together");
+	if (status)
+		return status;
+	job->fabric_path = operands->items[0];
+	job->counters_path = operands->items[operands->count - 1];
+	struct why_view view = {.fabric_path = job->fabric_path,
+				.counters_path = job->counters_path,
+				.before_path = job->before,
+				.allocation_path = job->allocation_path,
+				.tables_name = job->tables.name};
+	int rc = load(job, &log, &err);
+	if (!rc)
+		rc = find(job, &view, &log, &err);
+	status = rc ? message_fail(&err) : show(job, &view);
+	release(job, &view);
+	return status;
+}
+
+int why_command(int argc, char **argv)
+{
+	struct why_job job = {.lmc = LMC_ANY,
+			      .threads = hd_parallel_cores(),
+			      .hot = 5,
+			      .bound = 80,
+			      .tries.lmc = 2,
+			      .policy.keep_names = true};
+	int status = arguments_run(&usage, argc, argv, &job, run);
+
+	policy_arguments_release(&job.policy);
+	table_source_release(&job.tables);
+	for (uint32_t i = 0; i < job.tries.count; i++)
+		table_source_release(&job.tries.engines[i]);
+	return status;
+}
