@@ -7,6 +7,7 @@
 int topo_generate(int argc, char **argv);
 int topo_show(int argc, char **argv);
 int topo_convert(int argc, char **argv);
+int topo_diff(int argc, char **argv);
 int engines_command(int argc, char **argv);
 int route_command(int argc, char **argv);
 int check_command(int argc, char **argv);

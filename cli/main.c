@@ -23,6 +23,7 @@ static const struct command topo_commands[] = {
     {"generate", "make a fabric: fat tree, torus, irregular and others", .run = topo_generate},
     {"show", "show what a fabric consists of", .run = topo_show},
     {"convert", "write a fabric in another format", .run = topo_convert},
+    {"diff", "list where a fabric is not cabled as planned", .run = topo_diff},
     {.name = NULL},
 };
 
@@ -57,7 +58,8 @@ static const struct command key_commands[] = {
 };
 
 static const struct command commands[] = {
-    {"topo", "generate, show or convert a fabric", .subcommands = topo_commands},
+    {"topo", "generate, show or convert a fabric, or compare it with its plan",
+     .subcommands = topo_commands},
     {"engines", "list the routing engines and their options", .run = engines_command},
     {"route", "compute forwarding tables", .run = route_command},
     {"check", "prove that forwarding tables are right, or show what is wrong",

@@ -9,6 +9,7 @@
 #include <heddle/fabric/certificate.h>
 #include <heddle/fabric/changes.h>
 #include <heddle/fabric/check.h>
+#include <heddle/fabric/compare.h>
 #include <heddle/fabric/generate.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/mfts.h>

@@ -440,11 +440,30 @@ static int make_answer(struct status_state *state, struct status_answer *out, st
 	return status_report_end(&report, out, err);
 }
 
+/* The fabric of the last sweep as a netlist. */
+static char *answer_fabric(struct status_state *state, size_t *length)
+{
+	char *text = NULL;
+
+	look(state);
+	const struct hd_fabric *fabric = fabric_of(&state->view);
+	FILE *stream = fabric ? open_memstream(&text, length) : NULL;
+	if (!stream)
+		return NULL;
+	int rc = hd_fabric_write_netlist(fabric, stream, NULL);
+	if (!fclose(stream) && !rc)
+		return text;
+	free(text);
+	return NULL;
+}
+
 static char *answer(void *context, const char *line, size_t *length)
 {
 	const bool json = !strcmp(line, "status"), metrics = !strcmp(line, "metrics");
 	struct status_answer made;
 
+	if (!strcmp(line, "fabric"))
+		return answer_fabric(context, length);
 	if ((!json && !metrics) || make_answer(context, &made, NULL))
 		return NULL;
 	free(json ? made.metrics : made.json);

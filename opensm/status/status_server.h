@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The thread of the status part, and the socket by which programs ask it. A client sends one line,
- * "status" or "metrics", gets the answer, and the connection ends. A client has STATUS_SERVER_PATIENCE_MS
+ * "status", "metrics" or "fabric", gets the answer, and the connection ends. A client has STATUS_SERVER_PATIENCE_MS
  * for all of that. At most STATUS_SERVER_CLIENTS are served at a time; more wait in the system's queue.
  */
 #ifndef OPENSM_STATUS_SERVER_H

@@ -173,8 +173,11 @@ def complete(*words):
 def test_completion_offers_commands():
     assert complete("") == {*commands_of(), "--help", "--version"}
     assert complete("ro") == {"route"}
-    assert complete("topo", "") == {"generate", "show", "convert", "--help"}
+    assert complete("topo", "") == {"generate", "show", "convert", "diff", "--help"}
     assert complete("help", "topo", "s") == {"show"}
+    assert complete("topo", "diff", "--match", "") == {"auto", "guid", "name", "shape"}
+    assert complete("topo", "diff", "--live=") == {"opensm", "ibnetdiscover"}
+    assert complete("topo", "diff", "heddle-ch") == {"heddle-check.1"}
 
 
 def test_completion_offers_kinds_and_their_options():

@@ -41,6 +41,7 @@ OTHERS = [
     ("doc/guide/placement.md", r"heddle key propose |export SLURM_|srun ",
      "integration/keyd_propose and slurm_propose ask, with a heddle-keyd and a cluster"),
     ("doc/guide/why.md", r"heddle why fabric|squeue ", "integration/opensm_why reads what the tools print"),
+    ("doc/guide/topo-diff.md", r"heddle topo diff --nagios --live", "integration/opensm_topo_diff asks a live OpenSM"),
     (KEYS, r"heddle-keyd --check", "integration/keyd_api; the file /etc/heddle/heddle.conf is the machine's"),
 ]
 TOOLS = ("ibnetdiscover", "dump_fts", "smpdump", "saquery")
@@ -142,6 +143,7 @@ def place_files(document, folder, world):
         "doc/guide/lanes.md": {"fabric.topo": tree},
         "doc/guide/placement.md": {"fabric.topo": tree, "opensm-lfts.dump": live / "opensm-lfts.dump"},
         "doc/guide/repair.md": {"fabric.topo": tree},
+        "doc/guide/topo-diff.md": {"handover.topo": tree},
         "doc/guide/simulator.md": {"fabric.txt": tree, "live.lfts": live / "opensm-lfts.dump"},
     }
     for name, source in files.get(document, {}).items():

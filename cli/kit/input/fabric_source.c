@@ -70,8 +70,8 @@ static int settle_lids(const char *path, int lmc, const struct hd_log *log,
 	return 0;
 }
 
-static int rename_nodes(const char *path, const struct hd_log *log, struct hd_fabric **fabric,
-			struct hd_error *err)
+int fabric_source_rename(const char *path, const struct hd_log *log, struct hd_fabric **fabric,
+			 struct hd_error *err)
 {
 	struct hd_fabric *renamed = NULL;
 	struct hd_text text;
@@ -109,7 +109,7 @@ int fabric_source_load(const struct fabric_source *source, const struct hd_log *
 	progress_begin("reading %s", path);
 	int rc = hd_fabric_read(path, log, &fabric, err);
 	if (!rc && source->name_map)
-		rc = rename_nodes(source->name_map, log, &fabric, err);
+		rc = fabric_source_rename(source->name_map, log, &fabric, err);
 	if (!rc && source->lmc != LMC_KEEP)
 		rc = settle_lids(path, source->lmc, log, &fabric, err);
 	progress_end();

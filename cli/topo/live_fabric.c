@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "live_fabric.h"
+#include "fabric_source.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <heddle/base/text.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROGRAM "ibnetdiscover"
+
+extern char **environ;
+
+static const char *const names[] = {
+    [LIVE_NONE] = "", [LIVE_OPENSM] = "opensm", [LIVE_IBNETDISCOVER] = PROGRAM};
+
+const char *live_fabric_name(enum live_source source)
+{
+	return names[source];
+}
+
+int live_fabric_take(const struct typed *typed, void *place)
+{
+	enum live_source *source = place;
+
+	for (enum live_source one = LIVE_OPENSM; one <= LIVE_IBNETDISCOVER; one++)
+		if (!strcmp(typed->text, names[one])) {
+			*source = one;
+			return 0;
+		}
+	return message_error("option '--live': '%s' is not one of %s", typed->text,
+			     typed->argument->value);
+}
+
+/* ---- OpenSM ---- */
+
+static int ask_plugin(const struct plugin_address *address, char **text, struct hd_error *err)
+{
+	int rc = plugin_answer_get(address, "fabric", text, err);
+
+	/* The plugin closes the connection where it has no answer. */
+	if (rc == -EPROTO)
+		return hd_error_set(err, -ENODATA,
+				    "OpenSM's plugin gives no fabric: it has read none yet, or is "
+				    "of an older version");
+	return rc;
+}
+
+/* ---- ibnetdiscover ---- */
+
+/* Starts the program with `output` as its output. */
+static int start(int output, pid_t *child, struct hd_error *err)
+{
+	static char program[] = PROGRAM;
+	char *const command[] = {program, NULL};
+	posix_spawn_file_actions_t actions;
+
+	if (posix_spawn_file_actions_init(&actions))
+		return hd_error_no_memory(err);
+	int rc = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+	if (!rc)
+		rc = posix_spawnp(child, PROGRAM, &actions, NULL, command, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (rc == ENOENT)
+		return hd_error_set(err, -ENOENT,
+				    PROGRAM " is not installed (Debian: infiniband-diags)");
+	return rc ? hd_error_set(err, -rc, PROGRAM ": %s", strerror(rc)) : 0;
+}
+
+static int wait_for(pid_t child, struct hd_error *err)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return hd_error_set(err, -errno, PROGRAM ": %s", strerror(errno));
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return 0;
+	return hd_error_set(
+	    err, -EIO, PROGRAM " failed; it needs a port of InfiniBand and the rights to use it");
+}
+
+/* Reads all that was written to a file. */
+static int read_back(FILE *file, char **text, struct hd_error *err)
+{
+	long size = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
+	char *bytes = size < 0 ? NULL : malloc((size_t)size + 1);
+
+	if (!bytes)
+		return size < 0 ? hd_error_set(err, -errno, PROGRAM ": %s", strerror(errno))
+				: hd_error_no_memory(err);
+	rewind(file);
+	bytes[fread(bytes, 1, (size_t)size, file)] = '\0';
+	*text = bytes;
+	return 0;
+}
+
+static int run_program(char **text, struct hd_error *err)
+{
+	FILE *file = tmpfile();
+	pid_t child = 0;
+
+	if (!file)
+		return hd_error_set(err, -errno, "no temporary file: %s", strerror(errno));
+	int rc = start(fileno(file), &child, err);
+	if (!rc)
+		rc = wait_for(child, err);
+	if (!rc)
+		rc = read_back(file, text, err);
+	fclose(file);
+	return rc;
+}
+
+int live_fabric_load(enum live_source source, const struct plugin_address *address,
+		     const char *name_map, const struct hd_log *log, struct hd_fabric **out,
+		     struct hd_error *err)
+{
+	struct hd_fabric *fabric = NULL;
+	char *text = NULL;
+
+	progress_begin(source == LIVE_OPENSM ? "asking OpenSM" : "running " PROGRAM);
+	int rc = source == LIVE_OPENSM ? ask_plugin(address, &text, err) : run_program(&text, err);
+	if (!rc)
+		rc = hd_fabric_parse(text, strlen(text), names[source], log, &fabric, err);
+	if (!rc && name_map)
+		rc = fabric_source_rename(name_map, log, &fabric, err);
+	progress_end();
+	free(text);
+	if (rc)
+		hd_fabric_free(fabric);
+	else
+		*out = fabric;
+	return rc;
+}
