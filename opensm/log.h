@@ -25,7 +25,8 @@ enum log_error {
 	LOG_ERROR_KEYS = 13, /* routing keys */
 	LOG_ERROR_STATUS = 14, /* heddle status cannot ask, or metrics are not written */
 	LOG_ERROR_CERTIFICATE = 15, /* a certificate could not be made or written */
-	LOG_ERROR_SWEEP = 16 /* a sweep's entries are written without a proved order */
+	LOG_ERROR_SWEEP = 16, /* a sweep's entries are written without a proved order */
+	LOG_ERROR_DRAIN = 17 /* a drain is refused, or what is drained is used again */
 };
 
 /*

@@ -55,6 +55,7 @@
 #include <stdbool.h>
 
 struct adaptive;
+struct drained;
 struct hd_engine_list;
 struct key_change;
 struct osm_mgrp_box;
@@ -97,6 +98,8 @@ struct part_context {
 	struct writer *writer;
 	/* Which adaptive routing is in force: adaptive_state.h. For any thread. NULL: none is, in tests. */
 	struct adaptive *adaptive;
+	/* What is drained: drained.h. For any thread. NULL: nothing is, in tests. */
+	struct drained *drained;
 	/* Held: published when the present sweep began; NULL: none was, or there is no sweep. For the hooks of the
 	 * sweeper thread. */
 	struct routing *begun;

@@ -7,6 +7,7 @@
 
 extern const struct part ar_part;
 extern const struct part certificate_part;
+extern const struct part drain_part;
 extern const struct part engines_part;
 extern const struct part keys_part;
 extern const struct part lanes_part;

@@ -6,6 +6,7 @@
  */
 #include "adaptive_state.h"
 #include "configuration.h"
+#include "drained.h"
 #include "engine_modules.h"
 #include "opensm_headers.h"
 #include "part.h"
@@ -21,7 +22,7 @@
  * repair, so the part repair ends before them; the thread of the status part does so, too, and ends first. */
 static const struct part *const parts[] = {
     &engines_part, &lanes_part,	      &lifetimes_part, &multicast_part, &ar_part,    &map_part,
-    &keys_part,	   &certificate_part, &repair_part,    &sweep_part,	&status_part};
+    &keys_part,	   &certificate_part, &repair_part,    &sweep_part,	&drain_part, &status_part};
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 
@@ -30,6 +31,7 @@ struct plugin {
 	struct engine_modules modules;
 	struct writer writer;
 	struct adaptive adaptive;
+	struct drained drained;
 	struct part_context context;
 };
 
@@ -101,6 +103,7 @@ static void release(struct plugin *plugin)
 {
 	writer_release(&plugin->writer);
 	adaptive_release(&plugin->adaptive);
+	drained_release(&plugin->drained);
 	configuration_end(&plugin->configuration);
 	engine_modules_release(&plugin->modules);
 	free(plugin);
@@ -118,8 +121,10 @@ static void *create(struct osm_opensm *osm)
 	plugin->context.log = (struct opensm_log){.log = &osm->log, .threshold = HD_LOG_WARNING};
 	plugin->context.writer = &plugin->writer;
 	plugin->context.adaptive = &plugin->adaptive;
+	plugin->context.drained = &plugin->drained;
 	writer_init(&plugin->writer, osm);
 	adaptive_init(&plugin->adaptive);
+	drained_init(&plugin->drained);
 	rc = start_configuration(plugin, &err);
 	if (!rc)
 		rc = part_create_all(&plugin->context, parts, PART_COUNT, &err);

@@ -246,7 +246,7 @@ def circles(used):
 # ---- the plugin ----
 
 # Its parts. They never include one another, and nothing else of the plugin includes them, but the list of parts.
-PARTS = ("ar", "certificate", "keys", "lanes", "map", "multicast", "repair", "status", "sweep")
+PARTS = ("ar", "certificate", "drain", "keys", "lanes", "map", "multicast", "repair", "status", "sweep")
 
 # What sends a Set or changes OpenSM's copy of a table. Only the writer does, and the callbacks by which OpenSM itself
 # routes in a sweep.

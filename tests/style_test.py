@@ -219,7 +219,8 @@ def test_the_page_of_heddle_keyd_has_its_options():
 SECTIONS = {"heddle": "opensm/settings.c", "ar": "ar_manager/wire/ar_config.c", "ar.quirks": "ar_manager/wire/quirks.c",
             "map": "opensm/map/map_part.c", "keys": "opensm/keys/keys_part.c",
             "repair": "opensm/repair/repair_part.c", "status": "opensm/status/status_part.c",
-            "certificate": "opensm/certificate/certificate_part.c", "sweep": "opensm/sweep/sweep_part.c"}
+            "certificate": "opensm/certificate/certificate_part.c", "sweep": "opensm/sweep/sweep_part.c",
+            "drain": "opensm/drain/drain_part.c"}
 OPTION = re.compile(r'\.name = "(\w+)",\s+\.summary\s*=[^{}]*?\.fallback = (?:"([^"]*)"|\w+)')
 
 

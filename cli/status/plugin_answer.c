@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <glob.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +19,11 @@
 #define ANSWER_MAX (64u << 20)
 #define PIECE 65536u
 
+const struct plugin_socket plugin_socket_status = {"status", HD_STATUS_SOCKET, HD_STATUS_SOCKETS};
+const struct plugin_socket plugin_socket_drain = {"drain", HD_DRAIN_SOCKET, HD_DRAIN_SOCKETS};
+
 struct call {
+	const struct plugin_socket *of;
 	const char *path;
 	int file;
 	double until; /* ms */
@@ -31,14 +37,16 @@ static double now_ms(void)
 	return (double)now.tv_sec * 1000 + (double)now.tv_nsec / 1e6;
 }
 
-static const char *hint_for(int rc)
+static const char *hint_for(const struct call *call, int rc, char *text, size_t size)
 {
 	switch (rc) {
 	case -ENOENT:
 	case -ECONNREFUSED:
 		return "; is OpenSM running, with event_plugin_name heddle in opensm.conf?";
 	case -EACCES:
-		return "; only root and the group of [status] in heddle.conf may ask";
+		snprintf(text, size, "; only root and the group of [%s] in heddle.conf may ask",
+			 call->of->section);
+		return text;
 	default:
 		return "";
 	}
@@ -46,8 +54,10 @@ static const char *hint_for(int rc)
 
 static int fail(const struct call *call, int rc, struct hd_error *err)
 {
+	char hint[96];
+
 	return hd_error_set(err, rc, "%s: no answer: %s%s", call->path, strerror(-rc),
-			    hint_for(rc));
+			    hint_for(call, rc, hint, sizeof(hint)));
 }
 
 /* Waits until the socket is ready for the event. */
@@ -80,15 +90,16 @@ static int connect_to(struct call *call, struct hd_error *err)
 	return 0;
 }
 
-/* A line is short enough for one piece. */
-static int send_word(const struct call *call, const char *word, struct hd_error *err)
+/* A request is short enough for the socket's buffer. */
+static int send_request(const struct call *call, const char *request, struct hd_error *err)
 {
-	char line[32];
-	int length = snprintf(line, sizeof(line), "%s\n", word);
+	struct iovec parts[2] = {{(void *)(uintptr_t)request, strlen(request)}, {"\n", 1}};
+	const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+	const ssize_t sent = sendmsg(call->file, &message, MSG_NOSIGNAL);
 
-	if (send(call->file, line, (size_t)length, MSG_NOSIGNAL) != length)
+	if (sent < 0)
 		return fail(call, -errno, err);
-	return 0;
+	return (size_t)sent == parts[0].iov_len + 1 ? 0 : fail(call, -EMSGSIZE, err);
 }
 
 /* Appends what has come. Returns the number of bytes, 0 at the end, or a negative errno. */
@@ -122,10 +133,10 @@ static int read_all(const struct call *call, char **out, struct hd_error *err)
 	if (got < 0)
 		return (int)got;
 	if (got || !length)
-		return hd_error_set(err, -EPROTO, "%s: %s; is it the socket of [status]?",
-				    call->path,
+		return hd_error_set(err, -EPROTO, "%s: %s; is it the socket of [%s]?", call->path,
 				    length ? "this is no answer of Heddle's plugin"
-					   : "the connection was closed without an answer");
+					   : "the connection was closed without an answer",
+				    call->of->section);
 	(*out)[length] = '\0';
 	return 0;
 }
@@ -163,20 +174,21 @@ static int match(const char *pattern, char **out, struct hd_error *err)
 }
 
 /* Without the socket of the default name, one that has the GUID of a port in its name. */
-static int find_path(const struct plugin_address *address, char **out, struct hd_error *err)
+static int find_path(const struct plugin_socket *of, const char *socket, char **out,
+		     struct hd_error *err)
 {
 	glob_t found = {0};
-	const char *pattern = HD_STATUS_SOCKET;
+	const char *pattern = of->standard;
 
-	if (address->socket)
-		return match(address->socket, out, err);
-	if (access(HD_STATUS_SOCKET, F_OK) && !glob(HD_STATUS_SOCKETS, 0, NULL, &found))
-		pattern = HD_STATUS_SOCKETS;
+	if (socket)
+		return match(socket, out, err);
+	if (access(of->standard, F_OK) && !glob(of->pattern, 0, NULL, &found))
+		pattern = of->pattern;
 	globfree(&found);
 	return match(pattern, out, err);
 }
 
-static int get(struct call *call, const char *word, char **out, struct hd_error *err)
+static int get(struct call *call, const char *request, char **out, struct hd_error *err)
 {
 	char *text = NULL;
 	int rc;
@@ -185,7 +197,7 @@ static int get(struct call *call, const char *word, char **out, struct hd_error 
 		return fail(call, -errno, err);
 	rc = connect_to(call, err);
 	if (!rc)
-		rc = send_word(call, word, err);
+		rc = send_request(call, request, err);
 	if (!rc)
 		rc = read_all(call, &text, err);
 	close(call->file);
@@ -196,18 +208,20 @@ static int get(struct call *call, const char *word, char **out, struct hd_error 
 	return rc;
 }
 
-int plugin_answer_get(const struct plugin_address *address, const char *word, char **out,
+int plugin_answer_get(const struct plugin_address *address, const char *request, char **out,
 		      struct hd_error *err)
 {
+	const struct plugin_socket *of = address->of ? address->of : &plugin_socket_status;
 	char *path = NULL;
-	int rc = find_path(address, &path, err);
+	int rc = find_path(of, address->socket, &path, err);
 
 	if (rc)
 		return rc;
-	struct call call = {.path = path,
+	struct call call = {.of = of,
+			    .path = path,
 			    .file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
 	call.until = now_ms() + (address->timeout_ms ? address->timeout_ms : TIMEOUT_MS);
-	rc = get(&call, word, out, err);
+	rc = get(&call, request, out, err);
 	free(path);
 	return rc;
 }

@@ -8,7 +8,17 @@
 #include <heddle/base/error.h>
 #include <heddle/config.h>
 
+/* A socket of the plugin. */
+struct plugin_socket {
+	const char *section; /* of heddle.conf */
+	const char *standard,
+	    *pattern; /* its path if heddle.conf says nothing, and that of several OpenSMs */
+};
+
+extern const struct plugin_socket plugin_socket_status, plugin_socket_drain;
+
 struct plugin_address {
+	const struct plugin_socket *of; /* NULL: plugin_socket_status */
 	const char *socket; /* a path or a pattern; NULL: the default */
 	uint32_t timeout_ms; /* 0: the default */
 };
@@ -25,12 +35,12 @@ struct plugin_address {
 	}
 
 /*
- * The answer to a word, to be freed; it ends with 0. Errors: -ENOENT, -ECONNREFUSED, -EACCES nobody
+ * The answer to a request, to be freed; it ends with 0. A line feed is sent after the request. Errors: -ENOENT, -ECONNREFUSED, -EACCES nobody
  * answers at the socket; -ETIMEDOUT; -EPROTO no answer, one with a 0 in it, or one of more than 64 MiB;
  * -EINVAL the path is too long, or several sockets match the pattern: the message has them; -ENOMEM;
  * others of the system.
  */
-int plugin_answer_get(const struct plugin_address *address, const char *word, char **out,
+int plugin_answer_get(const struct plugin_address *address, const char *request, char **out,
 		      struct hd_error *err);
 
 #endif

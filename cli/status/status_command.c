@@ -105,20 +105,28 @@ static void print_since(json_int_t time, time_t now)
 	printf(" ago");
 }
 
-/* What the fabric has lost, each on a line below that of the part. */
-static void print_lost(const json_t *part, int column)
+/* A list of the part, each thing on a line below that of the part. all: how many there are. */
+static void print_list(const json_t *part, const char *name, json_int_t all, int column)
 {
-	const json_t *lost = json_object_get(part, "lost");
-	json_int_t more = number_of(part, "lost_switches") + number_of(part, "lost_cables") -
-			  (json_int_t)json_array_size(lost);
+	const json_t *list = json_object_get(part, name);
+	const json_int_t more = all - (json_int_t)json_array_size(list);
 
-	for (size_t i = 0; i < json_array_size(lost); i++) {
-		printf("%-*slost: ", column, "");
-		print_text(text_of(json_array_get(lost, i), "text"));
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		printf("%-*s%s: ", column, "", name);
+		print_text(text_of(json_array_get(list, i), "text"));
 		putchar('\n');
 	}
 	if (more > 0)
-		printf("%-*slost: %" JSON_INTEGER_FORMAT " more\n", column, "", more);
+		printf("%-*s%s: %" JSON_INTEGER_FORMAT " more\n", column, "", name, more);
+}
+
+/* What the fabric has lost, and what is drained. */
+static void print_lists(const json_t *part, int column)
+{
+	print_list(part, "lost", number_of(part, "lost_switches") + number_of(part, "lost_cables"),
+		   column);
+	if (json_is_array(json_object_get(part, "drained")))
+		print_list(part, "drained", number_of(part, "count"), column);
 }
 
 /* The line of OpenSM's log on the last tables. */
@@ -142,7 +150,7 @@ static void print_part(const char *name, const json_t *part, int column, time_t 
 	print_since(number_of(part, "written"), now);
 	putchar('\n');
 	print_line(part, column, now);
-	print_lost(part, column);
+	print_lists(part, column);
 }
 
 /* Wide enough for the longest name. */

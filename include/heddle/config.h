@@ -82,6 +82,8 @@ void hd_config_sections_ignore_others(struct hd_config_sections *sections);
 #define HD_CONFIG_PATH "/etc/heddle/heddle.conf"
 #define HD_STATUS_SOCKET "/run/heddle/status.sock" /* [status] socket, if the file names no other */
 #define HD_STATUS_SOCKETS "/run/heddle/status-*.sock" /* those of several OpenSMs */
+#define HD_DRAIN_SOCKET "/run/heddle/drain.sock" /* [drain] socket, if the file names no other */
+#define HD_DRAIN_SOCKETS "/run/heddle/drain-*.sock"
 #define HD_CONFIG_LARGEST ((size_t)1 << 20) /* bytes */
 #define HD_CONFIG_LINE_LONGEST 198 /* bytes */
 

@@ -14,6 +14,7 @@
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/mfts.h>
 #include <heddle/fabric/policy.h>
+#include <heddle/fabric/pull.h>
 #include <heddle/fabric/read.h>
 #include <heddle/fabric/resolve.h>
 #include <heddle/fabric/routes.h>

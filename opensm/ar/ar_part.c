@@ -10,7 +10,8 @@
  *	refused        the same
  *	published      the switches get other tables next: AR_PREPARE programs the steps that come before, or narrows
  *	               AR to what is safe with the tables before, those after and any mixture of them. The sweeper
- *	               waits for it, with OpenSM's lock, for AR_PREPARE_MOST_MS at most
+ *	               waits for it, with OpenSM's lock, for AR_PREPARE_MOST_MS at most. AR_DISABLE before, if packets
+ *	               are to leave what is drained
  *	routed         the switches have the tables: AR_PROGRAM plans, programs the groups, then tells hosts. Nobody
  *	               waits. If a switch has not got its table, the next sweep does it
  *	settled        links are active now: AR_RECOVER switches fast recovery on, after AR_PROGRAM. Before, switches cannot
@@ -237,6 +238,10 @@ static void published(void *state)
 	struct ar *ar = state;
 	const struct routing *routing = ar->context->published;
 	struct ar_job *job;
+
+	/* Packets use what is drained until the last entry has left it, and the proofs do not know of it. */
+	if (routing && routing->drains)
+		disable_before_others(ar);
 	bool fresh = is_fresh(ar);
 
 	note_repaired(ar);

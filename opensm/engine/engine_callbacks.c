@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "engine_callbacks.h"
 #include "dump.h"
+#include "engine_drained.h"
 #include "engines_state.h"
 #include "engines_stored.h"
 #include "hops.h"
@@ -296,7 +297,8 @@ static int engine_compute(struct engine_binding *binding)
 					     &err);
 	check_in_place(engines, fabric, &remarks);
 	taken = monotonic_ms();
-	if (route_found(binding, fabric, &err)) {
+	drained_set_release(&engines->decision.set);
+	if (engine_drained_route(binding, fabric, route_found, &engines->decision, &err)) {
 		hd_fabric_free(fabric);
 		return engine_compute_refuse(binding, LOG_ERROR_REFUSED, "no tables", &err);
 	}
@@ -352,7 +354,7 @@ static int hand_over_tables(struct engine_binding *binding)
 
 	free(switches);
 	if (!rc)
-		stale_keep_tables(engines->context, pending->fabric);
+		stale_keep_tables(engines->context, routing_found(pending));
 	pending->tables_ms += monotonic_ms() - begin;
 	return rc ? engine_compute_refuse(binding, LOG_ERROR_HANDOVER, "no tables", &err) : 0;
 }
@@ -427,6 +429,17 @@ static void set_lane_callbacks(const struct engine_binding *binding)
 	}
 }
 
+/* What has come and gone; what is drained has not gone. */
+static void print_changes(const struct routing *before, const struct routing *routing, char *text,
+			  int size)
+{
+	const bool both = !before->repaired;
+
+	hd_fabric_changes_print(both ? routing_found(before) : before->fabric,
+				both ? routing_found(routing) : routing->fabric, NAMED_CHANGES,
+				text, size, NULL);
+}
+
 /* The line of a sweep. `before` is the routing until now, or NULL. */
 static void say_routed(const struct routing *before, const struct routing *routing,
 		       struct engines *engines)
@@ -434,8 +447,7 @@ static void say_routed(const struct routing *before, const struct routing *routi
 	char changes[NAMED_CHANGES_SIZE] = "", line[ENGINES_REPORT_LINE];
 
 	if (before)
-		hd_fabric_changes_print(before->fabric, routing->fabric, NAMED_CHANGES, changes,
-					sizeof(changes), NULL);
+		print_changes(before, routing, changes, sizeof(changes));
 	snprintf(line, sizeof(line),
 		 "%s: %u switches, %u LIDs; snapshot %.1f ms, hop counts %.1f ms, "
 		 "tables %.1f ms; %" PRIu64 " entries changed%s%s",
@@ -470,6 +482,8 @@ static int build_fwd_tables(void *context)
 		log_error(&engines->context->log, LOG_ERROR_STATE,
 			  "%s: %s: entries that move now may not move back later",
 			  binding->engine->name, err.text);
+	if (engines->context->drained)
+		drained_note(engines->context->drained, &engines->decision);
 	part_publish(engines->context, pending);
 	set_lane_callbacks(binding);
 	return 0;
@@ -534,6 +548,7 @@ void engine_callbacks_forget(struct engines *engines)
 {
 	routing_release(engines->pending);
 	engines->pending = NULL;
+	drained_set_release(&engines->decision.set);
 	part_publish(engines->context, NULL);
 }
 

@@ -4,6 +4,7 @@
 #ifndef OPENSM_ENGINES_STATE_H
 #define OPENSM_ENGINES_STATE_H
 
+#include "drained.h"
 #include "engines_report.h"
 #include "routing.h"
 
@@ -23,6 +24,7 @@ struct engines {
 	uint32_t options_said; /* policy_options_say_unused() */
 	bool fresh; /* an engine has made the tables since the subnet was discovered */
 	struct routing *pending; /* computed, but OpenSM has no tables of it yet */
+	struct drained_decision decision; /* what it leaves out */
 	struct engine_binding *bindings;
 	struct routing_memory memory;
 	bool loaded; /* the state file has been read */

@@ -421,6 +421,7 @@ struct routing *routing_with_keys(struct routing *routing, struct hd_routes *rou
 		return NULL;
 	take_over(made, routing);
 	made->fabric = routing->fabric;
+	made->alive = routing->alive;
 	made->routes = routes;
 	made->origin = routing_hold(routing->origin ? routing->origin : routing);
 	made->base = routing_base(made->origin);
@@ -453,6 +454,7 @@ static void free_whole(struct routing *routing)
 {
 	hd_routes_free(routing->base);
 	hd_fabric_free(routing->fabric);
+	hd_fabric_free(routing->alive);
 	free(routing->source_row);
 	routing_release(routing->swept);
 }

@@ -20,6 +20,8 @@ struct routing {
 	const struct hd_engine *engine;
 	bool adaptive; /* the engine's name asks for adaptive routing: ar_dmodk */
 	struct hd_fabric *fabric;
+	/* With what is drained, which works and is left out of `fabric`; NULL: nothing is (engine_drained.h). */
+	struct hd_fabric *alive;
 	struct hd_routes *routes; /* what the switches get */
 	/* The tables of the engine, if routing keys have replaced entries of `routes`; NULL: `routes`
 	 * are the engine's. routing_base() */
@@ -48,6 +50,9 @@ struct routing {
 	bool afresh; /* it does not start from tables that were in place */
 	bool other_shape; /* switches or LIDs came or went since the routing before */
 	bool repaired; /* since the last sweep, which has other tables */
+	bool
+	    ordered; /* with this sweep something is drained, or no more: its tables are written in order */
+	bool drains; /* with this sweep packets leave cables that go on to work */
 	double snapshot_ms, tables_ms, hops_ms;
 };
 
@@ -118,6 +123,12 @@ int routing_repaired(struct routing *before, struct hd_fabric *fabric, struct hd
 static inline const struct routing *routing_swept(const struct routing *routing)
 {
 	return routing->swept ? routing->swept : routing;
+}
+
+/* The subnet as the sweep has found it: also what is drained. */
+static inline const struct hd_fabric *routing_found(const struct routing *routing)
+{
+	return routing->alive ? routing->alive : routing->fabric;
 }
 
 /* The tables of the engine, without routing keys. */

@@ -7,6 +7,7 @@
  * or leave only for that group. The part plans the tree of a group with the loads of the groups
  * with lower MLIDs. So the tree does not depend on the order in which the groups came.
  */
+#include "engine_drained.h"
 #include "multicast_members.h"
 #include "opensm_headers.h"
 #include "parts.h"
@@ -94,8 +95,10 @@ static int choose_fabric(struct multicast *multicast, struct plans *plans, struc
 		return 0;
 	}
 	rc = snapshot_take(context->osm, &remarks, &plans->snapshot, err);
-	if (!rc)
+	if (!rc) {
+		engine_drained_leave_out(context, &plans->snapshot);
 		leave_out_lost(context, plans);
+	}
 	plans->fabric = plans->snapshot;
 	return rc;
 }

@@ -73,7 +73,7 @@ static void status_view_release(struct status_view *view)
 
 static const struct hd_fabric *fabric_of(const struct status_view *view)
 {
-	return view->fabric ? view->fabric : view->routing ? view->routing->fabric : NULL;
+	return view->fabric ? view->fabric : view->routing ? routing_found(view->routing) : NULL;
 }
 
 /* Takes what a sweep found; *sweeps has it no more. Errors: -ENOMEM: nothing is known to be lost. */

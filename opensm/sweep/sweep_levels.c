@@ -5,6 +5,7 @@
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
+#include "sweep_order.h"
 
 #include <heddle/change/sweep.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static int widen(struct hd_routes *levels, const struct part_context *context, s
 	return hd_sweep_widen(levels, lids) ? hd_error_no_memory(err) : 0;
 }
 
-int sweep_levels_find(const struct part_context *context, const struct routing *routing,
+int sweep_levels_find(const struct part_context *context, const struct sweep_goal *goal,
 		      struct hd_routes **out, struct hd_error *err)
 {
 	const struct routing *before = context->published;
@@ -59,14 +60,13 @@ int sweep_levels_find(const struct part_context *context, const struct routing *
 	int rc = 0;
 
 	if (before)
-		rc =
-		    hd_routes_rebase(before->fabric, before->routes, routing->fabric, &levels, err);
+		rc = hd_routes_rebase(before->fabric, before->routes, goal->fabric, &levels, err);
 	else if (stored)
-		rc = hd_stored_tables_get(stored, routing->fabric, &levels, err);
-	else if (!(levels = hd_routes_copy(routing->routes)))
+		rc = hd_stored_tables_get(stored, goal->fabric, &levels, err);
+	else if (!(levels = hd_routes_copy(goal->routes)))
 		rc = hd_error_no_memory(err);
 	if (!rc && (before || stored))
-		rc = fill_in(levels, routing->routes, err);
+		rc = fill_in(levels, goal->routes, err);
 	rc = rc ? rc : widen(levels, context, err);
 	if (rc)
 		hd_routes_free(levels);

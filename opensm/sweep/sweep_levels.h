@@ -8,15 +8,15 @@
 struct hd_fabric;
 struct hd_routes;
 struct part_context;
-struct routing;
+struct sweep_goal;
 
 /*
- * Tables in the shape of the routing that comes, with rows as long as OpenSM's, and with the service levels in force: those of the published routing, or
+ * Tables in the shape of the goal, with rows as long as OpenSM's, and with the service levels in force: those of the published routing, or
  * of an earlier run of OpenSM if its state file is there. Where neither has an entry, no packets flow, and the level
  * is that of the routing that comes. If nothing is known, all levels are. For the hook `computed`. *out is the
  * caller's. Errors: -ENOMEM. Cost: O(switches * LIDs).
  */
-int sweep_levels_find(const struct part_context *context, const struct routing *routing,
+int sweep_levels_find(const struct part_context *context, const struct sweep_goal *goal,
 		      struct hd_routes **out, struct hd_error *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
-#include "routing.h"
 #include "settings.h"
 #include "snapshot.h"
 #include "sweep_held.h"
@@ -16,7 +15,8 @@
 struct order {
 	const struct part_context *context;
 	const struct sweep_settings *settings;
-	const struct routing *routing;
+	const struct hd_fabric *fabric;
+	const struct hd_routes *wanted; /* in its shape */
 	struct osm_switch **switches;
 	struct hd_smp_queue *queue;
 	struct sweep_held held;
@@ -51,7 +51,7 @@ static bool read_unknown(struct order *order)
 
 static int begin(struct order *order, struct hd_routes *levels, struct hd_error *err)
 {
-	const struct hd_fabric *fabric = order->routing->fabric;
+	const struct hd_fabric *fabric = order->fabric;
 
 	order->switches = snapshot_osm_switches(fabric, order->context->osm);
 	order->send.failed = calloc(fabric->switch_count + 1u, sizeof(bool));
@@ -61,7 +61,7 @@ static int begin(struct order *order, struct hd_routes *levels, struct hd_error 
 	order->held = (struct sweep_held){.osm = order->context->osm,
 					  .fabric = fabric,
 					  .switches = order->switches,
-					  .wanted = order->routing->routes,
+					  .wanted = order->wanted,
 					  .tables = levels};
 	return sweep_held_look(&order->held, err);
 }
@@ -71,7 +71,7 @@ static int begin(struct order *order, struct hd_routes *levels, struct hd_error 
 /* A switch that has not taken a block gets no other one. */
 static void silence(struct order *order)
 {
-	const uint32_t switches = order->routing->fabric->switch_count;
+	const uint32_t switches = order->fabric->switch_count;
 
 	for (uint32_t sw = 0; sw < switches; sw++)
 		if (order->send.failed[sw])
@@ -105,7 +105,7 @@ static void write_parts(struct order *order)
 	struct hd_error err;
 	bool more = true;
 
-	for (uint32_t sw = 0; sw < order->routing->fabric->switch_count; sw++)
+	for (uint32_t sw = 0; sw < order->fabric->switch_count; sw++)
 		if (order->held.unknown[sw] || !order->switches[sw])
 			hd_sweep_silence(order->sweep, sw);
 	while (more) {
@@ -120,15 +120,15 @@ static void write_parts(struct order *order)
 
 static void write_all(struct order *order, struct hd_error *err)
 {
-	const struct hd_sweep_request request = {.fabric = order->routing->fabric,
+	const struct hd_sweep_request request = {.fabric = order->fabric,
 						 .held = order->held.tables,
-						 .wanted = order->routing->routes,
+						 .wanted = order->wanted,
 						 .threads =
 						     settings_threads(order->context->config),
 						 .go_on = {sweep_limits_ask, &order->limits}};
 
 	order->send.osm = order->context->osm;
-	order->send.fabric = order->routing->fabric;
+	order->send.fabric = order->fabric;
 	order->send.queue = order->queue;
 	order->send.held = order->held.tables;
 	order->send.go_on = request.go_on;
@@ -143,7 +143,7 @@ static void write_all(struct order *order, struct hd_error *err)
 /* Entries that OpenSM writes next, of switches whose tables are known. */
 static uint64_t count_left(const struct order *order, uint32_t *switches)
 {
-	const struct hd_routes *wanted = order->routing->routes;
+	const struct hd_routes *wanted = order->wanted;
 	uint64_t count = 0;
 
 	*switches = 0;
@@ -171,7 +171,7 @@ static uint32_t count_set(const bool *set, uint32_t count)
 
 static void say_left(struct order *order, uint64_t left, uint32_t on)
 {
-	const uint32_t switches = order->routing->fabric->switch_count;
+	const uint32_t switches = order->fabric->switch_count;
 	const uint32_t silent =
 	    count_set(order->send.failed, switches) + count_set(order->held.unknown, switches);
 
@@ -199,7 +199,7 @@ static void say_left(struct order *order, uint64_t left, uint32_t on)
 					: "no safe order was found on the virtual lanes there are");
 }
 
-static void report(struct order *order)
+static struct sweep_outcome report(struct order *order)
 {
 	struct sweep_figures *figures = &order->limits.memory->figures;
 	const struct writer_sweep *send = &order->send;
@@ -218,9 +218,10 @@ static void report(struct order *order)
 		    &order->context->log,
 		    "in order: %u entries on %u switches, %u blocks in %u steps, %.0f ms (read "
 		    "%.0f, planned %.0f); OpenSM has %" PRIu64 " entries left to write",
-		    send->entries, count_set(send->changed, order->routing->fabric->switch_count),
+		    send->entries, count_set(send->changed, order->fabric->switch_count),
 		    send->sent, send->steps, figures->last_ms, order->read_ms, order->planned_ms,
 		    left);
+	return (struct sweep_outcome){send->entries, order->loose + left};
 }
 
 /* ---- all of it ---- */
@@ -250,27 +251,32 @@ static bool run(struct order *order, struct hd_routes *levels)
 	/* before a fabric is programmed for the first time, nothing flows */
 	if (!order->held.any || (!order->held.unknown_count && !sweep_held_differing(&order->held)))
 		return false;
-	if (sweep_limits_queue(&order->limits, order->settings, order->routing->fabric,
-			       &order->queue, &err))
+	if (sweep_limits_queue(&order->limits, order->settings, order->fabric, &order->queue, &err))
 		sweep_limits_stop(&order->limits, err.text);
 	else if (read_unknown(order) && !is_too_much(order) && sweep_held_differing(&order->held))
 		write_all(order, &err);
 	return true;
 }
 
-void sweep_order_run(const struct part_context *context, const struct sweep_settings *settings,
-		     struct hd_routes *levels, struct sweep_memory *memory)
+struct sweep_outcome sweep_order_run(const struct part_context *context,
+				     const struct sweep_settings *settings,
+				     const struct sweep_goal *goal, struct hd_routes *levels,
+				     struct sweep_memory *memory)
 {
-	struct order order = {
-	    .context = context, .settings = settings, .routing = context->published};
+	struct order order = {.context = context,
+			      .settings = settings,
+			      .fabric = goal->fabric,
+			      .wanted = goal->routes};
+	struct sweep_outcome outcome = {0};
 
 	sweep_limits_begin(&order.limits, context, settings, memory);
 	if (run(&order, levels))
-		report(&order);
+		outcome = report(&order);
 	hd_sweep_free(order.sweep);
 	hd_smp_queue_free(order.queue);
 	sweep_held_release(&order.held);
 	free(order.send.failed);
 	free(order.send.changed);
 	free(order.switches);
+	return outcome;
 }

@@ -8,13 +8,28 @@
 
 #include "sweep_limits.h"
 
+struct hd_fabric;
 struct hd_routes;
 
+/* The tables that a sweep is to write. What is drained (drained.h) is in the fabric: packets use it until the last entry
+ * has left it, so their dependencies count. */
+struct sweep_goal {
+	const struct hd_fabric *fabric;
+	const struct hd_routes *routes; /* in its shape */
+};
+
+struct sweep_outcome {
+	uint64_t entries; /* that were written in order */
+	uint64_t unproved; /* of these without a proof, and those that OpenSM writes */
+};
+
 /*
- * `levels`: tables of sweep_levels_find() for the published routing, which get overwritten. Says in the
+ * `levels`: tables of sweep_levels_find() for the goal, which get overwritten. Says in the
  * log what was done. For the hook `published`.
  */
-void sweep_order_run(const struct part_context *context, const struct sweep_settings *settings,
-		     struct hd_routes *levels, struct sweep_memory *memory);
+struct sweep_outcome sweep_order_run(const struct part_context *context,
+				     const struct sweep_settings *settings,
+				     const struct sweep_goal *goal, struct hd_routes *levels,
+				     struct sweep_memory *memory);
 
 #endif

@@ -3,7 +3,8 @@
  * The part that writes a sweep's tables in order, before OpenSM writes them in its own: `[sweep] ordered = yes`.
  * A packet under way then meets neither a forwarding loop nor a credit loop, whichever blocks the switches have taken.
  *
- *	computed     copies the service levels in force: the published routing is still that before the sweep
+ *	computed     copies the service levels in force: the published routing is still that before the sweep. A sweep
+ *	             with which something is drained, or no more, is always ordered
  *	published    OpenSM has the new tables and sends them next. Adaptive routing is narrow, or in its steps,
  *	             since the part ar comes first. sweep_order.h writes what differs
  *
@@ -13,6 +14,7 @@
  * All are called by the sweeper thread, published and multicast_built with OpenSM's lock, so the sweep waits. SA queries wait, too, as they do
  * while OpenSM routes. That is bounded by limit_ms.
  */
+#include "drained.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "parts.h"
@@ -60,7 +62,11 @@ static const struct hd_option options[] = {
 /* Only the hooks of the sweeper thread use it, but for `figures`, and `trees.stale` of the writer's thread. */
 struct sweep_state {
 	struct part_context *context;
-	struct hd_routes *levels; /* of the routing that comes; NULL: none comes, or it is off */
+	struct hd_routes *levels; /* of the goal; NULL: none comes, or it is off */
+	struct sweep_goal goal; /* the tables of the routing that comes */
+	struct hd_routes *widened; /* those of the goal, if something is drained; else NULL */
+	bool
+	    drains; /* something is drained with this sweep, or no more: it is ordered, whatever heddle.conf says */
 	struct sweep_memory memory;
 	struct sweep_trees trees;
 	pthread_mutex_t lock; /* of the figures */
@@ -90,11 +96,18 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 	return 0;
 }
 
+static void forget_goal(struct sweep_state *state)
+{
+	hd_routes_free(state->levels);
+	hd_routes_free(state->widened);
+	state->levels = state->widened = NULL;
+}
+
 static void destroy(void *data)
 {
 	struct sweep_state *state = data;
 
-	hd_routes_free(state->levels);
+	forget_goal(state);
 	sweep_trees_release(&state->trees);
 	writer_sweep_port_close(&state->memory.port);
 	pthread_mutex_destroy(&state->lock);
@@ -132,15 +145,34 @@ static void sweep_begins(void *data)
 	note(state, read_settings(state).ordered);
 }
 
+/* Whether this sweep is ordered. */
+static bool is_ordered(const struct sweep_state *state)
+{
+	return state->drains || read_settings(state).ordered;
+}
+
+/* On the subnet with what is drained: packets go there until the last entry has left it. */
+static int find_goal(struct sweep_state *state, const struct routing *routing, struct hd_error *err)
+{
+	int rc = 0;
+
+	state->goal = (struct sweep_goal){routing->fabric, routing->routes};
+	if (routing->alive) {
+		rc = hd_routes_rebase(routing->fabric, routing->routes, routing->alive,
+				      &state->widened, err);
+		state->goal = (struct sweep_goal){routing->alive, state->widened};
+	}
+	return rc ? rc : sweep_levels_find(state->context, &state->goal, &state->levels, err);
+}
+
 static void computed(void *data, struct routing *routing)
 {
 	struct sweep_state *state = data;
 	struct hd_error err;
 
-	hd_routes_free(state->levels);
-	state->levels = NULL;
-	if (read_settings(state).ordered &&
-	    sweep_levels_find(state->context, routing, &state->levels, &err))
+	forget_goal(state);
+	state->drains = routing->ordered;
+	if (is_ordered(state) && find_goal(state, routing, &err))
 		log_error(&state->context->log, LOG_ERROR_SWEEP,
 			  "OpenSM writes the tables in an order of its own: %s", err.text);
 }
@@ -150,10 +182,14 @@ static void published(void *data)
 	struct sweep_state *state = data;
 	const struct sweep_settings settings = read_settings(state);
 
-	if (state->context->published && state->levels)
-		sweep_order_run(state->context, &settings, state->levels, &state->memory);
-	hd_routes_free(state->levels);
-	state->levels = NULL;
+	if (state->context->published && state->levels) {
+		const struct sweep_outcome outcome = sweep_order_run(
+		    state->context, &settings, &state->goal, state->levels, &state->memory);
+		if (state->drains && state->context->drained)
+			drained_note_order(state->context->drained, outcome.entries,
+					   outcome.unproved);
+	}
+	forget_goal(state);
 	note(state, settings.ordered);
 }
 
@@ -163,7 +199,7 @@ static void routed(void *data)
 {
 	struct sweep_state *state = data;
 
-	if (read_settings(state).ordered)
+	if (is_ordered(state))
 		sweep_trees_begin(&state->trees, state->context);
 	else
 		sweep_trees_release(&state->trees);
@@ -174,16 +210,17 @@ static void multicast_built(void *data, const struct osm_mgrp_box *box)
 	struct sweep_state *state = data;
 	const struct sweep_settings settings = read_settings(state);
 
-	if (!settings.ordered)
+	if (!is_ordered(state))
 		return;
 	sweep_trees_built(&state->trees, box->mlid, state->context, &settings, &state->memory);
-	note(state, true);
+	note(state, settings.ordered);
 }
 
 static void idle(void *data)
 {
 	struct sweep_state *state = data;
 
+	state->drains = false;
 	sweep_trees_end(&state->trees, state->context);
 }
 

@@ -251,7 +251,7 @@ static void prepare(struct trees *trees, const struct sweep_settings *settings)
 		sweep_limits_stop(&trees->limits, refused);
 		return;
 	}
-	trees->fabric = trees->context->published->fabric;
+	trees->fabric = routing_found(trees->context->published); /* with what is drained */
 	if (sweep_limits_queue(&trees->limits, settings, trees->fabric, &trees->queue, &err))
 		sweep_limits_stop(&trees->limits, err.text);
 	else

@@ -239,12 +239,16 @@ class OpenSM:
         self.write_heddle_conf(heddle_conf if heddle_conf is not None else "")
 
     def write_heddle_conf(self, text):
-        """Runs on one machine do not share the default socket of `heddle status`."""
+        """Runs on one machine do not share the default sockets of `heddle status` and `heddle drain`."""
         more = "" if "[status]" in text else f"\n[status]\nsocket = {self.status_socket()}\n"
+        more += "" if "[drain]" in text else f"\n[drain]\nsocket = {self.drain_socket()}\n"
         self.conf.write_text(text + more)
 
     def status_socket(self):
         return self.folder / "status.sock"
+
+    def drain_socket(self):
+        return self.folder / "drain.sock"
 
     def rewrite_options(self, **options):
         """Changes opensm.conf, which OpenSM reads again in a heavy sweep."""

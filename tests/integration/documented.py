@@ -10,7 +10,8 @@ PROGRAMS = ("bench/", "build/", "cc ", "chrt ", "comm ", "cpack ", "ctest ", "cu
             "smpdump ", "squeue ", "srun ", "subnets=", "sudo ", "systemctl ", "HEDDLE_", "./")
 # Commands that end with another status than 0 where they are shown, and why.
 STATUSES = [("heddle key make --best-effort ", 1, "some flows share a link, as the document says"),
-            ("heddle why ", 1, "there is a bottleneck, as the document says")]
+            ("heddle why ", 1, "there is a bottleneck, as the document says"),
+            ("heddle drain --fabric fabric.topo --tables opensm-lfts.dump S1_0", 1, "hosts would be cut off")]
 OPENS = re.compile(r"( *)```(\w*)$")
 
 Command = collections.namedtuple("Command", "line text answer")  # answer: what the document prints below "$ ..."

@@ -9,7 +9,7 @@ from collections import Counter
 import flaps
 import independent_check
 import repair_record
-from fabric_sim import LOG_DUMPS, OpenSM, Simulation, stop
+from fabric_sim import LOG_DUMPS, OpenSM, Simulation, heddle, stop
 from flaps import Damage
 from repair_trees import Members, Trees
 from sweep_replay import WANTED, Replay
@@ -17,8 +17,9 @@ from sweep_replay import WANTED, Replay
 SWEEP = "[sweep]\nordered = yes\ntimeout_ms = 200\nlimit_ms = 20000\n"
 # How often: a part is lost; all that is lost comes back; OpenSM starts again with another engine, with the same one,
 # and without its state file; it is killed, and a standby takes over, perhaps with another engine; hosts join groups,
-# and leave them.
-KINDS = {"lost": 6, "back": 4, "engine": 2, "again": 1, "forgotten": 1, "takeover": 2, "join": 3, "leave": 2}
+# and leave them; cables and switches are drained, and all of them are used again.
+KINDS = {"lost": 6, "back": 4, "engine": 2, "again": 1, "forgotten": 1, "takeover": 2, "join": 3, "leave": 2,
+         "drain": 3, "undo": 2}
 ANOTHER = ("engine", "again", "forgotten", "takeover")  # kinds after which another OpenSM is the master
 MOST_DOWN = 6
 SWEEPS_TO_REST = 8
@@ -190,7 +191,28 @@ class Campaign:
             return self.change_members(kind)
         if kind == "takeover":
             return self.take_over()
+        if kind in ("drain", "undo"):
+            return self.drain() if kind == "drain" else self.ask_drain("--undo", "--all")
         return self.lose() if kind == "lost" else self.bring_back() if kind == "back" else self.start_again(kind)
+
+    def drain(self):
+        """A cable between switches or a switch, and up to two more. It may be refused, but only for those who would be
+        cut off."""
+        fabric = self.fabric
+        cables = sorted(near for near, far in fabric.cable.items() if {near[0], far[0]} <= fabric.switches)
+        spines = sorted(switch for switch in fabric.switches if not fabric.hosts_of(switch))
+        things = [f"0x{node[2:]}[{port}]" for node, port in self.random.sample(cables, self.random.randint(1, 3))]
+        if spines and self.random.random() < 0.4:
+            things = [f"0x{self.random.choice(spines)[2:]}"]
+        return self.ask_drain("--apply", *things)
+
+    def ask_drain(self, *words):
+        done = heddle("drain", "-s", self.opensm.drain_socket(), *words, check=False)
+        reasons = "cut off|would lack|no order of the changes is proved|engine|no path|not a "
+        assert done.returncode == 0 or re.search(reasons, done.stderr), done
+        assert "--undo" in words or "without a proved order" not in done.stdout, done
+        self.tally["drains that were refused"] += done.returncode
+        return " ".join(words) + ": " + (done.stdout + done.stderr).strip().replace("\n", ", ")
 
     def steps(self, log):
         """[(when, rank, Set or Line)] since the last event."""
@@ -269,12 +291,12 @@ class Campaign:
         return [f"the record lacks {len(found)} changes, such as {found[0]}"] if found else []
 
 
-def run(netlist, engines, seed, events, report=None, options=None, groups=0):
+def run(netlist, engines, seed, events, report=None, options=None, groups=0, conf=SWEEP):
     """Returns the tally. report(kind, what, faults) is called after each event."""
     with Simulation(netlist, agents=True, clock=True) as simulation:
         settings = {"qos": "TRUE", "transaction_timeout": 200, "transaction_retries": 3, "sm_priority": HIGHEST,
                     "sminfo_polling_timeout": 200, "polling_retry_number": 2, **(options or {})}
-        with simulation.opensm(engines[0], options=settings, heddle_conf=SWEEP, log_flags=LOG_DUMPS) as opensm:
+        with simulation.opensm(engines[0], options=settings, heddle_conf=conf, log_flags=LOG_DUMPS) as opensm:
             campaign = Campaign(simulation, opensm, engines, seed, groups)
             kinds = list(events) if not isinstance(events, int) else [None] * events
             try:

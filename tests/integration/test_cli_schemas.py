@@ -28,6 +28,7 @@ MORE = [
     "ar plan --algorithm=dfp -e spf dragonfly", "compare tree tables holes -e spf -n 5",
     "compare tree one=tables two=tables -n 5",
     "map show maps/fec0000000000001.map fec0:0:0:2::1", "paths -e spf ring --lmc 1 H_0_0 H_3_0",
+    "drain --fabric tree -e dmodk --plan plan/heddle.far -n 5 S2_0",
     "mcast tree H_0_0 H_3_0 --source H_1_0", "key make tree --lmc 1 -p ring --shift links"]
 
 

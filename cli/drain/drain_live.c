@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * heddle drain --apply, --undo and --list: asks the plugin in a running OpenSM. doc/guide/drain.md describes the socket:
+ * a request is a word, the names, each on a line, and an empty line. The answer is a line with the exit status, and lines
+ * for people.
+ */
+#include "drain.h"
+#include "message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIMEOUT_MS 600000u
+#define REQUEST_MOST 65536u /* what the plugin reads */
+
+static const char *word_of(const struct drain_job *job)
+{
+	if (job->apply)
+		return job->unproved ? "apply-any" : "apply";
+	return job->list ? "list" : job->all ? "undo-all" : "undo";
+}
+
+static int make_request(const struct drain_job *job, const char *const *names, uint32_t count,
+			char **out, struct hd_error *err)
+{
+	size_t size = 0;
+	FILE *stream = open_memstream(out, &size);
+
+	if (!stream)
+		return hd_error_no_memory(err);
+	fprintf(stream, "%s\n", word_of(job));
+	for (uint32_t i = 0; i < count; i++)
+		fprintf(stream, "%s\n", names[i]);
+	if (fclose(stream))
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; i < count; i++)
+		if (!*names[i] || strchr(names[i], '\n'))
+			return hd_error_set(err, -EINVAL, "'%.64s' is no name of a switch or cable",
+					    names[i]);
+	return size < REQUEST_MOST
+		   ? 0
+		   : hd_error_set(err, -E2BIG, "the names take more than %u bytes", REQUEST_MOST);
+}
+
+/* Nothing that could change the state of a terminal. */
+static void print_text(const char *text)
+{
+	for (; *text; text++)
+		putchar(((unsigned char)*text < 32 && *text != '\n') || *text == 127 ? '?' : *text);
+}
+
+/* The lines of a text, which is changed. */
+static json_t *lines_json(char *text)
+{
+	json_t *list = json_array();
+	char *rest = NULL;
+
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		list = json_value_append(list, json_value_text(line));
+	return list;
+}
+
+static int show(const struct drain_job *job, char *answer)
+{
+	const int status = *answer - '0';
+	char *text = answer + 2;
+
+	if (status < STATUS_CLEAN || status > STATUS_BAD || answer[1] != '\n')
+		return message_error(
+		    "the answer is not one that this version of heddle understands");
+	if (job->workload.json && status != STATUS_BAD)
+		return json_value_print(json_pack("{s:s, s:b, s:o}", "request", word_of(job),
+						  "done", status == STATUS_CLEAN, "lines",
+						  lines_json(text)),
+					status);
+	if (status == STATUS_CLEAN) {
+		print_text(text);
+		return status;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	message_error("%s", text);
+	return status;
+}
+
+int drain_live(const struct drain_job *job, const char *const *names, uint32_t count)
+{
+	struct plugin_address address = job->address;
+	char *request = NULL, *answer = NULL;
+	struct hd_error err;
+	int rc = make_request(job, names, count, &request, &err);
+
+	address.of = &plugin_socket_drain;
+	if (!address.timeout_ms)
+		address.timeout_ms = TIMEOUT_MS;
+	if (!rc)
+		rc = plugin_answer_get(&address, request, &answer, &err);
+	int status = rc ? message_fail(&err) : show(job, answer);
+	free(request);
+	free(answer);
+	return status;
+}

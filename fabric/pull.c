@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <heddle/fabric/pull.h>
+
+#include <errno.h>
+#include <heddle/base/arena.h>
+#include <heddle/base/text.h>
+#include <heddle/fabric/resolve.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+#define NODE_SIZE 256u
+
+/* One end of a cable as it is written. */
+struct end_text {
+	char node[NODE_SIZE];
+	uint32_t port;
+};
+
+/* "NODE" or "'NODE'", without blanks around it. */
+static bool copy_node(const char *begin, const char *end, char node[NODE_SIZE])
+{
+	while (begin < end && *begin == ' ')
+		begin++;
+	while (end > begin && end[-1] == ' ')
+		end--;
+	if (end - begin >= 2 && *begin == '\'' && end[-1] == '\'') {
+		begin++;
+		end--;
+	}
+	const size_t length = (size_t)(end - begin);
+	if (!length || length >= NODE_SIZE)
+		return false;
+	memcpy(node, begin, length);
+	node[length] = '\0';
+	return true;
+}
+
+/* "NODE[PORT]" */
+static bool take_end(const char *begin, const char *end, struct end_text *out)
+{
+	const char *open;
+
+	while (end > begin && end[-1] == ' ')
+		end--;
+	if (end - begin < 4 || end[-1] != ']')
+		return false;
+	for (open = end - 1; open > begin && *open != '[';)
+		open--;
+	struct hd_cursor cursor = {open + 1, end - 1};
+	return *open == '[' && hd_take_decimal(&cursor, &out->port) && hd_cursor_done(&cursor) &&
+	       copy_node(begin, open, out->node);
+}
+
+/* The dash between two ends, from `from` on; NULL: no dash. */
+static const char *find_dash(const char *from)
+{
+	for (const char *close = strchr(from, ']'); close; close = strchr(close + 1, ']')) {
+		const char *dash = close + 1 + strspn(close + 1, " ");
+		if (*dash == '-')
+			return dash;
+	}
+	return NULL;
+}
+
+/* ---- nodes and ports ---- */
+
+static int find_node(const struct hd_fabric *fabric, const char *text, uint32_t *node,
+		     struct hd_error *err)
+{
+	uint32_t port;
+	struct hd_error other;
+	int rc = hd_fabric_resolve(fabric, text, HD_RESOLVE_SWITCHES, &port, err);
+
+	if (rc == -ENOENT && !hd_fabric_resolve(fabric, text, HD_RESOLVE_HOSTS, &port, &other))
+		rc = 0;
+	if (!rc)
+		*node = fabric->port_node[port];
+	return rc;
+}
+
+static int find_port(const struct hd_fabric *fabric, const struct end_text *end, uint32_t *port,
+		     struct hd_error *err)
+{
+	uint32_t node;
+	int rc = find_node(fabric, end->node, &node, err);
+
+	if (rc)
+		return rc;
+	if (!end->port || end->port > hd_node_ports(fabric, node))
+		return hd_error_set(
+		    err, -EINVAL, "'%.64s' has ports 1 to %" PRIu32 ", not %" PRIu32,
+		    fabric->node_name[node], hd_node_ports(fabric, node), end->port);
+	*port = hd_port_index(fabric, node, end->port);
+	return 0;
+}
+
+static int have_cable(const struct hd_fabric *fabric, uint32_t port, struct hd_fabric_change *out,
+		      struct hd_error *err)
+{
+	*out = (struct hd_fabric_change){.lost = true, .cable = true, .index = port};
+	return fabric->peer[port] != HD_NONE
+		   ? 0
+		   : hd_error_set(err, -ENXIO, "there is no cable at '%.64s'[%" PRIu32 "]",
+				  fabric->node_name[fabric->port_node[port]],
+				  hd_port_number(fabric, port));
+}
+
+static int find_cable(const struct hd_fabric *fabric, const struct end_text ends[2], unsigned count,
+		      struct hd_fabric_change *out, struct hd_error *err)
+{
+	uint32_t port, other = HD_NONE;
+	int rc = find_port(fabric, &ends[0], &port, err);
+
+	if (!rc && count > 1)
+		rc = find_port(fabric, &ends[1], &other, err);
+	if (!rc && count > 1 && fabric->peer[port] != other &&
+	    (fabric->peer[port] != HD_NONE || fabric->peer[other] != HD_NONE))
+		return hd_error_set(err, -EINVAL,
+				    "no cable joins '%.64s'[%" PRIu32 "] and '%.64s'[%" PRIu32 "]",
+				    fabric->node_name[fabric->port_node[port]], ends[0].port,
+				    fabric->node_name[fabric->port_node[other]], ends[1].port);
+	return rc ? rc : have_cable(fabric, port, out, err);
+}
+
+/* Tries each dash: a description can have one, too. */
+static bool take_both(const char *text, struct end_text ends[2])
+{
+	const char *end = text + strlen(text);
+
+	for (const char *dash = find_dash(text); dash; dash = find_dash(dash + 1))
+		if (take_end(text, dash, &ends[0]) && take_end(dash + 1, end, &ends[1]))
+			return true;
+	return false;
+}
+
+int hd_pull_resolve(const struct hd_fabric *fabric, const char *text, struct hd_fabric_change *out,
+		    struct hd_error *err)
+{
+	struct end_text ends[2];
+	struct hd_error reason;
+	char node[NODE_SIZE];
+	uint32_t port;
+	int rc =
+	    copy_node(text, text + strlen(text), node)
+		? hd_fabric_resolve(fabric, node, HD_RESOLVE_SWITCHES, &port, &reason)
+		: hd_error_set(&reason, -EINVAL, "'%.64s' is no name of a switch or cable", text);
+
+	if (!rc) {
+		*out = (struct hd_fabric_change){.lost = true, .index = fabric->port_node[port]};
+		return 0;
+	}
+	if (take_both(text, ends))
+		return find_cable(fabric, ends, 2, out, err);
+	if (take_end(text, text + strlen(text), &ends[0]))
+		return find_cable(fabric, ends, 1, out, err);
+	if (strchr(text, '['))
+		return hd_error_set(
+		    err, -EINVAL,
+		    "'%.128s' is no cable: expected SWITCH[PORT], or both ends with a "
+		    "dash between them",
+		    text);
+	return hd_error_set(err, rc, "%s", reason.text);
+}
+
+/* ---- who is cut off ---- */
+
+struct cutting {
+	const struct hd_fabric *fabric;
+	struct hd_arena arena;
+	bool *cut; /* [port_count] the cable is pulled */
+	bool *gone; /* [switch_count] */
+	uint32_t *with,
+	    *without; /* [switch_count] a switch of the same group, or the switch itself */
+	uint32_t *hosts_with, *hosts_without; /* [switch_count] hosts of a group */
+	uint32_t *most; /* [switch_count] of a group of `with`: its largest group of `without` */
+};
+
+static int prepare(struct cutting *cutting, const struct hd_fabric_change *pulled, uint32_t count)
+{
+	const struct hd_fabric *fabric = cutting->fabric;
+	const uint32_t switches = fabric->switch_count;
+	struct hd_arena *arena = &cutting->arena;
+
+	cutting->cut = hd_arena_alloc(arena, fabric->port_count, sizeof(bool));
+	cutting->gone = hd_arena_alloc(arena, switches, sizeof(bool));
+	cutting->with = hd_arena_alloc(arena, switches, sizeof(uint32_t));
+	cutting->without = hd_arena_alloc(arena, switches, sizeof(uint32_t));
+	cutting->hosts_with = hd_arena_alloc(arena, switches, sizeof(uint32_t));
+	cutting->hosts_without = hd_arena_alloc(arena, switches, sizeof(uint32_t));
+	cutting->most = hd_arena_alloc(arena, switches, sizeof(uint32_t));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		cutting->with[sw] = cutting->without[sw] = sw;
+		cutting->most[sw] = HD_NONE;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t index = pulled[i].index;
+		if (!pulled[i].cable && index < switches)
+			cutting->gone[index] = true;
+		if (pulled[i].cable)
+			cutting->cut[index] = true;
+		if (pulled[i].cable && fabric->peer[index] != HD_NONE)
+			cutting->cut[fabric->peer[index]] = true;
+	}
+	return 0;
+}
+
+static uint32_t group_of(uint32_t *group, uint32_t sw)
+{
+	while (group[sw] != sw)
+		sw = group[sw] = group[group[sw]];
+	return sw;
+}
+
+static void join(uint32_t *group, uint32_t near, uint32_t far)
+{
+	group[group_of(group, near)] = group_of(group, far);
+}
+
+static void join_all(struct cutting *cutting)
+{
+	const struct hd_fabric *fabric = cutting->fabric;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			const uint32_t far = fabric->isl_to[link];
+			join(cutting->with, sw, far);
+			if (!cutting->gone[sw] && !cutting->gone[far] &&
+			    !cutting->cut[hd_port_index(fabric, sw, fabric->isl_port[link])])
+				join(cutting->without, sw, far);
+		}
+}
+
+static bool is_alone(const struct cutting *cutting, uint32_t host)
+{
+	const struct hd_fabric *fabric = cutting->fabric;
+
+	return cutting->gone[fabric->host_switch[host]] || cutting->cut[fabric->host_port[host]];
+}
+
+static void count_groups(struct cutting *cutting)
+{
+	const struct hd_fabric *fabric = cutting->fabric;
+
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		const uint32_t sw = fabric->host_switch[host];
+		cutting->hosts_with[group_of(cutting->with, sw)]++;
+		if (!is_alone(cutting, host))
+			cutting->hosts_without[group_of(cutting->without, sw)]++;
+	}
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t *most = &cutting->most[group_of(cutting->with, sw)];
+		const uint32_t group = group_of(cutting->without, sw);
+		if (*most == HD_NONE ||
+		    cutting->hosts_without[group] > cutting->hosts_without[*most])
+			*most = group;
+	}
+}
+
+static uint64_t pairs_of(uint64_t hosts)
+{
+	return hosts ? hosts * (hosts - 1) : 0;
+}
+
+static void count_cut(struct cutting *cutting, bool *cut, struct hd_pull_cut *out)
+{
+	const struct hd_fabric *fabric = cutting->fabric;
+
+	*out = (struct hd_pull_cut){0};
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		const uint32_t sw = fabric->host_switch[host];
+		const uint32_t group = group_of(cutting->with, sw);
+		const bool lost = is_alone(cutting, host) ||
+				  group_of(cutting->without, sw) != cutting->most[group];
+		out->hosts += lost;
+		if (cut)
+			cut[host] = lost;
+	}
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		out->pairs += pairs_of(cutting->hosts_with[sw]);
+		out->pairs -= pairs_of(cutting->hosts_without[sw]);
+	}
+}
+
+int hd_pull_cut(const struct hd_fabric *fabric, const struct hd_fabric_change *pulled,
+		uint32_t count, bool *cut, struct hd_pull_cut *out, struct hd_error *err)
+{
+	struct cutting cutting = {.fabric = fabric};
+	int rc = prepare(&cutting, pulled, count) ? hd_error_no_memory(err) : 0;
+
+	if (!rc) {
+		join_all(&cutting);
+		count_groups(&cutting);
+		count_cut(&cutting, cut, out);
+	}
+	hd_arena_release(&cutting.arena);
+	return rc;
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "drain_server.h"
+#include "drain_complete.h"
+#include "drain_file.h"
+#include "drain_request.h"
+#include "master.h"
+#include "monotonic.h"
+#include "opensm_headers.h"
+#include "part.h"
+#include "routing.h"
+#include "socket_server.h"
+
+#include <complib/cl_passivelock.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define CLIENTS 16u
+#define LOOK_MS 100 /* between two looks at adaptive routing */
+#define AGAIN_MS 10000 /* after so long without a complete sweep OpenSM is asked for another one */
+
+struct drain_server {
+	struct part_context *context;
+	struct socket_server *sockets;
+	int wake;
+	char *state; /* path; NULL: there is no file */
+	bool open; /* the group may ask, too: its members are not known here */
+	struct waiting *first; /* clients that wait for a sweep */
+	double again; /* monotonic_ms() */
+};
+
+/* A client that waits. */
+struct waiting {
+	struct waiting *next;
+	struct socket_client *client; /* NULL: it has hung up */
+	bool queued; /* until a sweep has decided about others; its request is read again then */
+	uint64_t number; /* of what it wants */
+	bool undo;
+	struct drained_set asked;
+};
+
+/* ---- answers ---- */
+
+static void answer(struct socket_client *client, int status, const char *text)
+{
+	char head[4];
+
+	snprintf(head, sizeof(head), "%d\n", status);
+	socket_client_send(client, head, 2);
+	socket_client_send(client, text, strlen(text));
+	client->finishing = true;
+}
+
+static void refuse(struct socket_client *client, int rc, const struct hd_error *err)
+{
+	char text[HD_ERROR_TEXT + 1];
+
+	snprintf(text, sizeof(text), "%s\n", err->text);
+	answer(client, rc == -ENOENT || rc == -EINVAL || rc == -EEXIST || rc == -ENOMEM ? 2 : 1,
+	       text);
+}
+
+static void print_things(FILE *stream, const struct drained_set *set, const char *before)
+{
+	char label[DRAINED_LABEL];
+
+	for (uint32_t i = 0; i < set->count; i++) {
+		drained_label(&set->things[i], label);
+		fprintf(stream, "%s%s\n", before, label);
+	}
+}
+
+/* A text for a client, and the end of its connection. */
+static void finish(struct socket_client *client, int status, FILE *stream, char **text)
+{
+	const bool made = stream && !fclose(stream);
+
+	if (made)
+		answer(client, status, *text);
+	else
+		answer(client, 2, "out of memory\n");
+	free(*text);
+}
+
+/* ---- what is drained ---- */
+
+static int copy(struct drained *drained, const struct drained_set *from, struct drained_set *to)
+{
+	pthread_mutex_lock(&drained->lock);
+	int rc = drained_set_copy(from, to);
+	pthread_mutex_unlock(&drained->lock);
+	return rc;
+}
+
+static void list(struct drain_server *server, struct socket_client *client)
+{
+	struct drained *drained = server->context->drained;
+	struct drained_set accepted = {0};
+	char *text = NULL, suspended[HD_ERROR_TEXT];
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	pthread_mutex_lock(&drained->lock);
+	int rc = drained_set_copy(&drained->accepted, &accepted);
+	memcpy(suspended, drained->suspended, sizeof(suspended));
+	pthread_mutex_unlock(&drained->lock);
+	if (stream && !rc) {
+		print_things(stream, &accepted, "");
+		if (*suspended)
+			fprintf(stream, "NOT SAFE TO PULL, routing uses it: %s\n", suspended);
+	}
+	finish(client, rc ? 2 : 0, stream, &text);
+	drained_set_release(&accepted);
+}
+
+/* ---- a change ---- */
+
+static void ask_for_sweep(struct drain_server *server)
+{
+	struct osm_opensm *osm = server->context->osm;
+
+	osm->subn.force_heavy_sweep = TRUE;
+	osm_sm_signal(&osm->sm, OSM_SIGNAL_SWEEP);
+	server->again = monotonic_ms() + AGAIN_MS;
+}
+
+static struct routing *hold_published(const struct part_context *context)
+{
+	struct routing *routing;
+
+	cl_plock_acquire(&context->osm->lock);
+	routing = context->published ? routing_hold(context->published) : NULL;
+	cl_plock_release(&context->osm->lock);
+	return routing;
+}
+
+/* What is wanted then, and what was asked for. */
+static int decide(struct drain_server *server, const struct drain_request *request,
+		  struct drained_set *wanted, struct drained_set *asked, struct hd_error *err)
+{
+	struct drained *drained = server->context->drained;
+	struct routing *routing = hold_published(server->context);
+	int rc = copy(drained, &drained->wanted, wanted) ? hd_error_no_memory(err) : 0;
+
+	if (!rc && !master_is_ours(server->context->osm))
+		rc = hd_error_set(err, -EPERM, "this OpenSM is not the master of the subnet");
+	if (!rc && !routing)
+		rc = hd_error_set(err, -EPERM, "the tables in force are not Heddle's");
+	if (!rc)
+		rc = drain_request_adds(request)
+			 ? drain_request_add(request, routing_found(routing), wanted, asked, err)
+			 : drain_request_take(request, routing_found(routing), wanted, asked, err);
+	routing_release(routing);
+	return rc;
+}
+
+static void log_request(const struct drain_server *server, const struct socket_client *client,
+			bool undo, const struct drained_set *asked)
+{
+	uint32_t user;
+	char label[DRAINED_LABEL];
+
+	memcpy(&user, client->peer.bytes, sizeof(user));
+	for (uint32_t i = 0; i < asked->count; i++) {
+		drained_label(&asked->things[i], label);
+		log_info(&server->context->log, "drain: user %" PRIu32 " asks to %s %s", user,
+			 undo ? "use again" : "drain", label);
+	}
+}
+
+/* The client waits; it is answered by look(). */
+static void wait_for(struct drain_server *server, struct socket_client *client, uint64_t number,
+		     bool undo, struct drained_set *asked)
+{
+	struct waiting *waiting = calloc(1, sizeof(*waiting));
+
+	if (!waiting) {
+		answer(client, 2, "out of memory\n");
+		return;
+	}
+	*waiting = (struct waiting){.next = server->first,
+				    .client = client,
+				    .number = number,
+				    .undo = undo,
+				    .asked = *asked};
+	*asked = (struct drained_set){0};
+	server->first = waiting;
+	client->data = waiting;
+	client->paused = true;
+}
+
+/* One change at a time: what a sweep refuses is refused for its own sake. */
+static bool is_undecided(struct drained *drained)
+{
+	pthread_mutex_lock(&drained->lock);
+	const bool undecided =
+	    drained->number > drained->routed && drained->number > drained->refused;
+	pthread_mutex_unlock(&drained->lock);
+	return undecided;
+}
+
+static void queue(struct drain_server *server, struct socket_client *client)
+{
+	struct waiting *waiting = calloc(1, sizeof(*waiting));
+
+	if (!waiting) {
+		answer(client, 2, "out of memory\n");
+		return;
+	}
+	*waiting = (struct waiting){.next = server->first, .client = client, .queued = true};
+	server->first = waiting;
+	client->data = waiting;
+	client->paused = true;
+}
+
+static void look(struct drain_server *server);
+
+/* Says what is wanted, and has a sweep decide, unless one has. */
+static void want(struct drain_server *server, struct socket_client *client,
+		 const struct drain_request *request, struct drained_set *wanted,
+		 struct drained_set *asked)
+{
+	const bool undo = !drain_request_adds(request);
+	struct drained *drained = server->context->drained;
+
+	pthread_mutex_lock(&drained->lock);
+	const bool same = drained_set_equal(wanted, &drained->wanted) &&
+			  (!drained->number || drained->refused != drained->number);
+	const uint64_t now = drained->number;
+	pthread_mutex_unlock(&drained->lock);
+	log_request(server, client, undo, asked);
+	const uint64_t number =
+	    same ? now : drained_want(drained, wanted, request->word != DRAIN_APPLY);
+	wait_for(server, client, number, undo, asked);
+	if (!same)
+		ask_for_sweep(server);
+	look(server);
+}
+
+static void change(struct drain_server *server, struct socket_client *client,
+		   const struct drain_request *request)
+{
+	struct drained_set wanted = {0}, asked = {0};
+	struct hd_error err;
+	int rc = decide(server, request, &wanted, &asked, &err);
+
+	if (rc)
+		refuse(client, rc, &err);
+	else if (!asked.count)
+		answer(client, 0, "nothing is drained\n");
+	else
+		want(server, client, request, &wanted, &asked);
+	drained_set_release(&wanted);
+	drained_set_release(&asked);
+}
+
+/* ---- clients that wait ---- */
+
+/* What the sweeps have decided so far. */
+struct state {
+	uint64_t routed, complete, refused, unproved;
+	char refusal[HD_ERROR_TEXT], suspended[HD_ERROR_TEXT];
+	struct drained_set accepted, out;
+};
+
+static int read_state(struct drained *drained, struct state *state)
+{
+	pthread_mutex_lock(&drained->lock);
+	state->routed = drained->routed;
+	state->complete = drained->complete;
+	state->refused = drained->refused;
+	state->unproved = drained->unproved;
+	memcpy(state->refusal, drained->refusal, sizeof(state->refusal));
+	memcpy(state->suspended, drained->suspended, sizeof(state->suspended));
+	int rc = drained_set_copy(&drained->accepted, &state->accepted);
+	if (!rc)
+		rc = drained_set_copy(&drained->out, &state->out);
+	pthread_mutex_unlock(&drained->lock);
+	return rc;
+}
+
+/* So that a restarted OpenSM knows it. */
+static void store(const struct drain_server *server, const struct state *state)
+{
+	struct hd_error err;
+
+	if (server->state && drain_file_write(server->state, &state->accepted, &err))
+		log_error(&server->context->log, LOG_ERROR_DRAIN,
+			  "%s; after a restart OpenSM will not know what is drained", err.text);
+}
+
+static void say_done(const struct waiting *waiting, const struct state *state)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	const bool safe = waiting->undo || !*state->suspended;
+
+	if (stream) {
+		print_things(stream, &waiting->asked,
+			     waiting->undo ? "in use again: "
+			     : safe	   ? "safe to pull: "
+					   : "NOT SAFE TO PULL, routing uses it: ");
+		if (state->unproved)
+			fprintf(stream,
+				"%" PRIu64
+				" entries were written without a proved order; the log says why\n",
+				state->unproved);
+	}
+	finish(waiting->client, safe ? 0 : 1, stream, &text);
+}
+
+/* Whether the client has its answer. */
+static bool answer_waiting(struct drain_server *server, struct waiting *waiting,
+			   const struct state *state)
+{
+	struct hd_error err;
+
+	if (!waiting->client)
+		return true;
+	if (!master_is_ours(server->context->osm)) {
+		hd_error_set(&err, 0, "this OpenSM is not the master of the subnet any more");
+		refuse(waiting->client, -EPERM, &err);
+		return true;
+	}
+	if (waiting->queued) {
+		const bool waits = is_undecided(server->context->drained);
+		waiting->client->paused = waits;
+		return !waits;
+	}
+	if (state->refused >= waiting->number && state->refused) {
+		hd_error_set(&err, 0, "%s", state->refusal);
+		refuse(waiting->client, -EPERM, &err);
+		return true;
+	}
+	if (state->complete < waiting->number ||
+	    drain_complete_adaptive(server->context, &state->out, &err))
+		return false;
+	store(server, state);
+	say_done(waiting, state);
+	return true;
+}
+
+static void forget(struct waiting *waiting)
+{
+	if (waiting->client)
+		waiting->client->data = NULL;
+	drained_set_release(&waiting->asked);
+	free(waiting);
+}
+
+static void look(struct drain_server *server)
+{
+	struct state state = {0};
+	const double now = monotonic_ms();
+
+	if (!server->first)
+		return;
+	const bool known = !read_state(server->context->drained, &state);
+	for (struct waiting **at = &server->first; known && *at;) {
+		struct waiting *waiting = *at;
+		if (!answer_waiting(server, waiting, &state)) {
+			at = &waiting->next;
+			continue;
+		}
+		*at = waiting->next;
+		forget(waiting);
+	}
+	drained_set_release(&state.accepted);
+	drained_set_release(&state.out);
+	if (server->first && now > server->again)
+		ask_for_sweep(server);
+	socket_server_call_at(server->sockets, now + LOOK_MS);
+}
+
+/* ---- hooks of the socket ---- */
+
+/* The system lets in who may write to the socket: its owner and its group. Without a group of [drain] that is the group
+ * of OpenSM's process, whose members are not meant. */
+static bool may_ask(const struct drain_server *server, const struct socket_client *client)
+{
+	uint32_t user;
+
+	memcpy(&user, client->peer.bytes, sizeof(user));
+	return server->open || !user || user == geteuid();
+}
+
+static size_t received(void *context, struct socket_client *client, const uint8_t *bytes,
+		       size_t length)
+{
+	struct drain_server *server = context;
+	struct drain_request *request = malloc(sizeof(*request));
+	struct hd_error err;
+
+	if (!request) {
+		answer(client, 2, "out of memory\n");
+		return length;
+	}
+	long used = drain_request_parse(bytes, length, request, &err);
+	if (used < 0)
+		refuse(client, (int)used, &err);
+	else if (used && !may_ask(server, client))
+		answer(client, 2, "only root and the group of [drain] in heddle.conf may ask\n");
+	else if (used && request->word == DRAIN_LIST)
+		list(server, client);
+	else if (used && is_undecided(server->context->drained)) {
+		queue(server, client);
+		used = 0;
+	} else if (used)
+		change(server, client, request);
+	free(request);
+	return used < 0 ? length : (size_t)used;
+}
+
+static void closed(void *context, struct socket_client *client, const char *reason)
+{
+	struct waiting *waiting = client->data;
+
+	(void)context;
+	(void)reason;
+	if (waiting)
+		waiting->client = NULL; /* what it wants goes on */
+}
+
+static void woken(void *context)
+{
+	look(context);
+}
+
+/* ---- for the part ---- */
+
+static void release(struct drain_server *server)
+{
+	while (server->first) {
+		struct waiting *next = server->first->next;
+		forget(server->first);
+		server->first = next;
+	}
+	if (server->wake >= 0)
+		close(server->wake);
+	free(server->state);
+	free(server);
+}
+
+static void listen_for_changes(struct drained *drained, int wake)
+{
+	pthread_mutex_lock(&drained->lock);
+	drained->wake = wake;
+	pthread_mutex_unlock(&drained->lock);
+}
+
+static int start_sockets(struct drain_server *server, const char *path, const char *group,
+			 struct hd_error *err)
+{
+	const struct socket_server_settings settings = {.address = path,
+							.group = group,
+							.wake = server->wake,
+							.makes_folder = true,
+							.clients_most = CLIENTS,
+							.message_most = DRAIN_REQUEST_MOST,
+							.unsent_most = SIZE_MAX,
+							.context = server,
+							.woken = woken,
+							.received = received,
+							.closed = closed};
+
+	return socket_server_start(&settings, &server->sockets, err);
+}
+
+int drain_server_start(struct part_context *context, const char *path, const char *group,
+		       const char *state, struct drain_server **out, bool *listens,
+		       struct hd_error *err)
+{
+	struct drain_server *server = calloc(1, sizeof(*server));
+
+	*listens = false;
+	if (!server)
+		return hd_error_no_memory(err);
+	server->context = context;
+	server->open = *group;
+	server->state = state ? strdup(state) : NULL;
+	server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int rc =
+	    server->wake < 0 ? hd_error_set(err, -errno, "no eventfd: %s", strerror(errno)) : 0;
+	if (!rc && state && !server->state)
+		rc = hd_error_no_memory(err);
+	if (!rc)
+		rc = start_sockets(server, path, group, err);
+	if (rc) {
+		release(server);
+		return rc;
+	}
+	*listens = *path && !*err->text;
+	listen_for_changes(context->drained, server->wake);
+	*out = server;
+	return 0;
+}
+
+void drain_server_end(struct drain_server *server)
+{
+	if (!server)
+		return;
+	listen_for_changes(server->context->drained, -1);
+	socket_server_end(server->sockets);
+	release(server);
+}

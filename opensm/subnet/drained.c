@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "drained.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- sets ---- */
+
+int drained_set_copy(const struct drained_set *from, struct drained_set *to)
+{
+	struct drained_thing *things = malloc((from->count + 1u) * sizeof(*things));
+
+	if (!things)
+		return -ENOMEM;
+	if (from->count)
+		memcpy(things, from->things, from->count * sizeof(*things));
+	*to = (struct drained_set){things, from->count};
+	return 0;
+}
+
+void drained_set_release(struct drained_set *set)
+{
+	free(set->things);
+	*set = (struct drained_set){0};
+}
+
+int drained_set_add(struct drained_set *set, const struct drained_thing *thing)
+{
+	if (set->count == DRAINED_MOST)
+		return -E2BIG;
+	struct drained_thing *things =
+	    realloc(set->things, (set->count + 1u) * sizeof(*set->things));
+	if (!things)
+		return -ENOMEM;
+	set->things = things;
+	set->things[set->count++] = *thing;
+	return 0;
+}
+
+void drained_set_remove(struct drained_set *set, uint32_t index)
+{
+	set->count--;
+	memmove(&set->things[index], &set->things[index + 1],
+		(set->count - index) * sizeof(*set->things));
+}
+
+static bool same_end(const struct drained_thing *one, unsigned end,
+		     const struct drained_thing *other, unsigned other_end)
+{
+	return one->guid[end] == other->guid[other_end] && one->port[end] == other->port[other_end];
+}
+
+/* A port stands for its cable, whatever is at the other end. */
+static bool same_thing(const struct drained_thing *one, const struct drained_thing *other)
+{
+	if (one->cable != other->cable)
+		return false;
+	if (!one->cable)
+		return one->guid[0] == other->guid[0];
+	if (!one->guid[1] || !other->guid[1])
+		return same_end(one, 0, other, 0) || same_end(one, 0, other, 1) ||
+		       same_end(one, 1, other, 0);
+	return (same_end(one, 0, other, 0) && same_end(one, 1, other, 1)) ||
+	       (same_end(one, 0, other, 1) && same_end(one, 1, other, 0));
+}
+
+uint32_t drained_set_find(const struct drained_set *set, const struct drained_thing *thing)
+{
+	for (uint32_t i = 0; i < set->count; i++)
+		if (same_thing(&set->things[i], thing))
+			return i;
+	return HD_NONE;
+}
+
+bool drained_set_equal(const struct drained_set *one, const struct drained_set *other)
+{
+	bool equal = one->count == other->count;
+
+	for (uint32_t i = 0; equal && i < one->count; i++)
+		equal = one->things[i].guid[1] == other->things[i].guid[1] &&
+			same_thing(&one->things[i], &other->things[i]);
+	return equal;
+}
+
+/* ---- things ---- */
+
+static void take_end(struct drained_thing *thing, unsigned end, const struct hd_fabric *fabric,
+		     uint32_t node, uint32_t port)
+{
+	thing->guid[end] = fabric->node_guid[node];
+	thing->port[end] = (uint8_t)port;
+	snprintf(thing->name[end], DRAINED_NAME, "%s", fabric->node_name[node]);
+}
+
+struct drained_thing drained_thing_of(const struct hd_fabric *fabric,
+				      const struct hd_fabric_change *change)
+{
+	struct drained_thing thing = {.cable = change->cable};
+
+	if (!change->cable) {
+		take_end(&thing, 0, fabric, change->index, 0);
+		return thing;
+	}
+	const uint32_t peer = fabric->peer[change->index];
+	take_end(&thing, 0, fabric, fabric->port_node[change->index],
+		 hd_port_number(fabric, change->index));
+	if (peer != HD_NONE)
+		take_end(&thing, 1, fabric, fabric->port_node[peer], hd_port_number(fabric, peer));
+	return thing;
+}
+
+void drained_label(const struct drained_thing *thing, char text[DRAINED_LABEL])
+{
+	if (!thing->cable)
+		snprintf(text, DRAINED_LABEL, "%s", thing->name[0]);
+	else if (!thing->guid[1])
+		snprintf(text, DRAINED_LABEL, "%s[%u]", thing->name[0], thing->port[0]);
+	else
+		snprintf(text, DRAINED_LABEL, "%s[%u] - %s[%u]", thing->name[0], thing->port[0],
+			 thing->name[1], thing->port[1]);
+}
+
+/* The port of an end in the fabric; HD_NONE: it is not there. */
+static uint32_t port_of(const struct drained_thing *thing, unsigned end,
+			const struct hd_fabric *fabric)
+{
+	const uint32_t node = hd_fabric_find_node(fabric, thing->guid[end]);
+
+	return node < fabric->switch_count && thing->port[end] &&
+		       thing->port[end] <= hd_node_ports(fabric, node)
+		   ? hd_port_index(fabric, node, thing->port[end])
+		   : HD_NONE;
+}
+
+static bool locate(const struct drained_thing *thing, const struct hd_fabric *fabric,
+		   struct hd_fabric_change *out)
+{
+	*out = (struct hd_fabric_change){.lost = true, .cable = thing->cable};
+	if (!thing->cable) {
+		out->index = hd_fabric_find_node(fabric, thing->guid[0]);
+		return out->index < fabric->switch_count;
+	}
+	out->index = port_of(thing, 0, fabric);
+	if (out->index == HD_NONE || fabric->peer[out->index] == HD_NONE)
+		return false;
+	const uint32_t peer = fabric->peer[out->index];
+	return thing->guid[1] ? port_of(thing, 1, fabric) == peer
+			      : hd_is_switch(fabric, fabric->port_node[peer]);
+}
+
+uint32_t drained_set_locate(const struct drained_set *set, const struct hd_fabric *fabric,
+			    struct hd_fabric_change *changes)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < set->count; i++)
+		count += locate(&set->things[i], fabric, &changes[count]);
+	return count;
+}
+
+/* ---- what all parts share ---- */
+
+void drained_init(struct drained *drained)
+{
+	*drained = (struct drained){.wake = -1};
+	pthread_mutex_init(&drained->lock, NULL);
+}
+
+void drained_release(struct drained *drained)
+{
+	drained_set_release(&drained->wanted);
+	drained_set_release(&drained->accepted);
+	drained_set_release(&drained->out);
+	pthread_mutex_destroy(&drained->lock);
+}
+
+void drained_tell(struct drained *drained)
+{
+	const uint64_t one = 1;
+	const ssize_t written = drained->wake < 0 ? 0 : write(drained->wake, &one, sizeof(one));
+
+	(void)written; /* it fails only if it has been written very often already */
+}
+
+uint64_t drained_want(struct drained *drained, struct drained_set *set, bool unproved_too)
+{
+	pthread_mutex_lock(&drained->lock);
+	struct drained_set former = drained->wanted;
+	drained->wanted = *set;
+	*set = (struct drained_set){0};
+	drained->unproved_too = unproved_too;
+	const uint64_t number = ++drained->number;
+	pthread_mutex_unlock(&drained->lock);
+	drained_set_release(&former);
+	return number;
+}
+
+/* Without memory for a copy the set is empty. */
+static void replace(struct drained_set *set, const struct drained_set *by)
+{
+	struct drained_set copy = {0};
+
+	if (by)
+		drained_set_copy(by, &copy);
+	drained_set_release(set);
+	*set = copy;
+}
+
+static void refuse(struct drained *drained, uint64_t number, const char *reason)
+{
+	drained->refused = number;
+	snprintf(drained->refusal, sizeof(drained->refusal), "%s", reason);
+	if (drained->number == number)
+		replace(&drained->wanted, &drained->accepted);
+}
+
+void drained_note(struct drained *drained, struct drained_decision *decision)
+{
+	pthread_mutex_lock(&drained->lock);
+	drained->routed = decision->number;
+	if (*decision->refusal) {
+		refuse(drained, decision->number, decision->refusal);
+	} else {
+		drained_set_release(&drained->accepted);
+		drained->accepted = decision->set;
+		decision->set = (struct drained_set){0};
+	}
+	replace(&drained->out, decision->left_out ? &drained->accepted : NULL);
+	memcpy(drained->suspended, decision->suspended, sizeof(drained->suspended));
+	drained->entries = drained->unproved = 0;
+	drained_tell(drained);
+	pthread_mutex_unlock(&drained->lock);
+}
+
+void drained_refuse(struct drained *drained, uint64_t number, const char *reason)
+{
+	pthread_mutex_lock(&drained->lock);
+	if (number > drained->routed)
+		refuse(drained, number, reason);
+	drained_tell(drained);
+	pthread_mutex_unlock(&drained->lock);
+}
+
+void drained_note_order(struct drained *drained, uint64_t entries, uint64_t unproved)
+{
+	pthread_mutex_lock(&drained->lock);
+	drained->entries = entries;
+	drained->unproved = unproved;
+	pthread_mutex_unlock(&drained->lock);
+}

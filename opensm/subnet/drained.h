@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is drained: cables between switches, and switches, that routing leaves out though they work, so that they can
+ * be pulled. The part drain says what is wanted, for people who ask. Each sweep leaves that out of its copy of the
+ * subnet, before an engine sees it (engine_drained.h). It notes what it has left out, and why not. The part drain looks.
+ *
+ *	wanted      what people ask for; it has a number
+ *	accepted    what was wanted when a sweep last routed without it
+ *	out         what the routing in force leaves out: what is accepted, or nothing if that would cut hosts off
+ *
+ * For any thread; the lock is held for copying only.
+ */
+#ifndef OPENSM_DRAINED_H
+#define OPENSM_DRAINED_H
+
+#include <heddle/base/error.h>
+#include <heddle/fabric/changes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DRAINED_MOST 4096u /* things */
+#define DRAINED_NAME 65u /* bytes of a node's description, with the last 0 */
+#define DRAINED_LABEL 192u /* bytes of a label, with the last 0 */
+
+/* Which stay the same when the fabric changes. */
+struct drained_thing {
+	bool cable; /* else a switch */
+	uint64_t guid
+	    [2]; /* of the nodes at the ends; of a switch, the first. 0: any node, since nothing was at the port */
+	uint8_t port[2];
+	char name[2][DRAINED_NAME];
+};
+
+struct drained_set {
+	struct drained_thing *things; /* [count] from malloc() */
+	uint32_t count;
+};
+
+/* Zero-initialise before use; drained_set_release(). */
+int drained_set_copy(const struct drained_set *from, struct drained_set *to); /* -ENOMEM */
+void drained_set_release(struct drained_set *set);
+int drained_set_add(struct drained_set *set,
+		    const struct drained_thing *thing); /* -ENOMEM, -E2BIG */
+void drained_set_remove(struct drained_set *set, uint32_t index);
+
+/* The index of the same cable or switch, HD_NONE: none. O(count). */
+uint32_t drained_set_find(const struct drained_set *set, const struct drained_thing *thing);
+
+/* Whether both have the same things in the same order. */
+bool drained_set_equal(const struct drained_set *one, const struct drained_set *other);
+
+/* What a change of a fabric is: a cable at a port, which need not be there, or a switch. */
+struct drained_thing drained_thing_of(const struct hd_fabric *fabric,
+				      const struct hd_fabric_change *change);
+
+/* "S1_0[5] - S2_0[1]", "S2_0". */
+void drained_label(const struct drained_thing *thing, char text[DRAINED_LABEL]);
+
+/* Which of the things the fabric has: changes[set->count], in their order. Cables to hosts are not among them. Returns
+ * how many. O(count * log nodes). */
+uint32_t drained_set_locate(const struct drained_set *set, const struct hd_fabric *fabric,
+			    struct hd_fabric_change *changes);
+
+/* ---- what all parts share ---- */
+
+struct drained {
+	pthread_mutex_t lock; /* of all below; taken after all others */
+	struct drained_set wanted, accepted, out;
+	uint64_t number; /* of what is wanted */
+	bool unproved_too; /* it is wanted even if no order of the changes is proved */
+	uint64_t begun; /* the number when the present sweep began */
+	uint64_t routed; /* the number that the last routing has decided about */
+	uint64_t complete; /* the number with which all switches had their tables after a sweep */
+	uint64_t refused; /* the highest number that was refused */
+	char refusal[HD_ERROR_TEXT]; /* why */
+	char suspended[HD_ERROR_TEXT]; /* why routing uses what is accepted; "": it does not */
+	char incomplete
+	    [HD_ERROR_TEXT]; /* what kept the last sweep from being complete; "": nothing */
+	uint64_t entries,
+	    unproved; /* that the last change has moved in steps, and without a proof */
+	int wake; /* an eventfd that is written when any of it has changed; -1: none */
+};
+
+void drained_init(struct drained *drained);
+void drained_release(struct drained *drained);
+
+/* Replaces what is wanted, which it takes over, and returns the new number. unproved_too: even if no order of the changes
+ * is proved. */
+uint64_t drained_want(struct drained *drained, struct drained_set *set, bool unproved_too);
+
+/* What a sweep has decided. */
+struct drained_decision {
+	uint64_t number; /* of what is wanted */
+	struct drained_set set; /* that is accepted now; empty if `refusal` says why it is not */
+	bool left_out; /* what is accepted is left out */
+	char refusal[HD_ERROR_TEXT]; /* why what is wanted is not accepted */
+	char suspended[HD_ERROR_TEXT]; /* why what is accepted is not left out */
+};
+
+/* OpenSM has the tables of a routing that follows the decision, whose set is taken over. What is refused is not wanted
+ * any more. */
+void drained_note(struct drained *drained, struct drained_decision *decision);
+
+/* Refuses what is wanted, if that is not accepted. */
+void drained_refuse(struct drained *drained, uint64_t number, const char *reason);
+
+/* How many entries a sweep has moved in proved steps, and how many otherwise. */
+void drained_note_order(struct drained *drained, uint64_t entries, uint64_t unproved);
+
+/* Writes the eventfd. With the lock. */
+void drained_tell(struct drained *drained);
+
+#endif

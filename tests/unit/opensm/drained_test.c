@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is drained: sets, what people ask for, what sweeps decide, and the file. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "drain_file.h"
+#include "drain_request.h"
+#include "drained.h"
+#include "generate_testing.h"
+#include "no_switches.h"
+#include "opensm_log_testing.h"
+
+#include <heddle/base/random.h>
+
+static struct drain_request request;
+static struct hd_error err;
+
+static int parse(const char *text, struct hd_error *reason)
+{
+	return (int)drain_request_parse((const uint8_t *)text, strlen(text), &request, reason);
+}
+
+/* ---- requests ---- */
+
+/* Property: a request is complete with its empty line, and anything else is refused or waits. */
+static void requests_are_parsed(void **state)
+{
+	static const struct {
+		const char *text;
+		int rc; /* -1: it is refused */
+		unsigned names;
+	} cases[] = {
+	    {"", 0, 0},
+	    {"list", 0, 0},
+	    {"list\n", 0, 0},
+	    {"list\n\n", 6, 0},
+	    {"list\n\nmore", 6, 0},
+	    {"apply\na\nb\n\n", 11, 2},
+	    {"apply-any\na\n\n", 13, 1},
+	    {"undo\na b\n\n", 10, 1},
+	    {"undo-all\n\n", 10, 0},
+	    {"\n", -1, 0},
+	    {"\n\n", -1, 0},
+	    {"apply\n\n", -1, 0},
+	    {"undo\n\n", -1, 0},
+	    {"list\na\n\n", -1, 0},
+	    {"undo-all\na\n\n", -1, 0},
+	    {"Apply\na\n\n", -1, 0},
+	    {"applya\n\n", -1, 0},
+	};
+	struct hd_error reason;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const int rc = parse(cases[i].text, &reason);
+		if (cases[i].rc < 0 ? rc != -EINVAL : rc != cases[i].rc)
+			fail_msg("'%s': %d", cases[i].text, rc);
+		if (rc > 0)
+			assert_int_equal(request.count, cases[i].names);
+	}
+}
+
+static int add(const struct hd_fabric *fabric, const char *names, struct drained_set *wanted,
+	       struct hd_error *reason)
+{
+	struct drained_set asked = {0};
+	char text[256];
+
+	snprintf(text, sizeof(text), "apply\n%s\n\n", names);
+	assert_true(parse(text, reason) > 0);
+	int rc = drain_request_add(&request, fabric, wanted, &asked, reason);
+	drained_set_release(&asked);
+	return rc;
+}
+
+static int take(const struct hd_fabric *fabric, const char *name, struct drained_set *wanted)
+{
+	struct drained_set asked = {0};
+	char text[256];
+
+	snprintf(text, sizeof(text), "undo\n%s\n\n", name);
+	assert_true(parse(text, NULL) > 0);
+	int rc = drain_request_take(&request, fabric, wanted, &asked, NULL);
+	drained_set_release(&asked);
+	return rc;
+}
+
+/* Property: each name by which a thing is listed takes it back, with the fabric or without. */
+static void each_name_takes_back(void **state)
+{
+	static const char *const cables[] = {"S1_0[3]",		  "'S1_0'[3]",
+					     "S1_0[3] - S2_0[1]", "'S1_0'[3] - 'S2_0'[1]",
+					     "S2_0[1]",		  "0x0000000000200000[3]"};
+	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2");
+	struct drained_set wanted = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cables) / sizeof(cables[0]); i++)
+		for (unsigned known = 0; known < 2; known++) {
+			assert_int_equal(add(fabric, "S1_0[3]\nS2_1", &wanted, &err), -ENETUNREACH);
+			drained_set_release(&wanted);
+			assert_int_equal(add(fabric, "S1_0[3]\nS1_1[4]", &wanted, &err), 0);
+			assert_int_equal(take(fabric, "S1_0[4]", &wanted), -ENOENT);
+			assert_int_equal(take(known ? fabric : NULL, cables[i], &wanted), 0);
+			assert_int_equal(wanted.count, 1);
+			assert_int_equal(take(NULL, "S1_1[4]", &wanted), 0);
+			assert_int_equal(wanted.count, 0);
+			drained_set_release(&wanted);
+		}
+	hd_fabric_free(fabric);
+}
+
+/* Property: what cuts hosts off is refused, together with what is drained already. */
+static void hosts_are_counted_together(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2");
+	struct drained_set wanted = {0};
+
+	(void)state;
+	assert_int_equal(add(fabric, "S1_0[3]", &wanted, &err), 0);
+	assert_int_equal(add(fabric, "S1_0[4]", &wanted, &err), -ENETUNREACH);
+	assert_non_null(strstr(err.text, "2 hosts"));
+	drained_set_release(&wanted);
+	assert_int_equal(add(fabric, "S1_0[1]", &wanted, &err), -ENETUNREACH);
+	drained_set_release(&wanted);
+	assert_int_equal(add(fabric, "S1_0", &wanted, &err), -ENETUNREACH);
+	drained_set_release(&wanted);
+	assert_int_equal(add(fabric, "S2_0", &wanted, &err), 0);
+	assert_int_equal(add(fabric, "S2_0\nS2_0", &wanted, &err), 0);
+	assert_int_equal(wanted.count, 1);
+	drained_set_release(&wanted);
+	hd_fabric_free(fabric);
+}
+
+/* ---- what sweeps decide ---- */
+
+static struct drained_decision decision_of(const struct drained *drained, bool left_out)
+{
+	struct drained_decision decision = {.number = drained->number, .left_out = left_out};
+
+	assert_int_equal(drained_set_copy(&drained->wanted, &decision.set), 0);
+	return decision;
+}
+
+/* Property: what is refused is not wanted any more, and what was accepted before stays. What is suspended is not left
+ * out, but stays accepted. */
+static void decisions_are_noted(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2");
+	struct drained drained;
+	struct drained_set set = {0};
+
+	(void)state;
+	drained_init(&drained);
+	assert_int_equal(add(fabric, "S1_0[3]", &set, &err), 0);
+	assert_int_equal(drained_want(&drained, &set, false), 1);
+	struct drained_decision decision = decision_of(&drained, true);
+	drained_note(&drained, &decision);
+	assert_int_equal(drained.accepted.count, 1);
+	assert_int_equal(drained.out.count, 1);
+	assert_int_equal(drained.routed, 1);
+
+	assert_int_equal(add(fabric, "S1_0[3]\nS1_1[3]", &set, &err), 0);
+	assert_int_equal(drained_want(&drained, &set, false), 2);
+	decision = (struct drained_decision){.number = 2, .left_out = true};
+	snprintf(decision.refusal, sizeof(decision.refusal), "no");
+	drained_note(&drained, &decision);
+	assert_int_equal(drained.refused, 2);
+	assert_int_equal(drained.wanted.count, 1);
+	assert_int_equal(drained.accepted.count, 1);
+
+	decision = decision_of(&drained, false);
+	snprintf(decision.suspended, sizeof(decision.suspended), "hosts");
+	drained_note(&drained, &decision);
+	assert_int_equal(drained.accepted.count, 1);
+	assert_int_equal(drained.out.count, 0);
+	assert_string_equal(drained.suspended, "hosts");
+	drained_release(&drained);
+	hd_fabric_free(fabric);
+}
+
+/* ---- the file ---- */
+
+/* Property: what is written is read again, for random sets; without a set no file is left. */
+static void the_file_has_all_of_it(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=2,3,2 parents=1,2,2");
+	char path[] = "/tmp/heddle-drained-XXXXXX";
+	uint64_t random = 3;
+	int file = mkstemp(path);
+
+	(void)state;
+	assert_true(file >= 0);
+	close(file);
+	for (unsigned round = 0; round < 50; round++) {
+		struct drained_set set = {0}, again = {0};
+		for (uint32_t i = 0; i < round; i++) {
+			struct hd_fabric_change change = {.cable = hd_random_below(&random, 2)};
+			change.index = (uint32_t)hd_random_below(
+			    &random, change.cable ? fabric->port_count : fabric->switch_count);
+			if (change.cable &&
+			    (hd_is_switch(fabric, fabric->port_node[change.index]) == false ||
+			     !hd_port_number(fabric, change.index)))
+				continue;
+			const struct drained_thing thing = drained_thing_of(fabric, &change);
+			if (drained_set_find(&set, &thing) == HD_NONE)
+				assert_int_equal(drained_set_add(&set, &thing), 0);
+		}
+		assert_int_equal(drain_file_write(path, &set, &err), 0);
+		assert_int_equal(access(path, F_OK) == 0, set.count > 0);
+		assert_int_equal(drain_file_read(path, &again, &err), set.count ? 0 : -ENOENT);
+		assert_true(drained_set_equal(&set, &again));
+		drained_set_release(&set);
+		drained_set_release(&again);
+	}
+	unlink(path);
+	hd_fabric_free(fabric);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(requests_are_parsed),	  cmocka_unit_test(each_name_takes_back),
+	    cmocka_unit_test(hosts_are_counted_together), cmocka_unit_test(decisions_are_noted),
+	    cmocka_unit_test(the_file_has_all_of_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
