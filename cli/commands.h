@@ -23,6 +23,7 @@ int reproduce_command(int argc, char **argv);
 int ar_plan(int argc, char **argv);
 int ar_fairness(int argc, char **argv);
 int ar_status(int argc, char **argv);
+int ar_probe_command(int argc, char **argv);
 int ar_diff(int argc, char **argv);
 int map_issr(int argc, char **argv);
 int map_isfr(int argc, char **argv);
@@ -39,6 +40,8 @@ int key_release(int argc, char **argv);
 int key_list(int argc, char **argv);
 int key_links(int argc, char **argv);
 int why_command(int argc, char **argv);
+int doctor_command(int argc, char **argv);
+int config_check(int argc, char **argv);
 int status_command(int argc, char **argv);
 int metrics_command(int argc, char **argv);
 

@@ -32,6 +32,7 @@ static const struct command ar_commands[] = {
     {"fairness", "show where flows can get unequal shares", .run = ar_fairness},
     {"status", "read from the switches which adaptive routing they have", .run = ar_status},
     {"diff", "list where the switches differ from the plan", .run = ar_diff},
+    {"probe", "ask the switches whether their formats are as assumed", .run = ar_probe_command},
     {NULL},
 };
 
@@ -57,6 +58,11 @@ static const struct command key_commands[] = {
     {NULL},
 };
 
+static const struct command config_commands[] = {
+    {"check", "validate a heddle.conf for all programs that read it", .run = config_check},
+    {NULL},
+};
+
 static const struct command commands[] = {
     {"topo", "generate, show or convert a fabric, or compare it with its plan",
      .subcommands = topo_commands},
@@ -79,6 +85,8 @@ static const struct command commands[] = {
     {"ar", "plan and examine adaptive routing", .subcommands = ar_commands},
     {"map", "make and examine the maps of subnets that routers join", .subcommands = map_commands},
     {"key", "make routing keys, and ask heddle-keyd for them", .subcommands = key_commands},
+    {"doctor", "look at a site, and say what is wrong and how to mend it", .run = doctor_command},
+    {"config", "validate heddle.conf", .subcommands = config_commands},
     {"status", "ask a running OpenSM how it is", .run = status_command},
     {"metrics", "print figures of a running OpenSM for Prometheus", .run = metrics_command},
     {"help", "show how to use a command", .run = help},

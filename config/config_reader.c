@@ -345,26 +345,19 @@ static int check_object(const struct hd_config_section *section,
 }
 
 /*
- * Checks all sections of the file: their required options, and their own checks. Errors: -EINVAL,
- * and those of the checks; then *line is the line with the error.
+ * Checks a section of the file: its required options, and its own check. Errors: -EINVAL, and those of the check; then
+ * *line is the line with the error.
  */
-static int config_values_check(const struct hd_config *config, unsigned *line, struct hd_error *err)
+static int config_values_check(const struct hd_config_section *section,
+			       const struct config_values_object *object, unsigned *line,
+			       struct hd_error *err)
 {
-	for (unsigned i = 0; i < config->count; i++) {
-		const struct hd_config_section *section = &config->sections->items[i];
+	char head[HEAD_SIZE];
+	int rc = object->line ? check_object(section, object, line, err) : 0;
 
-		for (unsigned j = 0; j < config->values[i].count; j++) {
-			const struct config_values_object *object = &config->values[i].objects[j];
-			char head[HEAD_SIZE];
-			int rc = object->line ? check_object(section, object, line, err) : 0;
-
-			if (rc)
-				return hd_error_prefix(
-				    err, rc, "%s",
-				    config_values_print_head(section, object, head, sizeof(head)));
-		}
-	}
-	return 0;
+	return rc ? hd_error_prefix(err, rc, "%s",
+				    config_values_print_head(section, object, head, sizeof(head)))
+		  : 0;
 }
 
 /* Prints "[spf]" or "[ar.switch 0x0002c90300001234]", always terminated. Returns buffer. */
@@ -429,7 +422,13 @@ struct reading {
 	struct config_values_object *object; /* NULL = in a section of another program */
 	int rc; /* of the line */
 	struct hd_error *err;
+	/* Takes each fault; NULL: the first fault ends the reading. */
+	hd_config_fault_fn *fault;
+	void *context;
 };
+
+/* A section whose keys are ignored. */
+static const struct hd_config_section ignored = {.kind = HD_CONFIG_OTHER_PROGRAM};
 
 static int bad_form(struct hd_error *err)
 {
@@ -476,8 +475,6 @@ static int take_object(const struct hd_config_section *section, const struct hd_
 /* A section that is not registered. */
 static int enter_unknown(struct reading *reading, const char *name)
 {
-	static const struct hd_config_section ignored = {.kind = HD_CONFIG_OTHER_PROGRAM};
-
 	if (!config_sections_ignores(reading->sections, name))
 		return config_sections_unknown(reading->sections, name, reading->err);
 	reading->section = &ignored;
@@ -512,6 +509,9 @@ static int take_head(struct reading *reading, struct hd_cursor line)
 	struct hd_cursor head, word;
 	char name[HD_QUOTE_SIZE], quote[HD_QUOTE_SIZE];
 
+	/* until the head turns out to be good */
+	reading->section = &ignored;
+	reading->object = NULL;
 	if (!hd_take_until(&line, "]", &head))
 		return bad_form(reading->err);
 	hd_cursor_trim(&head);
@@ -550,8 +550,10 @@ static int take_key(struct reading *reading)
 	char line[HD_CONFIG_LINE_LONGEST + 1];
 	int bad;
 
-	if (!reading->section)
+	if (!reading->section) {
+		reading->section = &ignored;
 		return config_sections_unknown(reading->sections, "", reading->err);
+	}
 	memcpy(line, reading->lines.line, reading->lines.length);
 	line[reading->lines.length] = '\0';
 	reading->rc = 0;
@@ -577,7 +579,15 @@ static int take_line(struct reading *reading)
 	return hd_take_text(&line, "[") ? take_head(reading, line) : take_key(reading);
 }
 
-/* Stops at the first error, because later errors are often only its consequences. */
+/* Returns the error of a line if it ends the reading, with the place before the reason. */
+static int take_fault(const struct reading *reading, unsigned line, int rc)
+{
+	if (!reading->fault || rc == -ENOMEM)
+		return hd_error_prefix(reading->err, rc, "%s:%u", reading->lines.name, line);
+	reading->fault(reading->context, line, reading->err->text);
+	return 0;
+}
+
 static int take_lines(struct reading *reading)
 {
 	int more, rc = 0;
@@ -587,31 +597,55 @@ static int take_lines(struct reading *reading)
 			return more;
 		rc = take_line(reading);
 		if (rc)
-			hd_lines_error_prefix(&reading->lines, rc, reading->err);
+			rc = take_fault(reading, reading->lines.number, rc);
 	}
+	return rc;
+}
+
+static int check_values(const struct reading *reading)
+{
+	const struct hd_config *config = reading->config;
+	unsigned line;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < config->count; i++)
+		for (unsigned j = 0; !rc && j < config->values[i].count; j++) {
+			rc =
+			    config_values_check(&config->sections->items[i],
+						&config->values[i].objects[j], &line, reading->err);
+			if (rc)
+				rc = take_fault(reading, line, rc);
+		}
+	return rc;
+}
+
+int hd_config_inspect(const struct hd_config_sections *sections, const struct hd_text *text,
+		      hd_config_fault_fn *fault, void *context, struct hd_config **out,
+		      struct hd_error *err)
+{
+	struct reading reading = {.sections = sections,
+				  .lines = hd_lines_of(text),
+				  .err = err,
+				  .fault = fault,
+				  .context = context};
+	int rc = hd_config_defaults(sections, &reading.config, err);
+
+	if (rc)
+		return rc;
+	rc = take_lines(&reading);
+	if (!rc)
+		rc = check_values(&reading);
+	if (rc)
+		hd_config_free(reading.config);
+	else
+		*out = reading.config;
 	return rc;
 }
 
 int hd_config_parse(const struct hd_config_sections *sections, const struct hd_text *text,
 		    struct hd_config **out, struct hd_error *err)
 {
-	struct reading reading = {.sections = sections, .lines = hd_lines_of(text), .err = err};
-	unsigned line;
-	int rc = hd_config_defaults(sections, &reading.config, err);
-
-	if (rc)
-		return rc;
-	rc = take_lines(&reading);
-	if (!rc) {
-		rc = config_values_check(reading.config, &line, err);
-		if (rc)
-			hd_error_prefix(err, rc, "%s:%u", text->name, line);
-	}
-	if (rc)
-		hd_config_free(reading.config);
-	else
-		*out = reading.config;
-	return rc;
+	return hd_config_inspect(sections, text, NULL, NULL, out, err);
 }
 
 int hd_config_read(const struct hd_config_sections *sections, const char *path, bool must_exist,

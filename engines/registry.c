@@ -34,3 +34,12 @@ const struct hd_engine *hd_engine_find(const char *name)
 			return *engine;
 	return NULL;
 }
+
+const struct hd_engine_alias *hd_engine_aliases(unsigned *count)
+{
+	static const struct hd_engine_alias aliases[] = {
+	    {"ar_updn", "updown"}, {"ar_ftree", "dmodk"}, {"ar_dor", "spf"}};
+
+	*count = sizeof(aliases) / sizeof(aliases[0]);
+	return aliases;
+}

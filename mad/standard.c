@@ -6,6 +6,7 @@
 _Static_assert((int)HD_SMP_NODE_INFO == (int)IB_ATTR_NODE_INFO, "NodeInfo");
 _Static_assert((int)HD_SMP_SWITCH_INFO == (int)IB_ATTR_SWITCH_INFO, "SwitchInfo");
 _Static_assert((int)HD_SMP_PORT_INFO == (int)IB_ATTR_PORT_INFO, "PortInfo");
+_Static_assert((int)HD_SMP_SM_INFO == (int)IB_ATTR_SMINFO, "SMInfo");
 _Static_assert((int)HD_SMP_LFT == (int)IB_ATTR_LINEARFORWTBL, "LinearForwardingTable");
 
 /* A copy: libibmad's functions take no const data. */
@@ -67,5 +68,29 @@ void hd_port_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_port_info *i
 	    .lmc = (uint8_t)field(&copy, IB_PORT_LMC_F),
 	    .state = (uint8_t)field(&copy, IB_PORT_STATE_F),
 	    .physical_state = (uint8_t)field(&copy, IB_PORT_PHYS_STATE_F),
+	    .mtu_cap = (uint8_t)field(&copy, IB_PORT_MTU_CAP_F),
+	    .mtu = (uint8_t)field(&copy, IB_PORT_NEIGHBOR_MTU_F),
+	    .width_supported = (uint8_t)field(&copy, IB_PORT_LINK_WIDTH_SUPPORTED_F),
+	    .width_enabled = (uint8_t)field(&copy, IB_PORT_LINK_WIDTH_ENABLED_F),
+	    .width_active = (uint8_t)field(&copy, IB_PORT_LINK_WIDTH_ACTIVE_F),
+	    .speed_supported = (uint8_t)field(&copy, IB_PORT_LINK_SPEED_SUPPORTED_F),
+	    .speed_enabled = (uint8_t)field(&copy, IB_PORT_LINK_SPEED_ENABLED_F),
+	    .speed_active = (uint8_t)field(&copy, IB_PORT_LINK_SPEED_ACTIVE_F),
+	    .extended_supported = (uint8_t)field(&copy, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
+	    .extended_enabled = (uint8_t)field(&copy, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
+	    .extended_active = (uint8_t)field(&copy, IB_PORT_LINK_SPEED_EXT_ACTIVE_F),
+	    .capability_mask = field(&copy, IB_PORT_CAPMASK_F),
+	    .capability_mask2 = (uint16_t)field(&copy, IB_PORT_CAPMASK2_F),
+	};
+}
+
+void hd_sm_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_sm_info *info)
+{
+	struct attribute copy = copy_of(data);
+
+	*info = (struct hd_sm_info){
+	    .guid = field64(&copy, IB_SMINFO_GUID_F),
+	    .priority = (uint8_t)field(&copy, IB_SMINFO_PRIO_F),
+	    .state = (uint8_t)field(&copy, IB_SMINFO_STATE_F),
 	};
 }

@@ -7,23 +7,12 @@
 #ifndef OPENSM_HOQ_H
 #define OPENSM_HOQ_H
 
-#include <heddle/base/error.h>
+#include <heddle/config/section_values.h>
 #include <stdbool.h>
-
-#define HOQ_LONGEST 19
-#define HOQ_INFINITE 20
-#define HOQ_LONGEST_US 2147483 /* 4.096 * 2^19, rounded down */
-
-/*
- * Finds the smallest value whose lifetime is not shorter than `text`, in whole microseconds. The
- * value is HOQ_INFINITE for "infinite", and -1 for "0", which means OpenSM's own. Errors: -EINVAL
- * `text` is no lifetime, -ERANGE it is longer than HOQ_LONGEST_US.
- */
-int hoq_parse(const char *text, int *value, struct hd_error *err);
 
 static inline bool hoq_is_infinite(unsigned value)
 {
-	return value >= HOQ_INFINITE;
+	return value >= HD_LIFETIME_INFINITE;
 }
 
 /* The lifetime of a value that is not infinite, in microseconds. */

@@ -13,17 +13,6 @@
 	     (instance) && (instance) < (context)->instances + (context)->count; (instance)++)     \
 		if ((instance)->part->hook_ && (instance)->alive)
 
-int part_register_sections(const struct part *const *parts, unsigned count,
-			   struct hd_config_sections *sections, struct hd_error *err)
-{
-	int rc = 0;
-
-	for (unsigned i = 0; !rc && i < count; i++)
-		if (parts[i]->sections)
-			rc = parts[i]->sections(sections, err);
-	return rc;
-}
-
 int part_create_all(struct part_context *context, const struct part *const *parts, unsigned count,
 		    struct hd_error *err)
 {

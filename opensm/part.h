@@ -116,10 +116,6 @@ struct part {
 	const char *name; /* for messages */
 	bool essential; /* without it the plugin is not loaded; only for the first part */
 
-	/* Registers the sections of heddle.conf that the part reads. Errors: as
-	 * hd_config_sections_add(). */
-	int (*sections)(struct hd_config_sections *sections, struct hd_error *err);
-
 	/* Makes the state. heddle.conf has been read. Errors: a reason; nothing is left then. */
 	int (*create)(struct part_context *context, void **state, struct hd_error *err);
 
@@ -206,10 +202,6 @@ struct part_instance {
 	void *state;
 	bool alive;
 };
-
-/* Registers the sections of all parts. Errors: as hd_config_sections_add(). */
-int part_register_sections(const struct part *const *parts, unsigned count,
-			   struct hd_config_sections *sections, struct hd_error *err);
 
 /*
  * Creates the parts in their order. If a part cannot be created, the log says why, and the plugin

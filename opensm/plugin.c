@@ -14,6 +14,7 @@
 #include "settings.h"
 #include "writer.h"
 
+#include <heddle/config/sections.h>
 #include <opensm/osm_event_plugin.h>
 #include <opensm/osm_version.h>
 #include <stdlib.h>
@@ -51,21 +52,6 @@ static void read_configuration(struct plugin *plugin)
 				     &plugin->context.log);
 }
 
-/* The sections of programs that share heddle.conf with the plugin. */
-static int register_other_programs(struct hd_config_sections *sections, struct hd_error *err)
-{
-	static const char *const names[] = {"router", "router.subnet", "router.prefix", "keyd"};
-	int rc = 0;
-
-	for (unsigned i = 0; !rc && i < sizeof(names) / sizeof(names[0]); i++) {
-		const struct hd_config_section section = {.name = names[i],
-							  .kind = HD_CONFIG_OTHER_PROGRAM};
-
-		rc = hd_config_sections_add(sections, &section, err);
-	}
-	return rc;
-}
-
 static void load_engines(struct plugin *plugin, struct hd_config_sections *sections)
 {
 	engine_modules_load(&plugin->modules, plugin->context.osm->subn.opt.event_plugin_options,
@@ -77,13 +63,9 @@ static int start_configuration(struct plugin *plugin, struct hd_error *err)
 {
 	const char *options = plugin->context.osm->subn.opt.event_plugin_options;
 	struct hd_config_sections *sections = hd_config_sections_new();
-	int rc = sections ? hd_config_sections_add(sections, &settings_section, err)
+	int rc = sections ? hd_config_sections_add_all(sections, HD_CONFIG_PLUGIN, err)
 			  : hd_error_no_memory(err);
 
-	if (!rc)
-		rc = part_register_sections(parts, PART_COUNT, sections, err);
-	if (!rc)
-		rc = register_other_programs(sections, err);
 	if (!rc)
 		load_engines(plugin, sections);
 	if (!rc)

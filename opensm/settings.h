@@ -10,9 +10,6 @@
 #include <heddle/engines.h>
 #include <heddle/engines/lanes.h>
 
-/* The section [heddle]. */
-extern const struct hd_config_section settings_section;
-
 /* The number of threads to compute with, at least 1. */
 unsigned settings_threads(const struct hd_config *config);
 

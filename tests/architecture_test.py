@@ -22,6 +22,7 @@ MAY_USE = {
     "base": {"base"},
     "fabric": {"base", "fabric"},
     "config": {"base", "fabric", "config"},
+    "config/sections": {"base", "fabric", "engines", "ar_manager", "config"},
     **{room: {"base", "fabric", room} for room in DOMAINS},
     "change": {"base", "fabric", "ar_manager", "change"},
     "sim": PURE_ROOMS,
@@ -270,6 +271,18 @@ def writers(root):
             and WRITING.search(COMMENT_OR_TEXT.sub(" ", path.read_text(encoding="utf-8")))}
 
 
+# Who registers sections of heddle.conf: the tables that all programs share.
+REGISTERING = re.compile(r"\bhd_config_sections_add\s*\(|\bstruct hd_config_section\b(?!\s*;)")
+REGISTRARS = ("config/", "ar_manager/site/", "include/heddle/config")
+
+
+def registrars(root):
+    """Files that describe or register sections of heddle.conf outside the shared tables."""
+    return sorted({path.relative_to(root).as_posix() for path in sources(root, *ROOMS, "include")
+                   if not path.relative_to(root).as_posix().startswith(REGISTRARS)
+                   and REGISTERING.search(COMMENT_OR_TEXT.sub(" ", path.read_text(encoding="utf-8")))})
+
+
 def own_folders(root):
     return [f for f in [*ROOMS, "include", "tests", "bench"] if (root / f).is_dir()]
 
@@ -422,6 +435,11 @@ def test_only_the_writer_writes():
     assert writers(ROOT) == SWEEP_WRITERS
 
 
+def test_sections_of_heddle_conf_are_in_one_place():
+    """No program has a section of its own, which `heddle config check` would not know."""
+    assert registrars(ROOT) == []
+
+
 def test_files_are_short():
     """No source file is longer than 700 lines."""
     assert overlong(ROOT) == []
@@ -545,6 +563,16 @@ def test_finds_crossings_and_writers(tmp_path):
         assert writers(tmp_path) == {"opensm/keys/keys_part.c"}, text
     path.write_text("/* memcpy(sw->lft, row, 64) */ if (sw->lft[lid] == port) memcpy(row, sw->lft, 64);\n")
     assert writers(tmp_path) == set()
+
+
+def test_finds_registrars(tmp_path):
+    """A section that a part or a daemon registers itself is found."""
+    plant(tmp_path, "config/sections/sweep_section.c", "const struct hd_config_section section_sweep = {0};\n")
+    plant(tmp_path, "opensm/plugin.c", "hd_config_sections_add_all(sections, HD_CONFIG_PLUGIN, err);\n")
+    assert registrars(tmp_path) == []
+    plant(tmp_path, "opensm/drain/drain_part.c", "\treturn hd_config_sections_add(all, &section, err);\n")
+    plant(tmp_path, "keyd/daemon/keyd_config.c", "static const struct hd_config_section sections[] = {\n")
+    assert registrars(tmp_path) == ["keyd/daemon/keyd_config.c", "opensm/drain/drain_part.c"]
 
 
 def test_finds_shared_names(tmp_path):

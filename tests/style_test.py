@@ -201,9 +201,9 @@ def test_man_pages_begin_with_their_licence():
 
 def keyd_options():
     """{name: default} of the section [keyd], from the table of heddle-keyd."""
-    code = (ROOT / "keyd/daemon/keyd_config.c").read_text()
-    macros = dict(re.findall(r'#define (KEYD_\w+) "([^"]*)"', (ROOT / "keyd/daemon/keyd_config.h").read_text()))
-    rows = re.findall(r'(?:TEXT|NUMBER)\("(\w+)", (?:"([^"]*)"|(KEYD_\w+))', code)
+    code = (ROOT / "config/sections/keyd_section.c").read_text()
+    macros = dict(re.findall(r'#define (HD_KEYD_\w+) "([^"]*)"', (ROOT / "include/heddle/config/sections.h").read_text()))
+    rows = re.findall(r'(?:TEXT|NUMBER)\("(\w+)", (?:"([^"]*)"|(HD_KEYD_\w+))', code)
     rows += re.findall(r'\.name = "(\w+)",\s+\.summary[^}]*?\.fallback = "(\w+)"()', code)
     return {name: default or macros.get(macro, "") for name, default, macro in rows if name != "keyd"}
 
@@ -216,11 +216,11 @@ def test_the_page_of_heddle_keyd_has_its_options():
 
 
 # Where the options of each section of heddle.conf are defined that OpenSM reads, besides those of engines.
-SECTIONS = {"heddle": "opensm/settings.c", "ar": "ar_manager/wire/ar_config.c", "ar.quirks": "ar_manager/wire/quirks.c",
-            "map": "opensm/map/map_part.c", "keys": "opensm/keys/keys_part.c",
-            "repair": "opensm/repair/repair_part.c", "status": "opensm/status/status_part.c",
-            "certificate": "opensm/certificate/certificate_part.c", "sweep": "opensm/sweep/sweep_part.c",
-            "drain": "opensm/drain/drain_part.c"}
+SECTIONS = {"heddle": "config/sections/heddle_section.c", "ar": "ar_manager/wire/ar_config.c",
+            "ar.quirks": "ar_manager/wire/quirks.c", "drain": "config/sections/drain_section.c",
+            "map": "config/sections/map_section.c", "keys": "config/sections/keys_section.c",
+            "repair": "config/sections/repair_section.c", "status": "config/sections/status_section.c",
+            "certificate": "config/sections/certificate_section.c", "sweep": "config/sections/sweep_section.c"}
 OPTION = re.compile(r'\.name = "(\w+)",\s+\.summary\s*=[^{}]*?\.fallback = (?:"([^"]*)"|\w+)')
 
 
@@ -247,9 +247,11 @@ def test_the_page_of_heddle_conf_has_its_options():
 
 
 def test_all_options_of_heddle_conf_are_known_here():
-    """A file of the plugin that defines options is one of those that the test above reads."""
-    files = {str(path.relative_to(ROOT)) for path in (ROOT / "opensm").rglob("*.c") if OPTION.search(path.read_text())}
-    assert files <= set(SECTIONS.values())
+    """A file of the plugin or of a section that defines options is one of those that the tests above read, or that of
+    the router."""
+    files = {str(path.relative_to(ROOT)) for folder in ("opensm", "config") for path in (ROOT / folder).rglob("*.c")
+             if OPTION.search(path.read_text())}
+    assert files <= {*SECTIONS.values(), "config/sections/keyd_section.c", "config/sections/router_section.c"}
 
 
 def test_pages_of_daemons_have_their_options():

@@ -54,7 +54,7 @@ class Usage:
         """All commands but help, with those of topo, ar, map and key."""
         for line in self.section("", "Commands"):
             name = line.split()[0]
-            if name in ("topo", "ar", "map", "key"):
+            if name in ("topo", "ar", "map", "key", "config"):
                 yield from (f"{name} {sub.split()[0]}" for sub in self.section(name, "Commands"))
             elif name != "help":
                 yield name

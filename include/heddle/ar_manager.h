@@ -11,11 +11,13 @@
 #include <heddle/ar_manager/diff.h>
 #include <heddle/ar_manager/fairness.h>
 #include <heddle/ar_manager/fast_recovery.h>
+#include <heddle/ar_manager/firmware.h>
 #include <heddle/ar_manager/neighbours.h>
 #include <heddle/ar_manager/pins.h>
 #include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/plan_copy.h>
 #include <heddle/ar_manager/plan_files.h>
+#include <heddle/ar_manager/probe.h>
 #include <heddle/ar_manager/program.h>
 #include <heddle/ar_manager/proof.h>
 

@@ -112,6 +112,18 @@ int hd_config_read(const struct hd_config_sections *sections, const char *path, 
 int hd_config_parse(const struct hd_config_sections *sections, const struct hd_text *text,
 		    struct hd_config **out, struct hd_error *err);
 
+/* Takes a fault of a file: `line` counts from 1. */
+typedef void hd_config_fault_fn(void *context, unsigned line, const char *reason);
+
+/*
+ * hd_config_parse() that goes on after a fault: fault() gets each one, those of lines in their order, then those of
+ * whole sections. Keys under a head with a fault are skipped. *out has the values without faults. NULL for `fault`: the
+ * first fault is the error. `err` is needed. Errors: as hd_config_parse() for what is no fault of a line.
+ */
+int hd_config_inspect(const struct hd_config_sections *sections, const struct hd_text *text,
+		      hd_config_fault_fn *fault, void *context, struct hd_config **out,
+		      struct hd_error *err);
+
 void hd_config_free(struct hd_config *config);
 
 /*

@@ -121,6 +121,14 @@ const struct hd_engine *const *hd_engines(unsigned *count);
 /* Built-in engine by name, or NULL. */
 const struct hd_engine *hd_engine_find(const char *name);
 
+/* A name of the vendor's subnet manager in routing_engine, and the built-in engine that routes most like it. */
+struct hd_engine_alias {
+	const char *name, *engine;
+};
+
+/* These names; all of them ask for adaptive routing. *count of them. */
+const struct hd_engine_alias *hd_engine_aliases(unsigned *count);
+
 /* Default options of an engine. NULL: no memory. */
 struct hd_options *hd_engine_options(const struct hd_engine *engine);
 

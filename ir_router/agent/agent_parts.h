@@ -17,9 +17,6 @@
 
 /* What heddle.conf says to the agent: [router], [router.subnet PREFIX], [router.prefix PREFIX]. */
 
-#define AGENT_SOCKET "/run/heddle/router.sock"
-#define AGENT_CONTROL "/run/heddle/router/control.sock"
-
 /* Texts are valid as long as the configuration. */
 struct agent_config {
 	struct hd_config_sections *sections;

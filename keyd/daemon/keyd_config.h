@@ -4,13 +4,8 @@
 #define KEYD_CONFIG_H
 
 #include <heddle/config.h>
+#include <heddle/config/sections.h>
 #include <sys/types.h>
-
-#define KEYD_SOCKET "/run/heddle/keyd.sock"
-#define KEYD_MANAGER "/run/heddle/sm.sock"
-#define KEYD_STATE "/var/lib/heddle/keyd"
-#define KEYD_MANAGERS_MAX 16u
-#define KEYD_SCHEDULERS_MAX 32u
 
 enum keyd_shift { KEYD_SHIFT_AUTO, KEYD_SHIFT_LINKS, KEYD_SHIFT_PAPER, KEYD_SHIFT_NONE };
 
@@ -24,9 +19,9 @@ struct keyd_config {
 	const char *hosts_file; /* NULL: none */
 	const char *munge_socket; /* NULL: the default of MUNGE */
 	const char *scheduler_hosts; /* see keyd_origins.h */
-	char *managers[KEYD_MANAGERS_MAX]; /* sockets of subnet managers; owned */
+	char *managers[HD_KEYD_MANAGERS_MAX]; /* sockets of subnet managers; owned */
 	unsigned manager_count;
-	uid_t schedulers[KEYD_SCHEDULERS_MAX];
+	uid_t schedulers[HD_KEYD_SCHEDULERS_MAX];
 	unsigned scheduler_count;
 	enum keyd_shift shift;
 	unsigned threads;

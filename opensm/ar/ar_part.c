@@ -450,7 +450,6 @@ static void destroy(void *state)
 
 const struct part ar_part = {
     .name = "ar",
-    .sections = hd_ar_site_sections,
     .create = create,
     .sweep_begins = sweep_begins,
     .discovered = discovered,

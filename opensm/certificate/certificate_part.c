@@ -27,37 +27,6 @@ struct certificate {
 	bool failed; /* the thread could not be started: said once */
 };
 
-static int check_path(const char *text, struct hd_error *err)
-{
-	if (*text && *text != '/')
-		return hd_error_set(err, -EINVAL, "expected an absolute path");
-	if (strlen(text) >= HD_ERROR_TEXT)
-		return hd_error_set(err, -EINVAL, "the path is too long");
-	return 0;
-}
-
-static const struct hd_option options[] = {
-    {.name = "file",
-     .summary = "where a certificate of the tables in force is written; empty: nowhere",
-     .type = HD_OPTION_STRING,
-     .fallback = "",
-     .validate = check_path},
-    {.name = "tables",
-     .summary = "write the tables that it proves, too, beside it",
-     .type = HD_OPTION_BOOL,
-     .fallback = "no"},
-};
-
-static int sections(struct hd_config_sections *all, struct hd_error *err)
-{
-	return hd_config_sections_add(
-	    all,
-	    &(struct hd_config_section){.name = "certificate",
-					.options = options,
-					.option_count = sizeof(options) / sizeof(options[0])},
-	    err);
-}
-
 static int create(struct part_context *context, void **state, struct hd_error *err)
 {
 	struct certificate *part = calloc(1, sizeof(*part));
@@ -223,7 +192,6 @@ static void destroy(void *state)
 
 const struct part certificate_part = {
     .name = "certificate",
-    .sections = sections,
     .create = create,
     .sweep_begins = sweep_begins,
     .published = published,

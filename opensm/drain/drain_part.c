@@ -39,55 +39,6 @@ struct drain_state {
 
 /* ---- heddle.conf ---- */
 
-static int check_path(const char *text, struct hd_error *err)
-{
-	if (*text && *text != '/')
-		return hd_error_set(err, -EINVAL, "expected an absolute path");
-	if (strlen(text) >= PATH_SIZE)
-		return hd_error_set(err, -EINVAL, "the path is too long");
-	return 0;
-}
-
-static int check_socket(const char *text, struct hd_error *err)
-{
-	int rc = check_path(text, err);
-
-	return rc ? rc : socket_path_validate(text, err);
-}
-
-static int check_file(const char *text, struct hd_error *err)
-{
-	return strcmp(text, "none") != 0 ? check_path(text, err) : 0;
-}
-
-static const struct hd_option options[] = {
-    {.name = "socket",
-     .summary = "where heddle drain asks; empty: nowhere",
-     .type = HD_OPTION_STRING,
-     .fallback = HD_DRAIN_SOCKET,
-     .validate = check_socket},
-    {.name = "group",
-     .summary = "the group that may drain, besides root; empty: none",
-     .type = HD_OPTION_STRING,
-     .fallback = ""},
-    {.name = "state",
-     .summary =
-	 "file of what is drained, for a restarted OpenSM; empty: beside guid2lid, none: no file",
-     .type = HD_OPTION_STRING,
-     .fallback = "",
-     .validate = check_file},
-};
-
-static int sections(struct hd_config_sections *all, struct hd_error *err)
-{
-	static const struct hd_config_section section = {.name = "drain",
-							 .options = options,
-							 .option_count =
-							     sizeof(options) / sizeof(options[0])};
-
-	return hd_config_sections_add(all, &section, err);
-}
-
 static const char *option(const struct drain_state *state, const char *name)
 {
 	return hd_options_get(hd_config_options(state->context->config, "drain"), name)->text;
@@ -348,7 +299,6 @@ static void destroy(void *data)
 
 const struct part drain_part = {
     .name = "drain",
-    .sections = sections,
     .create = create,
     .started = started,
     .sweep_begins = sweep_begins,

@@ -3,6 +3,7 @@
 #include "configuration.h"
 #include "settings.h"
 
+#include <heddle/config/sections.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,7 @@ static int read_own_section(const char *path, bool named, char **engine_path, st
 {
 	struct hd_config_sections *sections = hd_config_sections_new();
 	struct hd_config *config = NULL;
-	int rc = sections ? hd_config_sections_add(sections, &settings_section, err)
-			  : hd_error_no_memory(err);
+	int rc = sections ? hd_config_sections_add_heddle(sections, err) : hd_error_no_memory(err);
 
 	if (!rc) {
 		hd_config_sections_ignore_others(sections);
@@ -62,12 +62,7 @@ static void write_remark(void *context, enum hd_log_level level, const char *lin
 
 static int add_section(void *context, const struct hd_engine *engine, struct hd_error *err)
 {
-	return hd_config_sections_add(
-	    context,
-	    &(struct hd_config_section){.name = engine->name,
-					.options = engine->options,
-					.option_count = engine->option_count},
-	    err);
+	return hd_config_sections_add_engine(context, engine, err);
 }
 
 void engine_modules_load(struct engine_modules *modules, const char *event_plugin_options,

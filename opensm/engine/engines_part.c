@@ -17,23 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those of modules have their sections already: engine_modules.h. */
-static int sections(struct hd_config_sections *all, struct hd_error *err)
-{
-	unsigned count;
-	const struct hd_engine *const *engines = hd_engines(&count);
-	int rc = 0;
-
-	for (unsigned i = 0; !rc && i < count; i++)
-		rc = hd_config_sections_add(
-		    all,
-		    &(struct hd_config_section){.name = engines[i]->name,
-						.options = engines[i]->options,
-						.option_count = engines[i]->option_count},
-		    err);
-	return rc;
-}
-
 static bool register_one(struct engine_binding *binding)
 {
 	external_routing_engine_module_t module = {.name = binding->name,
@@ -49,13 +32,6 @@ static bool register_one(struct engine_binding *binding)
 	return false;
 }
 
-/* Names of the vendor's subnet manager, and the engine of ours that routes most like them. */
-static const struct {
-	const char *name, *engine;
-} foreign_names[] = {{"ar_updn", "updown"}, {"ar_ftree", "dmodk"}, {"ar_dor", "spf"}};
-
-#define FOREIGN_COUNT (sizeof(foreign_names) / sizeof(foreign_names[0]))
-
 /* Each engine by its name, by its name with ar_ before it, and by the foreign names. */
 static unsigned make_bindings(struct engines *engines, struct engine_binding *bindings)
 {
@@ -70,14 +46,14 @@ static unsigned make_bindings(struct engines *engines, struct engine_binding *bi
 		snprintf(binding->name, sizeof(binding->name), "%s%s", i % 2 ? "ar_" : "",
 			 engine->name);
 	}
-	for (unsigned i = 0; i < FOREIGN_COUNT; i++) {
+	const struct hd_engine_alias *aliases = hd_engine_aliases(&count);
+	for (unsigned i = 0; i < count; i++) {
 		struct engine_binding *binding = &bindings[made++];
-		*binding =
-		    (struct engine_binding){.engines = engines,
-					    .engine = hd_engine_find(foreign_names[i].engine),
-					    .adaptive = true,
-					    .foreign = true};
-		snprintf(binding->name, sizeof(binding->name), "%s", foreign_names[i].name);
+		*binding = (struct engine_binding){.engines = engines,
+						   .engine = hd_engine_find(aliases[i].engine),
+						   .adaptive = true,
+						   .foreign = true};
+		snprintf(binding->name, sizeof(binding->name), "%s", aliases[i].name);
 	}
 	return made;
 }
@@ -86,10 +62,11 @@ static unsigned make_bindings(struct engines *engines, struct engine_binding *bi
  */
 static int register_all(struct engines *engines, struct hd_error *err)
 {
-	unsigned count, registered = 0;
+	unsigned count, aliases, registered = 0;
 
 	hd_engine_list_all(engines->context->engines, &count);
-	engines->bindings = calloc(2 * count + FOREIGN_COUNT, sizeof(*engines->bindings));
+	hd_engine_aliases(&aliases);
+	engines->bindings = calloc(2 * count + aliases, sizeof(*engines->bindings));
 	if (!engines->bindings)
 		return hd_error_no_memory(err);
 	count = make_bindings(engines, engines->bindings);
@@ -189,7 +166,6 @@ static void status(void *state, struct status_report *report)
 const struct part engines_part = {
     .name = "engines",
     .essential = true,
-    .sections = sections,
     .create = create,
     .discovered = discovered,
     .routed = routed,

@@ -150,25 +150,6 @@ static void keys_report_add(struct keys_shared *shared, struct status_report *re
 
 #define RETRIES_MOST 3
 
-static int check_path(const char *text, struct hd_error *err)
-{
-	if (*text && *text != '/')
-		return hd_error_set(err, -EINVAL, "expected an absolute path");
-	return socket_path_validate(text, err);
-}
-
-static const struct hd_option options[] = {
-    {.name = "socket",
-     .summary = "where heddle-keyd connects to hand over routing keys; empty: nowhere",
-     .type = HD_OPTION_STRING,
-     .fallback = "",
-     .validate = check_path},
-    {.name = "group",
-     .summary = "the group that may connect; empty: the group of OpenSM",
-     .type = HD_OPTION_STRING,
-     .fallback = ""},
-};
-
 /* Only the hooks of the sweeper thread use what is not `shared`. */
 struct keys_state {
 	struct part_context *context;
@@ -180,16 +161,6 @@ struct keys_state {
 	struct hd_keys_proof *proof; /* of the present routing, for the thread; NULL: none */
 	struct keys_repair repair; /* for the writer's thread */
 };
-
-static int sections(struct hd_config_sections *all, struct hd_error *err)
-{
-	return hd_config_sections_add(
-	    all,
-	    &(struct hd_config_section){.name = "keys",
-					.options = options,
-					.option_count = sizeof(options) / sizeof(options[0])},
-	    err);
-}
 
 static int create(struct part_context *context, void **out, struct hd_error *err)
 {
@@ -544,7 +515,6 @@ static void status(void *data, struct status_report *report)
 
 const struct part keys_part = {
     .name = "keys",
-    .sections = sections,
     .create = create,
     .sweep_begins = sweep_begins,
     .discovered = discovered,

@@ -192,39 +192,7 @@ static int map_live_make(const struct map_live_request *request, struct hd_map *
 
 #define AGENT_GROUP "heddle-router"
 
-static const struct hd_option options[] = {
-    {.name = "file",
-     .summary = "the map: which router port each destination in other subnets uses",
-     .type = HD_OPTION_STRING,
-     .fallback = ""},
-    {.name = "algorithm",
-     .summary = "where the map comes from: the file, or what routers hand over, by ISSR or ISFR",
-     .type = HD_OPTION_CHOICE,
-     .fallback = "file",
-     .choices = "file|issr|isfr"},
-    {.name = "router_socket",
-     .summary = "where routers connect: a path or ADDRESS:PORT; empty: they cannot",
-     .type = HD_OPTION_STRING,
-     .fallback = "",
-     .validate = socket_path_or_port_validate},
-    {.name = "router_group",
-     .summary = "the group that may connect to a path; empty: heddle-router if there is one",
-     .type = HD_OPTION_STRING,
-     .fallback = ""},
-};
-
-enum { BY_FILE, BY_ISSR, BY_ISFR };
-
-static int check_options(const struct hd_options *values, const char **key, struct hd_error *err)
-{
-	if (hd_options_get(values, "algorithm")->number == BY_FILE ||
-	    *hd_options_get(values, "router_socket")->text)
-		return 0;
-	*key = "algorithm";
-	return hd_error_set(err, -EINVAL,
-			    "algorithm = issr and isfr need router_socket, where routers hand over "
-			    "the hosts of other subnets");
-}
+enum { BY_FILE, BY_ISSR, BY_ISFR }; /* as in [map] algorithm */
 
 /* What the report of the plugin's state says. */
 struct map_figures {
@@ -247,17 +215,6 @@ struct map_state {
 	pthread_mutex_t lock; /* of what is below */
 	struct map_figures figures;
 };
-
-static int sections(struct hd_config_sections *all, struct hd_error *err)
-{
-	return hd_config_sections_add(
-	    all,
-	    &(struct hd_config_section){.name = "map",
-					.options = options,
-					.option_count = sizeof(options) / sizeof(options[0]),
-					.check = check_options},
-	    err);
-}
 
 static const char *option(const struct map_state *state, const char *name)
 {
@@ -610,7 +567,6 @@ static void destroy(void *data)
 
 const struct part map_part = {
     .name = "map",
-    .sections = sections,
     .create = create,
     .sweep_begins = sweep_begins,
     .routed = routed,

@@ -43,62 +43,6 @@
 #define ROWS_HELD 32 /* tables that are compared in one holding of OpenSM's lock */
 #define WAIT_MS 2000 /* that a sweep waits for a repair which is under way */
 
-static const struct hd_option options[] = {
-    {.name = "enable",
-     .summary = "repair tables between a trap about a lost link and the sweep that follows it",
-     .type = HD_OPTION_BOOL,
-     .fallback = "no"},
-    {.name = "settle_ms",
-     .summary = "how long to wait for more traps of the same event",
-     .type = HD_OPTION_INT,
-     .fallback = "2",
-     .minimum = 0,
-     .maximum = 1000},
-    {.name = "window",
-     .summary = "SMPs that a repair has under way at the same time",
-     .type = HD_OPTION_INT,
-     .fallback = "64",
-     .minimum = 1,
-     .maximum = 1024},
-    {.name = "timeout_ms",
-     .summary = "how long a repair waits for the answer of a switch, at first",
-     .type = HD_OPTION_INT,
-     .fallback = "50",
-     .minimum = 1,
-     .maximum = 10000},
-    {.name = "max_entries",
-     .summary = "leave losses to the sweep if more entries would change; 0: no limit",
-     .type = HD_OPTION_INT,
-     .fallback = "1000000",
-     .minimum = 0,
-     .maximum = 2000000000},
-    {.name = "nice",
-     .summary = "added to the nice value of the thread that repairs, during a repair; 0: none",
-     .type = HD_OPTION_INT,
-     .fallback = "-10",
-     .minimum = -20,
-     .maximum = 0},
-    {.name = "log_ms",
-     .summary = "time between two lines about repairs in OpenSM's log; 0: each repair has its line",
-     .type = HD_OPTION_INT,
-     .fallback = "1000",
-     .minimum = 0,
-     .maximum = 3600000},
-    {.name = "watch_ms",
-     .summary =
-	 "time between two polls of all switches, for losses whose trap never came; 0: no polls",
-     .type = HD_OPTION_INT,
-     .fallback = "0",
-     .minimum = 0,
-     .maximum = 3600000},
-    {.name = "watch_mads",
-     .summary = "SMPs a second that these polls send at most",
-     .type = HD_OPTION_INT,
-     .fallback = "2000",
-     .minimum = 1,
-     .maximum = 100000},
-};
-
 /* Only the hooks of the sweeper thread use what is not `shared`. */
 struct repair_state {
 	struct part_context *context;
@@ -106,16 +50,6 @@ struct repair_state {
 	struct repairs *repairs; /* NULL: they have never been enabled */
 	bool said; /* that the thread cannot start */
 };
-
-static int sections(struct hd_config_sections *all, struct hd_error *err)
-{
-	return hd_config_sections_add(
-	    all,
-	    &(struct hd_config_section){.name = "repair",
-					.options = options,
-					.option_count = sizeof(options) / sizeof(options[0])},
-	    err);
-}
 
 static int create(struct part_context *context, void **out, struct hd_error *err)
 {
@@ -343,7 +277,6 @@ static void status(void *data, struct status_report *report)
 
 const struct part repair_part = {
     .name = "repair",
-    .sections = sections,
     .create = create,
     .sweep_begins = sweep_begins,
     .turn_ends = turn_ends,

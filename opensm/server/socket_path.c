@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <heddle/config/section_values.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,27 +27,6 @@
 static bool is_path(const char *address)
 {
 	return *address == '/';
-}
-
-int socket_path_validate(const char *path, struct hd_error *err)
-{
-	const struct sockaddr_un *unused = NULL;
-
-	if (strlen(path) >= sizeof(unused->sun_path))
-		return hd_error_set(err, -EINVAL, "the path is too long for a socket: '%s'", path);
-	return 0;
-}
-
-int socket_path_or_port_validate(const char *address, struct hd_error *err)
-{
-	if (is_path(address))
-		return socket_path_validate(address, err);
-	if (*address && !strchr(address, ':'))
-		return hd_error_set(err, -EINVAL,
-				    "'%s' is neither a path nor ADDRESS:PORT, such as "
-				    "192.0.2.1:7471 or [2001:db8::1]:7471",
-				    address);
-	return 0;
 }
 
 static struct sockaddr_un place_of(const char *path)
@@ -227,7 +207,7 @@ static int open_port(int file, const char *text, const struct sockaddr_storage *
 int socket_path_or_port_listen(const char *address, const char *group, struct hd_error *err)
 {
 	struct sockaddr_storage place = {.ss_family = AF_UNIX};
-	int file, rc = socket_path_or_port_validate(address, err);
+	int file, rc = hd_value_socket_or_port(address, err);
 
 	if (!rc && !is_path(address))
 		rc = look_up_port(address, &place, err);

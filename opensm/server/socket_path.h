@@ -7,12 +7,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Whether a path is short enough for a socket. Errors: -EINVAL. */
-int socket_path_validate(const char *path, struct hd_error *err);
-
-/* The same for a path, an address with a port, or "". */
-int socket_path_or_port_validate(const char *address, struct hd_error *err);
-
 /*
  * Listens at a path whose folder must exist, or at an address with a port. At a path a socket that nobody answers is
  * replaced, another file is not; the owner and the group may connect, group "": that of this process. Returns a

@@ -340,57 +340,6 @@ struct status_state {
 
 /* ---- heddle.conf ---- */
 
-static int check_path(const char *text, struct hd_error *err)
-{
-	if (*text && *text != '/')
-		return hd_error_set(err, -EINVAL, "expected an absolute path");
-	if (strlen(text) >= PATH_SIZE)
-		return hd_error_set(err, -EINVAL, "the path is too long");
-	return 0;
-}
-
-static int check_socket(const char *text, struct hd_error *err)
-{
-	int rc = check_path(text, err);
-
-	return rc ? rc : socket_path_validate(text, err);
-}
-
-static const struct hd_option status_options[] = {
-    {.name = "socket",
-     .summary = "where heddle status and heddle metrics ask; empty: nowhere",
-     .type = HD_OPTION_STRING,
-     .fallback = HD_STATUS_SOCKET,
-     .validate = check_socket},
-    {.name = "group",
-     .summary = "the group that may ask; empty: the group of OpenSM",
-     .type = HD_OPTION_STRING,
-     .fallback = ""},
-};
-
-static const struct hd_option metrics_options[] = {
-    {.name = "textfile",
-     .summary = "file for the node exporter of Prometheus, written after each sweep; empty: none",
-     .type = HD_OPTION_STRING,
-     .fallback = "",
-     .validate = check_path},
-};
-
-static int sections(struct hd_config_sections *all, struct hd_error *err)
-{
-	static const struct hd_config_section status = {.name = "status",
-							.options = status_options,
-							.option_count = sizeof(status_options) /
-									sizeof(status_options[0])};
-	static const struct hd_config_section metrics = {
-	    .name = "metrics",
-	    .options = metrics_options,
-	    .option_count = sizeof(metrics_options) / sizeof(metrics_options[0])};
-	int rc = hd_config_sections_add(all, &status, err);
-
-	return rc ? rc : hd_config_sections_add(all, &metrics, err);
-}
-
 static const char *option(const struct status_state *state, const char *section, const char *name)
 {
 	return hd_options_get(hd_config_options(state->context->config, section), name)->text;
@@ -657,7 +606,6 @@ static void destroy(void *data)
 
 const struct part status_part = {
     .name = "status",
-    .sections = sections,
     .create = create,
     .started = started,
     .sweep_begins = sweep_begins,

@@ -28,37 +28,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-static const struct hd_option options[] = {
-    {.name = "ordered",
-     .summary = "write a sweep's tables in an order that is safe at every moment",
-     .type = HD_OPTION_BOOL,
-     .fallback = "no"},
-    {.name = "limit_ms",
-     .summary = "how long a sweep may take for that; OpenSM writes the rest in its own order",
-     .type = HD_OPTION_INT,
-     .fallback = "2000",
-     .minimum = 1,
-     .maximum = 60000},
-    {.name = "max_entries",
-     .summary = "leave it to OpenSM if more entries would change; 0: no limit",
-     .type = HD_OPTION_INT,
-     .fallback = "2000000",
-     .minimum = 0,
-     .maximum = 2000000000},
-    {.name = "window",
-     .summary = "SMPs that are under way at the same time",
-     .type = HD_OPTION_INT,
-     .fallback = "64",
-     .minimum = 1,
-     .maximum = 1024},
-    {.name = "timeout_ms",
-     .summary = "how long to wait for the answer of a switch, at first",
-     .type = HD_OPTION_INT,
-     .fallback = "50",
-     .minimum = 1,
-     .maximum = 10000},
-};
-
 /* Only the hooks of the sweeper thread use it, but for `figures`, and `trees.stale` of the writer's thread. */
 struct sweep_state {
 	struct part_context *context;
@@ -73,16 +42,6 @@ struct sweep_state {
 	struct sweep_figures figures; /* for `status` */
 	bool on;
 };
-
-static int sections(struct hd_config_sections *all, struct hd_error *err)
-{
-	return hd_config_sections_add(
-	    all,
-	    &(struct hd_config_section){.name = "sweep",
-					.options = options,
-					.option_count = sizeof(options) / sizeof(options[0])},
-	    err);
-}
 
 static int create(struct part_context *context, void **out, struct hd_error *err)
 {
@@ -277,7 +236,6 @@ static void status(void *data, struct status_report *report)
 
 const struct part sweep_part = {
     .name = "sweep",
-    .sections = sections,
     .create = create,
     .sweep_begins = sweep_begins,
     .computed = computed,

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -316,6 +317,26 @@ static int check(const struct scenario_runs *runs, uint32_t number, struct hd_er
 	return rc;
 }
 
+/* Whether a reason begins with a line of a file: "FILE:LINE: ". */
+static bool names_line(const char *text)
+{
+	const char *at = text + strcspn(text, ":");
+	const size_t digits = *at ? strspn(at + 1, "0123456789") : 0;
+
+	return at > text && digits && !strncmp(at + 1 + digits, ": ", 2);
+}
+
+/* Says at which point it was. A line of a file comes first. */
+static int name_point(const char *label, int rc, struct hd_error *err)
+{
+	const size_t length = err ? strlen(err->text) : 0;
+
+	if (!err || !names_line(err->text))
+		return hd_error_prefix(err, rc, "point '%s'", label);
+	snprintf(err->text + length, sizeof(err->text) - length, " (point '%s')", label);
+	return rc;
+}
+
 static int prepare_point(struct scenario_runs *runs, uint32_t number,
 			 const struct hd_scenario_request *request, struct hd_error *err)
 {
@@ -332,7 +353,7 @@ static int prepare_point(struct scenario_runs *runs, uint32_t number,
 	}
 	/* An option or a file that was typed names the point well enough. */
 	bool named = rc && err && (*err->text == '-' || !strncmp(err->text, label, strlen(label)));
-	return rc && *label && !named ? hd_error_prefix(err, rc, "point '%s'", label) : rc;
+	return rc && *label && !named ? name_point(label, rc, err) : rc;
 }
 
 static int prepare(const struct hd_scenario *scenario, const struct hd_scenario_request *request,

@@ -35,10 +35,10 @@ def options_of(command):
 
 
 # Every command but help, as words; of topo generate once without a kind and once with one.
-COMMANDS = [[name] for name in commands_of() if name not in ("topo", "ar", "map", "key", "help")] + [
+COMMANDS = [[name] for name in commands_of() if name not in ("topo", "ar", "map", "key", "config", "help")] + [
     ["topo", name] for name in commands_of("topo")] + [["topo", "generate", "torus"]] + [
     ["ar", name] for name in commands_of("ar")] + [["map", name] for name in commands_of("map")] + [
-    ["key", name] for name in commands_of("key")]
+    ["key", name] for name in commands_of("key")] + [["config", name] for name in commands_of("config")]
 # Programs of their own with a page in section 1.
 PROGRAMS = ["heddle-measure"]
 PAGES = ["heddle", *(f"heddle-{name}" for name in commands_of() if name != "help"), *PROGRAMS]
@@ -48,7 +48,7 @@ def test_version():
     assert re.fullmatch(r"heddle \d+\.\d+\.\d+\n", heddle("--version")[0])
 
 
-@pytest.mark.parametrize("command", [[], ["topo"], ["ar"], ["map"], ["key"], *COMMANDS], ids=" ".join)
+@pytest.mark.parametrize("command", [[], ["topo"], ["ar"], ["map"], ["key"], ["config"], *COMMANDS], ids=" ".join)
 def test_help_is_everywhere(command):
     """As an option in its short and long form, and as a command."""
     for option in ("--help", "-h"):
@@ -110,7 +110,7 @@ def test_a_man_page_has_the_options_of_its_command_and_no_others(command):
     written = set(re.findall(r"(?m)^\.B[RI]? (?:-\w \", \" )?--([a-z-]+)", text))
     options = set(options_of(command))
     assert options <= written
-    if command[0] not in ("topo", "ar", "map", "key"):
+    if command[0] not in ("topo", "ar", "map", "key", "config"):
         assert written <= options
 
 

@@ -17,7 +17,7 @@ from cli_testing import BAD, generate, heddle  # noqa: E402
 from test_cli_docs import COMMANDS, options_of  # noqa: E402
 from test_cli_statuses import RUNS, SUBNETS, fixture_folder  # noqa: E402,F401
 
-LIVE = {"ar status", "ar diff", "status"}
+LIVE = {"ar status", "ar diff", "ar probe", "status"}
 DAEMON = {f"key {name}" for name in ("place", "propose", "request", "done", "release", "list", "links")}
 MORE = [
     "engines", "topo generate", "topo show tree", "check tree tables --plan plan/heddle.far",
@@ -34,7 +34,7 @@ MORE = [
 
 def name_of(command):
     words = command.split()
-    return " ".join(words[:2 if words[0] in ("topo", "ar", "map", "key") else 1])
+    return " ".join(words[:2 if words[0] in ("topo", "ar", "map", "key", "config") else 1])
 
 
 @functools.cache

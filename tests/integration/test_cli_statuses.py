@@ -38,6 +38,10 @@ def fixture_folder(tmp_path_factory):
     heddle("sim", "flow.ini", "--counters", "calm", cwd=folder)
     heddle("sim", "flow.ini", "-O", "traffic.a.flows=H_0_0>H_1_0,H_2_0>H_1_0", "--counters", "incast", cwd=folder)
     (folder / "empty").write_text("")
+    (folder / "careful").write_text("event_plugin_name heddle\nrouting_engine dmodk\nlog_max_size 100\n")
+    (folder / "careless").write_text("event_plugin_name heddle\nrouting_engine dmodk\nqos yes\n")
+    (folder / "sound.conf").write_text("[updown]\npasses = 2\n")
+    (folder / "faulty.conf").write_text("[arr]\n[updown]\npasses = 0\n")
     (folder / "hosts").write_text("".join(f"H_{leaf}_{host}\n" for host in range(4) for leaf in range(4)))
     return folder
 
@@ -55,6 +59,8 @@ duration = 20 us
 """
 
 SUBNETS = "--subnet fec0:0:0:1::=part1 --subnet fec0:0:0:2::=part2"
+
+SITE = "--opensm-conf careful --config sound.conf --fabric tree --log empty --logrotate ."
 
 # Arguments are files in the folder or themselves. dmodk refuses the ring.
 RUNS = [
@@ -157,6 +163,7 @@ RUNS = [
     (BAD, "ar fairness tree garbage"),
     (BAD, "ar status tree garbage"),
     (BAD, "ar diff tree garbage"),
+    (BAD, "ar probe garbage"),
     (CLEAN, f"map issr {SUBNETS} -o new-maps"),
     (CLEAN, f"map issr {SUBNETS} --by-prefix --json"),
     (BAD, "map issr"),
@@ -224,13 +231,23 @@ RUNS = [
     (BAD, "key release -j 1 --socket relative"),
     (BAD, "key list --socket /nowhere/keyd.sock"),
     (BAD, "key links --socket /nowhere/keyd.sock"),
+    (CLEAN, f"doctor {SITE}"),
+    (CLEAN, f"doctor {SITE} --json"),
+    (FAULTS, f"doctor {SITE} --opensm-conf careless"),
+    (FAULTS, f"doctor {SITE} --opensm-conf careless --json"),
+    (BAD, f"doctor {SITE} --opensm-conf none"),
+    (CLEAN, "config check sound.conf"),
+    (CLEAN, "config check sound.conf --json"),
+    (FAULTS, "config check faulty.conf"),
+    (FAULTS, "config check faulty.conf --json"),
+    (BAD, "config check none.conf"),
     (BAD, "status --socket /nowhere/status.sock"),
     (BAD, "metrics --socket /nowhere/status.sock"),
 ]
 
 # Statuses that need switches, or an OpenSM or heddle-keyd that answers: integration/opensm_ar,
 # integration/opensm_status and integration/cli_key_service see them.
-LIVE = {("ar", "status"): {CLEAN, FAULTS}, ("ar", "diff"): {CLEAN, FAULTS},
+LIVE = {("ar", "probe"): {CLEAN, FAULTS}, ("ar", "status"): {CLEAN, FAULTS}, ("ar", "diff"): {CLEAN, FAULTS},
         ("key", "request"): {CLEAN, FAULTS}, ("status",): {CLEAN, FAULTS}, ("metrics",): {CLEAN}, ("key", "propose"): {CLEAN, BAD},
         **{("key", name): {CLEAN} for name in ("place", "done", "release", "list", "links")}}
 
@@ -248,6 +265,6 @@ def test_a_run_ends_with_its_status(folder, status, command):
 def test_help_lists_the_statuses_that_occur(command):
     """All that are seen above, and no others."""
     listed = {int(row.split()[0]) for row in section(command, "Exit status")}
-    words = command[:2] if command[0] in ("topo", "ar", "map", "key") else command
+    words = command[:2] if command[0] in ("topo", "ar", "map", "key", "config") else command
     seen = {status for status, run in RUNS if run.split()[:len(words)] == words}
     assert listed == seen | LIVE.get(tuple(words), set())

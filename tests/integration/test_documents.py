@@ -42,6 +42,7 @@ OTHERS = [
      "integration/keyd_propose and slurm_propose ask, with a heddle-keyd and a cluster"),
     ("doc/guide/why.md", r"heddle why fabric|squeue ", "integration/opensm_why reads what the tools print"),
     ("doc/guide/topo-diff.md", r"heddle topo diff --nagios --live", "integration/opensm_topo_diff asks a live OpenSM"),
+    ("doc/guide/doctor.md", r"heddle doctor --live", "integration/opensm_doctor; the files in /etc are the machine's"),
     (KEYS, r"heddle-keyd --check", "integration/keyd_api; the file /etc/heddle/heddle.conf is the machine's"),
 ]
 TOOLS = ("ibnetdiscover", "dump_fts", "smpdump", "saquery")
@@ -138,6 +139,7 @@ def place_files(document, folder, world):
     files = {
         "doc/guide/adaptive-routing.md": {"fabric.topo": tree, "opensm-lfts.dump": live / "opensm-lfts.dump"},
         "doc/guide/certificates.md": {"fabric.topo": tree, "fabric.lfts": live / "opensm-lfts.dump"},
+        "doc/guide/doctor.md": {"fabric.topo": tree, "opensm.log": live / "osm.log"},
         "doc/guide/ebb.md": {"FABRIC": tree, "TABLES": live / "opensm-lfts.dump"},
         "doc/guide/fast_recovery.md": {"fabric.topo": tree},
         "doc/guide/lanes.md": {"fabric.topo": tree},
@@ -152,6 +154,9 @@ def place_files(document, folder, world):
         heddle("ar", "plan", "-o", folder, folder / "fabric.topo", folder / "opensm-lfts.dump")
     if document == "doc/guide/certificates.md":
         heddle("ar", "plan", "-o", folder, folder / "fabric.topo", folder / "fabric.lfts")
+    if document == "doc/guide/doctor.md":
+        (folder / "opensm.conf").write_text("event_plugin_name heddle\nrouting_engine auto,updown\nlog_max_size 100\n")
+        (folder / "heddle.conf").write_text("[updown]\npasses = 2\n")
     if document == "doc/guide/simulator.md":
         (folder / "nodes.txt").write_text("".join(f"node{number:03}\n" for number in range(1, 25)))
     if document == "doc/guide/placement.md":

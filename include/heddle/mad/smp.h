@@ -22,6 +22,7 @@ enum {
 	HD_SMP_PORT_INFO = 0x15,
 	HD_SMP_LFT = 0x19,
 	HD_SMP_MFT = 0x1B,
+	HD_SMP_SM_INFO = 0x20,
 	HD_SMP_PORT_STATES = 0x34 /* SwitchPortStateTable; only a Get */
 };
 
@@ -119,12 +120,38 @@ struct hd_port_info {
 	uint8_t lmc;
 	uint8_t state; /* enum hd_port_state */
 	uint8_t physical_state; /* 5 link up */
+	uint8_t mtu_cap,
+	    mtu; /* 1 .. 5: 256 .. 4096 bytes; `mtu` is that of packets that are sent */
+	/* Bits 0 .. 4: 1, 4, 8, 12 and 2 lanes. */
+	uint8_t width_supported, width_enabled, width_active;
+	/* Bits 0 .. 2: SDR, DDR, QDR. */
+	uint8_t speed_supported, speed_enabled, speed_active;
+	/* Bits 0 .. 3: FDR, EDR, HDR, NDR. Only if the SMP had HD_SMP_EXTENDED_SPEEDS. */
+	uint8_t extended_supported, extended_enabled, extended_active;
+	uint32_t capability_mask;
+	uint16_t capability_mask2; /* only if `capability_mask` has HD_PORT_HAS_MASK2 */
 };
+
+/* Bits of a port's capability mask. */
+enum { HD_PORT_IS_SM = 1 << 1, HD_PORT_HAS_EXTENDED_SPEEDS = 1 << 14, HD_PORT_HAS_MASK2 = 1 << 15 };
+
+/* Bit of the modifier of PortInfo: the asker knows extended speeds. */
+#define HD_SMP_EXTENDED_SPEEDS 0x80000000u
+
+/* A subnet manager, by SMInfo. */
+struct hd_sm_info {
+	uint64_t guid; /* of its port */
+	uint8_t priority;
+	uint8_t state; /* enum hd_sm_state */
+};
+
+enum hd_sm_state { HD_SM_NOT_ACTIVE, HD_SM_DISCOVERING, HD_SM_STANDBY, HD_SM_MASTER };
 
 /* From the data of an answer. They cannot fail: each byte pattern means something. */
 void hd_node_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_node_info *info);
 void hd_switch_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_switch_info *info);
 void hd_port_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_port_info *info);
+void hd_sm_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_sm_info *info);
 
 /* ---- states of all ports ---- */
 

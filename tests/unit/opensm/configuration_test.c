@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The path of heddle.conf; and the last good values stay in force. */
+#include <heddle/config/sections.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ static struct configuration start(const char *event_plugin_options)
 	struct hd_error err;
 
 	assert_non_null(sections);
-	assert_int_equal(hd_config_sections_add(sections, &settings_section, &err), 0);
+	assert_int_equal(hd_config_sections_add_heddle(sections, &err), 0);
 	assert_int_equal(configuration_start(&configuration, sections, event_plugin_options, &err),
 			 0);
 	return configuration;

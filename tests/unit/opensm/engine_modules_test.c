@@ -15,6 +15,7 @@
 #include "settings.h"
 
 #include <heddle/base/text.h>
+#include <heddle/config/sections.h>
 
 static struct opensm_log log_to_text = {.threshold = HD_LOG_INFO};
 
@@ -33,7 +34,7 @@ static struct loaded load(const char *text)
 	assert_true(file >= 0);
 	assert_int_equal(write(file, text, strlen(text)), strlen(text));
 	close(file);
-	assert_int_equal(hd_config_sections_add(loaded.sections, &settings_section, NULL), 0);
+	assert_int_equal(hd_config_sections_add_heddle(loaded.sections, NULL), 0);
 	snprintf(options, sizeof(options), "heddle=%s", path);
 	logged[0] = '\0';
 	engine_modules_load(&loaded.modules, options, loaded.sections, &log_to_text);

@@ -18,7 +18,7 @@ static int value_of(const char *text)
 	struct hd_error err;
 	int value = -99;
 
-	assert_int_equal(hoq_parse(text, &value, &err), 0);
+	assert_int_equal(hd_value_lifetime(text, &value, &err), 0);
 	return value;
 }
 
@@ -27,7 +27,7 @@ static int value_of(const char *text)
 static void the_shortest_that_is_long_enough(void **state)
 {
 	(void)state;
-	for (unsigned us = 1; us <= HOQ_LONGEST_US; us += us / 100 + 1) {
+	for (unsigned us = 1; us <= HD_LIFETIME_LONGEST_US; us += us / 100 + 1) {
 		char text[16];
 		int value, slow = 0;
 
@@ -49,8 +49,8 @@ static void the_ends_of_the_scale(void **state)
 	assert_int_equal(value_of("8"), 1);
 	assert_int_equal(value_of("9"), 2);
 	assert_int_equal(value_of("100"), 5);
-	assert_int_equal(value_of("2147483"), HOQ_LONGEST);
-	assert_int_equal(value_of("infinite"), HOQ_INFINITE);
+	assert_int_equal(value_of("2147483"), HD_LIFETIME_LONGEST);
+	assert_int_equal(value_of("infinite"), HD_LIFETIME_INFINITE);
 }
 
 /* A text that is no lifetime is refused with a reason, and the value does not change. */
@@ -76,7 +76,7 @@ static void everything_else_is_refused(void **state)
 		struct hd_error err = {""};
 		int value = -99;
 
-		assert_int_equal(hoq_parse(bad[i].text, &value, &err), bad[i].error);
+		assert_int_equal(hd_value_lifetime(bad[i].text, &value, &err), bad[i].error);
 		assert_int_equal(value, -99);
 		assert_non_null(strstr(err.text, bad[i].text));
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tables of all kinds of ports: every lane in use has a weight, and multicast has its own lane. */
+#include <heddle/config/sections.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -249,7 +250,7 @@ static void lanes_for_unicast(void **state)
 	struct hd_config_sections *sections = hd_config_sections_new();
 
 	(void)state;
-	assert_int_equal(hd_config_sections_add(sections, &settings_section, NULL), 0);
+	assert_int_equal(hd_config_sections_add_heddle(sections, NULL), 0);
 	for (unsigned lanes = 1; lanes <= 15; lanes++) {
 		assert_int_equal(for_unicast(sections, "same", 0, lanes), lanes);
 		for (unsigned level = 1; level <= 15; level++) {

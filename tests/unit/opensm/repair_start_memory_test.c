@@ -22,6 +22,7 @@
 
 #include <complib/cl_passivelock.h>
 #include <heddle/ar_manager/site.h>
+#include <heddle/config/sections.h>
 
 #define OWN_PORT UINT64_C(0x100001)
 
@@ -50,7 +51,7 @@ static void configure(struct manager *manager, const struct hd_engine *engine)
 	struct hd_error err = {""};
 
 	manager->sections = hd_config_sections_new();
-	assert_int_equal(hd_config_sections_add(manager->sections, &settings_section, &err), 0);
+	assert_int_equal(hd_config_sections_add_heddle(manager->sections, &err), 0);
 	assert_int_equal(hd_config_sections_add(manager->sections, &section, &err), 0);
 	assert_int_equal(hd_ar_site_sections(manager->sections, &err), 0);
 	assert_int_equal(hd_config_defaults(manager->sections, &manager->config, &err), 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Where the plugin listens: what is an address, and who gets a path that many want, in several threads. */
 #include <errno.h>
+#include <heddle/config/section_values.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,13 +46,13 @@ static void test_addresses(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		assert_int_equal(socket_path_or_port_validate(good[i], &err), 0);
+		assert_int_equal(hd_value_socket_or_port(good[i], &err), 0);
 	memset(longer, 'x', sizeof(longer));
 	longer[0] = '/';
 	longer[sizeof(longer) - 1] = '\0';
-	assert_int_equal(socket_path_or_port_validate(longer, &err), -EINVAL);
+	assert_int_equal(hd_value_socket_or_port(longer, &err), -EINVAL);
 	assert_int_equal(socket_path_or_port_listen(longer, "", &err), -EINVAL);
-	assert_int_equal(socket_path_or_port_validate("router.sock", &err), -EINVAL);
+	assert_int_equal(hd_value_socket_or_port("router.sock", &err), -EINVAL);
 	for (unsigned i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
 		assert_true(socket_path_or_port_listen(missing[i], "", &err) < 0);
 		assert_ptr_equal(strstr(err.text, missing[i]), err.text);

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <heddle/base/text.h>
+#include <heddle/config/sections.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -336,7 +337,7 @@ static int make_sections(void **state)
 {
 	(void)state;
 	sections = hd_config_sections_new();
-	return sections ? hd_config_sections_add(sections, &settings_section, NULL) : -1;
+	return sections ? hd_config_sections_add_heddle(sections, NULL) : -1;
 }
 
 static int free_sections(void **state)

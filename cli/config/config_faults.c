@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "config_faults.h"
+#include "arguments.h"
+#include "json_value.h"
+
+#include <errno.h>
+#include <heddle/ar_manager/site.h>
+#include <heddle/config/sections.h>
+#include <string.h>
+
+/* ---- faults ---- */
+
+/* `line` 0: of the whole file. */
+static void note(void *context, unsigned line, const char *reason)
+{
+	struct config_faults *found = context;
+	json_t *fault = json_object();
+
+	if (line)
+		fault = json_value_set(fault, "line", json_integer(line));
+	fault = json_value_set(fault, "reason", json_value_text(reason));
+	found->list = json_value_append(found->list, fault);
+	found->count++;
+}
+
+static void ignore(void *context, unsigned line, const char *reason)
+{
+	(void)context;
+	(void)line;
+	(void)reason;
+}
+
+static void note_remark(void *context, enum hd_log_level level, const char *line)
+{
+	if (level <= HD_LOG_WARNING)
+		note(context, 0, line);
+}
+
+/* ---- engine modules ---- */
+
+static int add_engine(void *context, const struct hd_engine *engine, struct hd_error *err)
+{
+	struct config_faults *found = context;
+
+	return hd_config_sections_add_engine(found->sections, engine, err);
+}
+
+static int load_modules(struct config_faults *found, const struct hd_config *config,
+			struct hd_error *err)
+{
+	const struct hd_log log = {.write = note_remark, .context = found};
+	const struct hd_engine_source source = {
+	    .path = hd_options_get(hd_config_options(config, "heddle"), "engine_path")->text,
+	    .log = &log,
+	    .accept = add_engine,
+	    .context = found};
+	int rc = *source.path ? hd_engine_list_new(&source, &found->engines, err) : 0;
+
+	/* A missing module must not make its section an error, too; the plugin does the same. */
+	if (!rc && found->count)
+		hd_config_sections_ignore_others(found->sections);
+	return rc;
+}
+
+/* The engines of modules have sections, too. Faults are noted later. */
+static int find_modules(struct config_faults *found, struct hd_error *err)
+{
+	struct hd_config_sections *sections = hd_config_sections_new();
+	struct hd_config *config = NULL;
+	int rc = sections ? hd_config_sections_add_heddle(sections, err) : hd_error_no_memory(err);
+
+	if (!rc) {
+		hd_config_sections_ignore_others(sections);
+		rc = hd_config_inspect(sections, &found->text, ignore, NULL, &config, err);
+	}
+	if (!rc)
+		rc = load_modules(found, config, err);
+	hd_config_free(config);
+	hd_config_sections_free(sections);
+	return rc;
+}
+
+/* ---- the file ---- */
+
+static bool has_router(const struct hd_config *config)
+{
+	struct hd_config_object object;
+
+	return (hd_config_object_at(config, "router", 0, &object) && object.line) ||
+	       hd_config_object_at(config, "router.subnet", 0, &object) ||
+	       hd_config_object_at(config, "router.prefix", 0, &object);
+}
+
+/* What no single section says. */
+static int check_together(struct config_faults *found, struct hd_error *err)
+{
+	const struct hd_log log = {.write = note_remark, .context = found};
+	struct hd_ar_site site = {.legacy = false};
+	int rc = hd_ar_site_from(found->config, false, &log, &site, err);
+
+	if (rc == -ENOMEM)
+		return rc;
+	if (rc)
+		note(found, 0, err->text);
+	hd_ar_site_release(&site);
+	if (has_router(found->config) && hd_config_router_check(found->config, err))
+		note(found, 0, err->text);
+	return 0;
+}
+
+static int inspect(struct config_faults *found, struct hd_error *err)
+{
+	int rc = hd_config_sections_add_all(found->sections, HD_CONFIG_CHECK, err);
+
+	if (!rc)
+		rc = find_modules(found, err);
+	if (!rc)
+		rc = hd_config_inspect(found->sections, &found->text, note, found, &found->config,
+				       err);
+	if (!rc)
+		rc = check_together(found, err);
+	return rc || found->list ? rc : hd_error_no_memory(err);
+}
+
+int config_faults_find(struct config_faults *found, const char *path, struct hd_error *err)
+{
+	int rc = strcmp(path, "-")
+		     ? hd_text_open_regular(path, HD_CONFIG_LARGEST, &found->text, err)
+		     : hd_text_open(arguments_path("-"), &found->text, err);
+
+	if (rc)
+		return rc;
+	found->text.name = path;
+	found->sections = hd_config_sections_new();
+	found->list = json_array();
+	return found->sections ? inspect(found, err) : hd_error_no_memory(err);
+}
+
+void config_faults_release(struct config_faults *found)
+{
+	hd_config_free(found->config);
+	hd_config_sections_free(found->sections);
+	hd_engine_list_free(found->engines);
+	json_decref(found->list);
+	hd_text_close(&found->text);
+	*found = (struct config_faults){.count = 0};
+}
