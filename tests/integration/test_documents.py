@@ -45,7 +45,7 @@ OTHERS = [
     ("doc/guide/doctor.md", r"heddle doctor --live", "integration/opensm_doctor; the files in /etc are the machine's"),
     (KEYS, r"heddle-keyd --check", "integration/keyd_api; the file /etc/heddle/heddle.conf is the machine's"),
 ]
-TOOLS = ("ibnetdiscover", "dump_fts", "smpdump", "saquery")
+TOOLS = ("ibnetdiscover", "dump_fts", "smpdump", "saquery", "ibqueryerrors")
 
 
 def reason_of(document, command):
@@ -142,6 +142,7 @@ def place_files(document, folder, world):
         "doc/guide/doctor.md": {"fabric.topo": tree, "opensm.log": live / "osm.log"},
         "doc/guide/ebb.md": {"FABRIC": tree, "TABLES": live / "opensm-lfts.dump"},
         "doc/guide/fast_recovery.md": {"fabric.topo": tree},
+        "doc/guide/first-day.md": {"opensm.log": live / "osm.log"},
         "doc/guide/lanes.md": {"fabric.topo": tree},
         "doc/guide/placement.md": {"fabric.topo": tree, "opensm-lfts.dump": live / "opensm-lfts.dump"},
         "doc/guide/repair.md": {"fabric.topo": tree},
@@ -157,6 +158,8 @@ def place_files(document, folder, world):
     if document == "doc/guide/doctor.md":
         (folder / "opensm.conf").write_text("event_plugin_name heddle\nrouting_engine auto,updown\nlog_max_size 100\n")
         (folder / "heddle.conf").write_text("[updown]\npasses = 2\n")
+    if document == "doc/guide/first-day.md":
+        (folder / "opensm.conf").write_text("event_plugin_name heddle\nrouting_engine auto,updown\nlog_max_size 100\n")
     if document == "doc/guide/simulator.md":
         (folder / "nodes.txt").write_text("".join(f"node{number:03}\n" for number in range(1, 25)))
     if document == "doc/guide/placement.md":
