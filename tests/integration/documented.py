@@ -10,6 +10,7 @@ PROGRAMS = ("bench/", "build/", "cc ", "chrt ", "comm ", "cpack ", "ctest ", "cu
             "smpdump ", "squeue ", "srun ", "subnets=", "sudo ", "systemctl ", "HEDDLE_", "./")
 # Commands that end with another status than 0 where they are shown, and why.
 STATUSES = [("heddle key make --best-effort ", 1, "some flows share a link, as the document says"),
+            ("heddle why fabric.topo live.lfts counters ", 1, "there is a bottleneck"),
             ("heddle why small.topo ", 1, "there is a bottleneck, as the document says"),
             ("heddle drain --fabric fabric.topo --tables opensm-lfts.dump S1_0", 1, "hosts would be cut off")]
 OPENS = re.compile(r"( *)```(\w*)$")
