@@ -361,8 +361,8 @@ def test_configuration(far, tmp_path):
 def test_manual_page():
     """heddle-router(8) has every option of heddle.conf and every table."""
     page = (fabric_sim.SOURCE / "doc" / "man" / "heddle-router.8").read_text()
-    agent = fabric_sim.SOURCE / "ir_router" / "agent"
-    options = re.findall(r'(?:\.name = |NUMBER\()"([\w.]+)"', (agent / "agent_config.c").read_text())
+    sections = fabric_sim.SOURCE / "config" / "sections" / "router_section.c"
+    options = re.findall(r'(?:\.name = |NUMBER\()"([\w.]+)"', sections.read_text())
     assert len(options) > 20
     assert [name for name in options if not re.search(rf"\b{re.escape(name)}\b", page)] == []
     shown = subprocess.run([AGENT, "--help"], capture_output=True, text=True, check=True).stdout
