@@ -9,6 +9,7 @@
 #include "table_source.h"
 #include "workload.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -223,6 +224,15 @@ static int show(const struct compare_job *job, const char *path)
 	return status;
 }
 
+/* The work was ended before two tables were measured. */
+static int show_nothing(const struct compare_job *job)
+{
+	message_error("ended early, after %" PRIu64 " of %" PRIu64
+		      " patterns of '%s': there is nothing to compare yet",
+		      job->shown[0].report->patterns, job->on.count, job->side[0].tables.name);
+	return STATUS_FAULTS;
+}
+
 static int run_job(struct compare_job *job, const char *path)
 {
 	struct hd_error err = {"another process failed at the start"};
@@ -231,8 +241,7 @@ static int run_job(struct compare_job *job, const char *path)
 	if (!processes_ready(job->workload.processes, !rc) || run_sides(job, &err))
 		return message_fail(&err);
 	if (job->workload.partial && job->measured < 2)
-		return message_error("ended before two tables were measured: there is nothing to "
-				     "compare");
+		return show_nothing(job);
 	/* the last one may have fewer patterns: the others are compared with it by these */
 	if (job->workload.partial)
 		job->on.count = job->shown[job->measured - 1].report->patterns;

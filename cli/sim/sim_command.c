@@ -539,6 +539,23 @@ static int show(struct sim_job *job)
 	return status;
 }
 
+/* STATUS_BAD after a message if an output would replace a file that the scenario names. */
+static int refuse_to_replace(void *context, const char *input)
+{
+	const struct sim_job *job = context;
+	const struct {
+		const char *option, *path;
+	} outputs[] = {{"html", job->html},
+		       {"plot", job->plot},
+		       {"counters", job->options.counters},
+		       {"state", job->options.state}};
+	int status = 0;
+
+	for (size_t i = 0; !status && i < sizeof(outputs) / sizeof(outputs[0]); i++)
+		status = output_refuse(outputs[i].option, outputs[i].path, &input, 1);
+	return status;
+}
+
 static int run_case(struct sim_job *job, const char *path, const char *name)
 {
 	struct hd_error err = {"another process failed at the start"};
@@ -553,9 +570,12 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 		rc = sim_question_apply(&job->question, job->one.scenario, &err);
 	if (!rc)
 		rc = sim_case_assign(&job->one, &job->options, &err);
-	int status;
-	if (!processes_ready(job->options.processes, !rc)) {
-		status = message_fail(&err);
+	int status = rc ? 0 : hd_scenario_visit_paths(job->one.scenario, refuse_to_replace, job);
+	if (status < 0)
+		status = message_no_memory();
+	if (!processes_ready(job->options.processes, !rc && !status)) {
+		if (!status)
+			status = message_fail(&err);
 	} else {
 		interrupt_catch();
 		rc = sim_case_run(&job->one, &job->options, &err);
@@ -594,16 +614,7 @@ static int run(void *context, const struct operands *operands)
 	char *path;
 	if (sim_folder_find(name, &path, &err))
 		return message_fail(&err);
-	const char *const inputs[] = {path, job->question.fabric, job->question.hosts,
-				      job->question.plan};
-	const size_t count = sizeof(inputs) / sizeof(inputs[0]);
-	status = output_refuse("html", job->html, inputs, count);
-	if (!status)
-		status = output_refuse("plot", job->plot, inputs, count);
-	if (!status)
-		status = output_refuse("counters", job->options.counters, inputs, count);
-	if (!status)
-		status = output_refuse("state", job->options.state, inputs, count);
+	status = refuse_to_replace(job, path);
 	if (!status)
 		status = run_case(job, path, name);
 	free(path);

@@ -415,6 +415,58 @@ const char *hd_scenario_value(const struct hd_scenario *scenario, const char *ta
 	return NULL;
 }
 
+/* One of the texts that a value lists. */
+static int visit_piece(const struct hd_scenario *scenario, const struct scenario_entry *entry,
+		       const struct hd_cursor *piece, struct hd_arena *arena,
+		       int (*visit)(void *context, const char *path), void *context)
+{
+	static const char prefix[] = "file:";
+	const size_t length = (size_t)(piece->end - piece->at);
+	char *text = hd_arena_alloc(arena, length + 1, 1);
+	struct scenario_entry one = *entry;
+
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, piece->at, length);
+	one.value = strncmp(text, prefix, strlen(prefix)) ? text : text + strlen(prefix);
+	if (!*one.value)
+		return 0;
+	const char *path = scenario_text_path(scenario, &one, one.value, arena);
+	return path ? visit(context, path) : -ENOMEM;
+}
+
+static int visit_value(const struct hd_scenario *scenario, const struct scenario_entry *entry,
+		       struct hd_arena *arena, int (*visit)(void *context, const char *path),
+		       void *context)
+{
+	struct hd_cursor cursor = {entry->value, entry->value + strlen(entry->value)}, piece;
+	int rc = 0;
+
+	do {
+		if (!hd_take_until(&cursor, "|", &piece)) {
+			piece = cursor;
+			cursor.at = cursor.end;
+		}
+		hd_cursor_trim(&piece);
+		rc = visit_piece(scenario, entry, &piece, arena, visit, context);
+	} while (!rc && !hd_cursor_done(&cursor));
+	return rc;
+}
+
+int hd_scenario_visit_paths(const struct hd_scenario *scenario,
+			    int (*visit)(void *context, const char *path), void *context)
+{
+	struct hd_arena arena = {0};
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < scenario->count; i++)
+		for (uint32_t k = 0; !rc && k < scenario->sections[i].count; k++)
+			rc = visit_value(scenario, &scenario->sections[i].entries[k], &arena, visit,
+					 context);
+	hd_arena_release(&arena);
+	return rc;
+}
+
 int hd_scenario_set(struct hd_scenario *scenario, const char *assignment, struct hd_error *err)
 {
 	return hd_scenario_set_by(scenario, NULL, assignment, err);

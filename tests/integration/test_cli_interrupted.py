@@ -61,6 +61,11 @@ def test_compare_by_the_patterns_of_the_second(fabric):
     assert re.search(r"'(dmodk|updown)'", text)
 
 
+def test_compare_before_the_second(fabric):
+    assert interrupted("compare", *ENDLESS[:1], 1000000000, "-e", "dmodk", "-e", "updown", fabric,
+                       sign=r"dmodk: \d+ of \d+ patterns") == ""
+
+
 def test_survive(fabric):
     text = interrupted("survive", "-r", 5, "--trials", 100000, "-n", 10, "-e", "updown", fabric,
                        sign=r"5% of the links removed, trial \d+ of 100000")

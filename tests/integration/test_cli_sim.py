@@ -546,3 +546,18 @@ def test_the_shares_of_adaptive_routing_are_those_of_the_paper():
                for row in scenario["expectations"] if row["verdict"] == "outside"]
     assert outside == [("ar-fairness/c1-s3", "A-D"), ("ar-fairness/c2-collectives", "all-to-all"),
                        ("ar-fairness/c2-s5", "victim"), ("ar-fairness/c2-s5", "total"), ("ar-fairness/c2-s6", "victim")]
+
+
+def test_no_output_replaces_what_the_scenario_names(tmp_path):
+    generate(tmp_path / "tree", "xgft", "--children=3,2", "--parents=1,2")
+    route("dmodk", tmp_path / "tree", tmp_path / "tables")
+    (tmp_path / "nodes").write_text("H_0_0\nH_1_0\n")
+    text = "[fabric]\nfile = tree\n[routing]\nengine = dmodk\n[traffic a]\nkind = constant\nhosts = file:nodes\n" \
+           "[run]\nduration = 10 us\n[sweep t]\nlabels = a | b\nrouting.tables = tables | other\n"
+    (tmp_path / "s.ini").write_text(text)
+    before = {name: (tmp_path / name).read_text() for name in ("tree", "tables", "nodes", "s.ini")}
+    for option in ("--html", "--counters", "--state"):
+        for name in before:
+            message = refused("sim", tmp_path / "s.ini", option, tmp_path / name)
+            assert f"option '{option}' would replace" in message and name in message
+    assert {name: (tmp_path / name).read_text() for name in before} == before

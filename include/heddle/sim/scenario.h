@@ -56,6 +56,14 @@ const char *hd_scenario_value(const struct hd_scenario *scenario, const char *ta
 /* Puts the keys of the section [quick], SECTION.KEY = VALUE, over the others. Errors: as before. */
 int hd_scenario_quicken(struct hd_scenario *scenario, struct hd_error *err);
 
+/*
+ * Gives visit() each text of the values that may name a file, resolved as the runs would: with "file:" taken off, one
+ * by one where a value lists several between '|'. Whether there is such a file is not looked at. Stops when visit() does
+ * not return 0, and returns that; -ENOMEM.
+ */
+int hd_scenario_visit_paths(const struct hd_scenario *scenario,
+			    int (*visit)(void *context, const char *path), void *context);
+
 /* ---- runs ---- */
 
 struct hd_scenario_request {
