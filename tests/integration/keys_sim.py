@@ -146,10 +146,11 @@ class Client:
         return result
 
     def set_done(self, key, entries):
-        """The same, if it must succeed. Made again while a sweep is under way."""
-        for _ in range(20):
+        """The same, if it must succeed. Made again while a sweep is under way, or has still to send what was lost."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             result = self.set(key, entries)
-            if result.status != BUSY:
+            if result.status != BUSY and "has not acknowledged" not in result.reason:
                 break
             time.sleep(0.2)
         assert result.status == DONE, result
