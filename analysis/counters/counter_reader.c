@@ -179,24 +179,47 @@ static bool has_stopped(enum hd_counter counter, uint64_t value)
 	return counter <= HD_XMIT_WAIT && value == UINT32_MAX;
 }
 
-void counter_reader_set(struct counter_reader *reader, enum hd_counter counter, uint64_t value)
+/* Notes that the dialect at hand gives a counter of the port at hand. False: it has done so before. */
+static bool note_given(struct counter_reader *reader, uint32_t bit)
+{
+	const uint32_t port = reader->port;
+	uint32_t *given = &reader->given[reader->wide][port];
+
+	if (reader->given_by[port] != reader->dialect)
+		reader->given[0][port] = reader->given[1][port] = 0;
+	reader->given_by[port] = reader->dialect;
+	bool first = !(*given & bit);
+	*given |= bit;
+	return first;
+}
+
+int counter_reader_set(struct counter_reader *reader, enum hd_counter counter, uint64_t value)
 {
 	uint32_t bit = HD_COUNTER_BIT(counter), port = reader->port;
 
 	reader->any = true;
 	if (port == HD_NONE || counter >= HD_COUNTERS)
-		return;
+		return 0;
+	if (!note_given(reader, bit))
+		return hd_lines_error(&reader->lines, reader->err,
+				      "the file has %s of this port twice; give two readings as "
+				      "two files",
+				      hd_counter_name(counter));
 	struct hd_port_counters *row = &reader->counters->ports[port];
 	if (!reader->wide && (reader->extended[port] & bit))
-		return;
+		return 0;
 	if (!reader->wide && has_stopped(counter, value)) {
-		reader->full[port] = true;
-		return;
+		row->known &= ~bit;
+		row->value[counter] = 0;
+		row->stopped |= bit;
+		return 0;
 	}
 	if (reader->wide)
 		reader->extended[port] |= bit;
 	row->known |= bit;
+	row->stopped &= ~bit;
 	row->value[counter] = value;
+	return 0;
 }
 
 void counter_reader_time(struct counter_reader *reader, double read_at, double began_at)

@@ -20,7 +20,10 @@ struct counter_reader {
 	struct hd_skipped_lines foreign; /* lines that name a port which the fabric does not have */
 	uint32_t
 	    *extended; /* [port_count] counters that are known by 64 bits, HD_COUNTER_BIT() each */
-	bool *full; /* [port_count] a counter of 32 bits had stopped */
+	/* [port_count] what dialect number `given_by` has given of a port, in 32 and in 64 bits; HD_COUNTER_BIT() each */
+	uint32_t *given[2];
+	uint8_t *given_by; /* [port_count] */
+	uint8_t dialect; /* number of the one at hand, from 1 on */
 	bool any; /* a counter was read, of whatever port */
 	uint32_t port; /* to which rows belong; HD_NONE: they are left out */
 	bool wide; /* rows are counters of 64 bits */
@@ -54,8 +57,8 @@ bool counter_reader_take_real(struct hd_cursor *line, double *value);
 void counter_reader_begin_guid(struct counter_reader *reader, uint64_t guid, uint32_t number);
 void counter_reader_begin_lid(struct counter_reader *reader, uint32_t lid, uint32_t number);
 
-/* A counter of the port at hand. */
-void counter_reader_set(struct counter_reader *reader, enum hd_counter counter, uint64_t value);
+/* A counter of the port at hand. Errors: -EINVAL the dialect has given it already in as many bits. */
+int counter_reader_set(struct counter_reader *reader, enum hd_counter counter, uint64_t value);
 
 /* "Fri Nov 27 23:24:20 2026" in seconds since 1970, as if it were UTC. */
 bool counter_reader_take_time(struct hd_cursor *line, double *seconds);

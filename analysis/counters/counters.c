@@ -61,6 +61,7 @@ static bool subtract_port(struct hd_port_counters *later, const struct hd_port_c
 	bool back = false;
 
 	later->known &= earlier->known;
+	later->stopped |= earlier->stopped;
 	for (unsigned i = 0; i < HD_COUNTERS; i++) {
 		if (!(later->known & HD_COUNTER_BIT(i)))
 			later->value[i] = 0;
@@ -74,10 +75,11 @@ static bool subtract_port(struct hd_port_counters *later, const struct hd_port_c
 
 void hd_counters_subtract(struct hd_counters *later, const struct hd_counters *earlier)
 {
-	later->ports_read = later->ports_back = 0;
+	later->ports_read = later->ports_back = later->ports_full = 0;
 	for (uint32_t port = 0; port < later->port_count; port++) {
 		later->ports_back += subtract_port(&later->ports[port], &earlier->ports[port]);
 		later->ports_read += later->ports[port].known != 0;
+		later->ports_full += later->ports[port].stopped != 0;
 	}
 	later->seconds = later->seconds > earlier->seconds && earlier->seconds > 0
 			     ? later->seconds - earlier->seconds

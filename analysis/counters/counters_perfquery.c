@@ -67,8 +67,7 @@ static int read_perfquery(struct counter_reader *reader, struct hd_cursor line, 
 		return hd_lines_error(&reader->lines, reader->err,
 				      "expected a number of up to 64 bits after %s",
 				      hd_counter_name(counter));
-	counter_reader_set(reader, counter, value);
-	return 0;
+	return counter_reader_set(reader, counter, value);
 }
 
 const struct counter_dialect counters_perfquery = {
@@ -99,7 +98,9 @@ static int read_items(struct counter_reader *reader, struct hd_cursor line)
 		    (!hd_cursor_done(&item) && !hd_take_text(&item, " (")))
 			return hd_lines_error(&reader->lines, reader->err,
 					      "expected [NAME == NUMBER] for each counter");
-		counter_reader_set(reader, counter_reader_find(name), value);
+		int rc = counter_reader_set(reader, counter_reader_find(name), value);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }

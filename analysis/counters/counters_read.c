@@ -28,6 +28,7 @@ static int read_lines(struct counter_reader *reader)
 			if (dialects[i]->matches(line)) {
 				reader->port = dialect == dialects[i] ? reader->port : HD_NONE;
 				dialect = dialects[i];
+				reader->dialect = (uint8_t)(i + 1);
 				break;
 			}
 		rc = dialect ? dialect->read_line(reader, line, &taken) : 0;
@@ -62,7 +63,7 @@ static int finish(struct counter_reader *reader, const struct hd_log *log)
 
 	for (uint32_t port = 0; port < counters->port_count; port++) {
 		counters->ports_read += counters->ports[port].known != 0;
-		counters->ports_full += reader->full[port] && !reader->extended[port];
+		counters->ports_full += counters->ports[port].stopped != 0;
 	}
 	if (counters->seconds <= 0 && counters->began_at > 0 &&
 	    counters->read_at > counters->began_at)
@@ -95,15 +96,20 @@ int hd_counters_parse(const struct hd_text *text, const struct hd_fabric *fabric
 	reader.lines = hd_lines_of(text);
 	reader.counters = hd_counters_new(fabric);
 	reader.extended = calloc((size_t)fabric->port_count + 1, sizeof(*reader.extended));
-	reader.full = calloc((size_t)fabric->port_count + 1, sizeof(*reader.full));
-	if (!reader.counters || !reader.extended || !reader.full)
+	reader.given[0] = calloc((size_t)fabric->port_count + 1, sizeof(*reader.given[0]));
+	reader.given[1] = calloc((size_t)fabric->port_count + 1, sizeof(*reader.given[1]));
+	reader.given_by = calloc((size_t)fabric->port_count + 1, sizeof(*reader.given_by));
+	if (!reader.counters || !reader.extended || !reader.given[0] || !reader.given[1] ||
+	    !reader.given_by)
 		rc = hd_error_no_memory(err);
 	if (!rc)
 		rc = read_lines(&reader);
 	if (!rc)
 		rc = finish(&reader, log);
 	free(reader.extended);
-	free(reader.full);
+	free(reader.given[0]);
+	free(reader.given[1]);
+	free(reader.given_by);
 	if (rc)
 		hd_counters_free(reader.counters);
 	else

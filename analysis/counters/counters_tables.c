@@ -79,8 +79,7 @@ static int read_perfmgr(struct counter_reader *reader, struct hd_cursor line, bo
 	    (!hd_cursor_done(&line) && !hd_take_text(&line, " (")))
 		return hd_lines_error(&reader->lines, reader->err,
 				      "expected a number of up to 64 bits");
-	counter_reader_set(reader, counter, value);
-	return 0;
+	return counter_reader_set(reader, counter, value);
 }
 
 const struct counter_dialect counters_perfmgr = {
@@ -191,7 +190,9 @@ static int read_row(struct counter_reader *reader, struct hd_cursor line, const 
 			return hd_lines_error(&reader->lines, reader->err,
 					      "expected a number of up to 64 bits in column %u",
 					      i + 1);
-		counter_reader_set(reader, reader->column[i], value);
+		int rc = counter_reader_set(reader, reader->column[i], value);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }

@@ -402,6 +402,21 @@ static int make_room(struct estimating *job)
 		   : -ENOMEM;
 }
 
+/* No host is known to have sent anything. */
+static int refuse(const struct estimating *job, struct hd_error *err)
+{
+	for (uint32_t host = 0; host < job->fabric->host_count; host++)
+		if (job->measured->links[up_link(job->fabric, host)].bytes >= 0)
+			return hd_error_set(
+			    err, -ENODATA,
+			    "nothing was sent: the counters of bytes that hosts have sent are 0");
+	return hd_error_set(
+	    err, -ENODATA,
+	    "the counters do not say what any host has sent: neither its own nor those of its "
+	    "switch have %s or %s",
+	    hd_counter_name(HD_XMIT_DATA), hd_counter_name(HD_RCV_DATA));
+}
+
 static int estimate(struct estimating *job, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = job->fabric;
@@ -414,11 +429,7 @@ static int estimate(struct estimating *job, struct hd_error *err)
 					       fabric->isl_port[link])] = link;
 	find_sources(job);
 	if (!job->estimate->source_count)
-		return hd_error_set(err, -ENODATA,
-				    "the counters do not say what any host has sent: neither its "
-				    "own nor those of its "
-				    "switch have %s or %s",
-				    hd_counter_name(HD_XMIT_DATA), hd_counter_name(HD_RCV_DATA));
+		return refuse(job, err);
 	int rc = find_cells(job, err);
 	return rc ? rc : fit(job, err);
 }

@@ -59,6 +59,8 @@ struct why_view {
 	uint32_t choice_count;
 	double hosts; /* share of the busiest cable of a host, in the unit of the choices */
 	uint32_t hosts_link;
+	char doubt
+	    [HD_ERROR_TEXT]; /* why it cannot be told whether there is a bottleneck; "": it can be */
 };
 
 /* The first hot link is a bottleneck. */
@@ -74,6 +76,9 @@ static inline bool why_is_host_link(const struct why_view *view, uint32_t link)
 
 /* Whether an error counter says that a cable or one of its ends is bad. */
 bool why_is_fault(enum hd_counter counter);
+
+/* Fills in the doubt. Where links between switches cannot be told apart, nothing is called a bottleneck. */
+void why_find_doubt(struct why_view *view);
 
 /* One or two sentences. Returns buffer. */
 const char *why_verdict(const struct why_view *view, char *buffer, size_t size);

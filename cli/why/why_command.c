@@ -17,6 +17,9 @@
 #define TICK_MAX 1000000
 #define FLOWS_SHOWN 5u
 #define AS_LIKELY 0.95 /* of the score of the first */
+#define PERIOD_MIN 1e-9
+#define PERIOD_MAX 1e9 /* seconds */
+#define OVERLOADED 1.05 /* of a link: more than the counters' own imprecision */
 #define WAITING 0.1 /* of a port's time: a link that makes others wait for less is no bottleneck */
 
 struct why_job {
@@ -48,10 +51,10 @@ static int take_period(const struct typed *typed, void *place)
 	char *end;
 
 	*seconds = strtod(typed->text, &end);
-	if (end != typed->text && !*end && isfinite(*seconds) && *seconds > 0)
+	if (end != typed->text && !*end && *seconds >= PERIOD_MIN && *seconds <= PERIOD_MAX)
 		return 0;
-	return message_error("option '--period': '%s' is no number of seconds above 0",
-			     typed->text);
+	return message_error("option '--period': '%s' is no number of seconds above 0 (%g to %g)",
+			     typed->text, PERIOD_MIN, PERIOD_MAX);
 }
 
 static const struct argument arguments[] = {
@@ -97,7 +100,9 @@ static const struct usage usage = {
 	     "COUNTERS: what perfquery, ibqueryerrors, 'perfmgr dump_counters' of OpenSM, or "
 	     "heddle sim\n"
 	     "--counters have written.",
-    .statuses = {"no bottleneck, and no port with errors", "a bottleneck, or ports with errors",
+    .statuses = {"no bottleneck, and no port with errors",
+		 "a bottleneck, or ports with errors, or the counters do not say whether there is "
+		 "a bottleneck",
 		 "bad input or usage, or the engine refuses the fabric"},
 };
 
@@ -158,6 +163,27 @@ static int load_allocation(struct why_job *job, const struct hd_log *log, struct
 	return rc;
 }
 
+/* No link can carry more than its rate in the time. */
+static void check_loads(const struct why_job *job, const struct hd_log *log)
+{
+	const struct hd_measured *measured = job->measured;
+	char label[HD_LABEL_SIZE];
+	uint32_t worst = 0;
+
+	for (uint32_t link = 1; link < measured->link_count; link++)
+		if (measured->links[link].share > measured->links[worst].share)
+			worst = link;
+	if (!measured->timed || measured->links[worst].share <= OVERLOADED)
+		return;
+	hd_log(log, HD_LOG_WARNING,
+	       "by the counters, %s has sent %.0f%% of what its link can carry: the period is too "
+	       "short, or the "
+	       "rate of the link in %s is wrong",
+	       hd_port_label(job->fabric, hd_congestion_link_port(job->fabric, worst), label,
+			     sizeof(label)),
+	       100 * measured->links[worst].share, job->fabric_path);
+}
+
 static int load(struct why_job *job, const struct hd_log *log, struct hd_error *err)
 {
 	int rc =
@@ -167,6 +193,9 @@ static int load(struct why_job *job, const struct hd_log *log, struct hd_error *
 		rc = load_allocation(job, log, err);
 	if (!rc)
 		rc = fabric_source_tell_apart(&job->fabric, err);
+	if (!rc && !job->fabric->host_count)
+		rc = hd_error_set(err, -ENODATA, "%s: the fabric has no hosts, so none waits",
+				  job->fabric_path);
 	if (rc)
 		return rc;
 	const struct table_request request = {.fabric = job->fabric,
@@ -178,6 +207,8 @@ static int load(struct why_job *job, const struct hd_log *log, struct hd_error *
 		rc = load_counters(job, log, err);
 	if (!rc)
 		rc = hd_measured_new(job->fabric, job->counters, &job->measured, err);
+	if (!rc)
+		check_loads(job, log);
 	return rc;
 }
 
@@ -317,7 +348,8 @@ static int find_errors(struct why_view *view, struct hd_error *err)
 
 static int show(const struct why_job *job, const struct why_view *view)
 {
-	int status = why_has_bottleneck(view) || view->error_count ? STATUS_FAULTS : STATUS_CLEAN;
+	int status = why_has_bottleneck(view) || *view->doubt || view->error_count ? STATUS_FAULTS
+										   : STATUS_CLEAN;
 
 	if (job->json)
 		return json_value_print(why_json(view), status);
@@ -340,6 +372,8 @@ static int find(struct why_job *job, struct why_view *view, const struct hd_log 
 	if (!rc)
 		rc = find_hot(job, view, err);
 	if (!rc)
+		why_find_doubt(view);
+	if (!rc)
 		rc = find_errors(view, err);
 	if (!rc && view->estimate)
 		rc = why_choose(&choosing, view, err);
@@ -361,6 +395,18 @@ static void release(struct why_job *job, struct why_view *view)
 	hd_fabric_free(job->fabric);
 }
 
+/* Only one input can be standard input. */
+static int check_inputs(const struct why_job *job, const struct operands *operands)
+{
+	unsigned dashes = 0;
+
+	for (unsigned i = 0; i < operands->count; i++)
+		dashes += !strcmp(operands->items[i], "-");
+	dashes += job->before && !strcmp(job->before, "-");
+	dashes += job->allocation_path && !strcmp(job->allocation_path, "-");
+	return dashes > 1 ? message_error("only one input can be standard input ('-')") : 0;
+}
+
 static int run(void *context, const struct operands *operands)
 {
 	struct why_job *job = context;
@@ -370,6 +416,8 @@ static int run(void *context, const struct operands *operands)
 	    &job->tables, &usage, operands, 1,
 	    "FABRIC, TABLES and COUNTERS (with -e: FABRIC and COUNTERS)");
 
+	if (!status)
+		status = check_inputs(job, operands);
 	if (!status && job->tries.none && job->tries.count)
 		status = message_error("options --try and --no-try do not work together");
 	if (status)

@@ -193,6 +193,8 @@ json_t *why_json(const struct why_view *view)
 	object = json_value_set(object, "verdict",
 				json_value_text(why_verdict(view, verdict, sizeof(verdict))));
 	object = json_value_set(object, "bottleneck", json_boolean(why_has_bottleneck(view)));
+	object = json_value_set(object, "doubt",
+				*view->doubt ? json_value_text(view->doubt) : json_null());
 	object = json_value_set(object, "counters", counters_json(view));
 	object = json_value_set(object, "hot", hot_json(view));
 	object = json_value_set(object, "errors", errors_json(view));

@@ -148,17 +148,34 @@ static void say_choice(const struct why_view *view, char *buffer, size_t size)
 			 " No other tables that were tried would help its traffic much.");
 }
 
+static bool was_sent(const struct why_view *view)
+{
+	for (uint32_t link = 0; link < view->measured->link_count; link++)
+		if (view->measured->links[link].bytes > 0)
+			return true;
+	return false;
+}
+
 const char *why_verdict(const struct why_view *view, char *buffer, size_t size)
 {
 	*buffer = '\0';
-	if (!why_has_bottleneck(view)) {
-		add_text(buffer, size, "No bottleneck was found.");
+	if (*view->doubt)
+		add_text(buffer, size, "Whether there is a bottleneck cannot be told: %s.",
+			 view->doubt);
+	else if (!why_has_bottleneck(view))
+		add_text(buffer, size, "No bottleneck was found%s",
+			 was_sent(view) ? "." : ": nothing was sent.");
+	if (!why_has_bottleneck(view))
 		return buffer;
-	}
 	say_link(view, buffer, size);
 	say_errors(view, buffer, size);
 	if (!why_is_host_link(view, view->hot[0].link) && !say_behind(view, buffer, size))
 		say_choice(view, buffer, size);
+	if (view->counters->ports_full)
+		add_text(
+		    buffer, size,
+		    " Of %u ports counters are not known, as they had stopped: one may be worse.",
+		    view->counters->ports_full);
 	return buffer;
 }
 

@@ -170,6 +170,80 @@ def test_a_calm_fabric_has_no_bottleneck(folder):
     assert "No bottleneck was found." in text
 
 
+def perfquery(folder, factor):
+    """The counters, so many times as large, as perfquery prints them: of 32 bits, which stop at their end."""
+    topology = Topology(folder / "fabric")
+    head, *rows = (line.split(",") for line in (folder / "counters").read_text().splitlines()[2:])
+    text = ""
+    for row in rows:
+        text += f"# Port counters: Lid {topology.lids[int(row[0], 16)][0]} port {row[1]} (CapMask: 0x1300)\n"
+        for name, value in zip(head[2:], row[2:]):
+            text += f"{name}:......{min(int(value) * factor, 2**32 - 1)}\n"
+    return text
+
+
+def doubt(folder, name, *more):
+    """What is said where it cannot be told whether there is a bottleneck."""
+    arguments = ["--no-try", *more, "fabric", "tables", name]
+    text = heddle("why", *arguments, status=FAULTS, cwd=folder)[0]
+    report = json.loads(heddle("why", "--json", *arguments, status=FAULTS, cwd=folder)[0])
+    assert not report["bottleneck"] and not any(link["bottleneck"] for link in report["hot"])
+    assert "The bottleneck is" not in text and "No bottleneck" not in text
+    assert f"Whether there is a bottleneck cannot be told: {report['doubt']}." in text
+    return report["doubt"]
+
+
+def test_counters_that_have_stopped_are_named(folder):
+    """Such ports are the busiest: without them there is no verdict, or it says that they are not in it."""
+    (folder / "stopped").write_text(perfquery(folder, 100_000))
+    said = doubt(folder, "stopped", "--period", "15")
+    assert re.match(r"counters of 32 bits of [0-9]+ ports had stopped at their end \('S1_0' 0x[0-9a-f]+\[[0-9]+\], .*\.\.\.\)",
+                    said)
+    # one port alone, which is not on the way to the bottleneck
+    text = perfquery(folder, 1).replace("PortXmitData:......0\n", "PortXmitData:......4294967295\n", 1)
+    (folder / "one").write_text(text)
+    report = why("--no-try", "--period", "0.00015", "--tick", 8, folder / "fabric", folder / "tables", folder / "one",
+                 status=FAULTS)
+    assert report["bottleneck"] and report["counters"]["ports_full"] == 1 and report["doubt"] is None
+    assert "Of 1 ports counters are not known" in report["verdict"]
+
+
+def test_hosts_alone_do_not_tell_links_apart(folder):
+    text = (folder / "counters").read_text()
+    (folder / "hosts").write_text(re.sub("(?m)^0x00000000002.*\n", "", text))
+    assert "no port between switches has PortXmitData or PortRcvData" in doubt(folder, "hosts")
+
+
+def test_few_ports_tell_little(folder):
+    """Or other bytes than the tables can explain; or neither a time nor how long ports have waited."""
+    lines = (folder / "counters").read_text().splitlines(True)
+    (folder / "part").write_text("".join(lines[:8]))
+    assert doubt(folder, "part") == "the bytes of 10 of 96 links alone are known"
+    (folder / "bytes").write_text("".join(",".join(line.split(",")[:4]) + "\n" for line in lines[2:]))
+    assert "give --period" in doubt(folder, "bytes")
+
+
+def test_nothing_was_sent(folder):
+    (folder / "zero").write_text(with_values((folder / "counters").read_text(), lambda row: row.update(
+        {name: "0" for name in row if name.startswith("Port")})))
+    text = heddle("why", "fabric", "tables", "zero", status=CLEAN, cwd=folder)[0]
+    assert "No bottleneck was found: nothing was sent." in text and "do not say" not in text
+    assert "No estimate of who sends to whom: nothing was sent" in text
+
+
+def test_a_load_that_no_link_can_carry_is_remarked(folder):
+    stderr = heddle("why", "--no-try", "--period", "1e-5", "fabric", "tables", "counters", status=None, cwd=folder)[1]
+    assert re.search(r"warning: by the counters, 'S1_0' .*\[5\] has sent 15[0-9]{2}% of what its link can carry: "
+                     "the period is too short", stderr)
+    assert heddle("why", "--no-try", "fabric", "tables", "counters", status=FAULTS, cwd=folder)[1] == ""
+
+
+def test_a_fabric_without_hosts_is_refused(folder):
+    text = re.sub(r"(?m)^Ca\t.*\n(\[.*\n)*|^\[.*\"H-.*\n", "", (folder / "fabric").read_text())
+    (folder / "bare").write_text(text)
+    assert "bare: the fabric has no hosts" in refused("why", "bare", "tables", "counters", cwd=folder)
+
+
 @pytest.mark.parametrize("arguments, expected", [
     (["fabric", "counters"], "expected FABRIC, TABLES and COUNTERS"),
     (["fabric", "tables", "tables"], "tables: no counters found; expected the output of perfquery, ibqueryerrors"),
@@ -180,6 +254,9 @@ def test_a_calm_fabric_has_no_bottleneck(folder):
     (["fabric", "tables", "counters", "--before", "other"], "have no counter of the same port"),
     (["fabric", "tables", "counters", "--period", "0"], "'0' is no number of seconds above 0"),
     (["fabric", "tables", "counters", "--period", "x"], "'x' is no number of seconds above 0"),
+    (["fabric", "tables", "counters", "--period", "1e99"], "'1e99' is no number of seconds above 0 (1e-09 to 1e+09)"),
+    (["fabric", "tables", "-", "--before", "-"], "only one input can be standard input"),
+    (["fabric", "tables", "twice"], "twice:3: the file has PortXmitData of this port twice"),
     (["fabric", "tables", "counters", "--allocation", "fabric"], "fabric:3: expected a job and its list of hosts"),
     (["fabric", "tables", "counters", "--allocation", "nobody"], "nobody:1: the fabric has none of these hosts"),
     (["fabric", "tables", "counters", "--try", "best"], "unknown engine 'best'"),
@@ -189,7 +266,8 @@ def test_a_calm_fabric_has_no_bottleneck(folder):
 ])
 def test_bad_input(folder, arguments, expected):
     for name, text in {"bad": "guid,port,PortXmitData\n0x200000,1,x\n", "far": "guid,port,PortXmitData\n0x7,1,5\n",
-                       "other": "guid,port,VL15Dropped\n0x200000,1,5\n", "nobody": "17 nobody\n"}.items():
+                       "other": "guid,port,VL15Dropped\n0x200000,1,5\n", "nobody": "17 nobody\n",
+                       "twice": "guid,port,PortXmitData\n0x200000,1,5\n0x200000,1,6\n"}.items():
         (folder / name).write_text(text)
     assert expected in refused("why", *arguments, cwd=folder)
 

@@ -48,6 +48,8 @@ enum hd_counter {
 struct hd_port_counters {
 	uint64_t value[HD_COUNTERS]; /* 0 where it is not known */
 	uint32_t known; /* HD_COUNTER_BIT() each */
+	uint32_t
+	    stopped; /* not known, as 32 bits of it had stopped at their end; HD_COUNTER_BIT() each */
 };
 
 struct hd_counters {
@@ -79,10 +81,10 @@ void hd_counters_free(struct hd_counters *counters);
 /*
  * Reads what these print, also several of them one after another: perfquery (also -x and -l),
  * ibqueryerrors (also --data, --counters, --details, --report-port), `perfmgr dump_counters` of OpenSM in both
- * forms, and the table of hd_counters_write(). Sums over all ports of a node are left out. If a port is
- * there twice, the last value counts; counters of 64 bits count before those of 32. Ports that the fabric
- * does not have are left out with a remark. *out is freed with hd_counters_free(). Errors, with file and line: -EINVAL a
- * line that is damaged; -ENODATA no counter, or none of a port of the fabric; those of hd_text_check(); -ENOMEM.
+ * forms, and the table of hd_counters_write(). Sums over all ports of a node are left out. Counters of 64 bits
+ * count before those of 32; of two tools, the last one counts. Ports that the fabric does not have are left out
+ * with a remark. *out is freed with hd_counters_free(). Errors, with file and line: -EINVAL a line that is damaged, or a
+ * tool prints the same counter of a port twice in as many bits; -ENODATA no counter, or none of a port of the fabric; those of hd_text_check(); -ENOMEM.
  * O(bytes).
  */
 int hd_counters_parse(const struct hd_text *text, const struct hd_fabric *fabric,

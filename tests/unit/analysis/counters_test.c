@@ -167,6 +167,7 @@ static void left_out(void **state)
 	    &remarks, &counters, &err));
 	const struct hd_port_counters *port = &counters->ports[fabric->lid_owner[1]];
 	assert_int_equal(port->known, HD_COUNTER_BIT(HD_RCV_DATA));
+	assert_int_equal(port->stopped, HD_COUNTER_BIT(HD_XMIT_DATA));
 	assert_int_equal(counters->ports_full, 1);
 	assert_int_equal(counters->ports_read, 1);
 	assert_int_equal(remarks, 2);
@@ -196,6 +197,12 @@ static void damaged(void **state)
 	     -EINVAL},
 	    {"GUID 0x200000 port x: [PortXmitWait == 1]\n", "dump:1: expected 'port NUMBER:'",
 	     -EINVAL},
+	    {"# Port counters: Lid 1 port 1 (C)\nPortXmitData:....1\n"
+	     "# Port extended counters: Lid 1 port 1 (C)\nPortXmitData:....1\n"
+	     "# Port counters: Lid 1 port 1 (C)\nPortXmitData:....2\n",
+	     "dump:6: the file has PortXmitData of this port twice", -EINVAL},
+	    {"guid,port,PortXmitData\n0x200000,3,1\n0x200000,4,1\n0x200000,3,1\n",
+	     "dump:4: the file has PortXmitData of this port twice", -EINVAL},
 	    {"\"S\" 0x200000 active TRUE port 3\n  Last Reset : yesterday\n",
 	     "dump:2: expected a time", -EINVAL},
 	    {"\"S\" 0x200000 active TRUE port 3\n  xmit_data : many\n", "dump:2: expected a number",
