@@ -54,7 +54,7 @@ static bool take_end(const char *begin, const char *end, struct end_text *out)
 	       copy_node(begin, open, out->node);
 }
 
-/* The dash between two ends, from `from` on; NULL: no dash. */
+/* A dash between two ends, from `from` on; NULL: no dash. */
 static const char *find_dash(const char *from)
 {
 	for (const char *close = strchr(from, ']'); close; close = strchr(close + 1, ']')) {
@@ -108,7 +108,7 @@ static int have_cable(const struct hd_fabric *fabric, uint32_t port, struct hd_f
 				  hd_port_number(fabric, port));
 }
 
-static int find_cable(const struct hd_fabric *fabric, const struct end_text ends[2], unsigned count,
+static int find_cable(const struct hd_fabric *fabric, const struct end_text *ends, unsigned count,
 		      struct hd_fabric_change *out, struct hd_error *err)
 {
 	uint32_t port, other = HD_NONE;
@@ -125,21 +125,33 @@ static int find_cable(const struct hd_fabric *fabric, const struct end_text ends
 	return rc ? rc : have_cable(fabric, port, out, err);
 }
 
-/* Tries each dash: a description can have one, too. */
-static bool take_both(const char *text, struct end_text ends[2])
+/* Tries each dash: a description can have one, too. False if no dash is between two ends. */
+static bool find_between(const struct hd_fabric *fabric, const char *text,
+			 struct hd_fabric_change *out, int *rc, struct hd_error *err)
 {
 	const char *end = text + strlen(text);
+	struct end_text ends[2];
+	struct hd_error other;
+	bool any = false;
 
-	for (const char *dash = find_dash(text); dash; dash = find_dash(dash + 1))
-		if (take_end(text, dash, &ends[0]) && take_end(dash + 1, end, &ends[1]))
+	for (const char *dash = find_dash(text); dash; dash = find_dash(dash + 1)) {
+		if (!take_end(text, dash, &ends[0]) || !take_end(dash + 1, end, &ends[1]))
+			continue;
+		any = true;
+		*rc = find_cable(fabric, ends, 2, out, err);
+		if (*rc != -ENOENT)
 			return true;
-	return false;
+	}
+	/* or all dashes are of one description */
+	if (any && take_end(text, end, &ends[0]) && !find_cable(fabric, ends, 1, out, &other))
+		*rc = 0;
+	return any;
 }
 
 int hd_pull_resolve(const struct hd_fabric *fabric, const char *text, struct hd_fabric_change *out,
 		    struct hd_error *err)
 {
-	struct end_text ends[2];
+	struct end_text end;
 	struct hd_error reason;
 	char node[NODE_SIZE];
 	uint32_t port;
@@ -152,10 +164,11 @@ int hd_pull_resolve(const struct hd_fabric *fabric, const char *text, struct hd_
 		*out = (struct hd_fabric_change){.lost = true, .index = fabric->port_node[port]};
 		return 0;
 	}
-	if (take_both(text, ends))
-		return find_cable(fabric, ends, 2, out, err);
-	if (take_end(text, text + strlen(text), &ends[0]))
-		return find_cable(fabric, ends, 1, out, err);
+	int found = 0;
+	if (find_between(fabric, text, out, &found, err))
+		return found;
+	if (take_end(text, text + strlen(text), &end))
+		return find_cable(fabric, &end, 1, out, err);
 	if (strchr(text, '['))
 		return hd_error_set(
 		    err, -EINVAL,
@@ -278,12 +291,14 @@ static void count_cut(struct cutting *cutting, bool *cut, struct hd_pull_cut *ou
 		const bool lost = is_alone(cutting, host) ||
 				  group_of(cutting->without, sw) != cutting->most[group];
 		out->hosts += lost;
+		out->alone += is_alone(cutting, host);
 		if (cut)
 			cut[host] = lost;
 	}
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		out->pairs += pairs_of(cutting->hosts_with[sw]);
 		out->pairs -= pairs_of(cutting->hosts_without[sw]);
+		out->parts += cutting->hosts_without[sw] != 0;
 	}
 }
 

@@ -134,15 +134,18 @@ static const char *kind_of(enum hd_resolve_filter filter)
 					       : "host or switch";
 }
 
-/* "'n1 mlx5_0'[1] GUID 0x0000000000100001 LID 4" */
+/* "'n1 mlx5_0'[1] GUID 0x0000000000100001 LID 4"; a switch has no port behind it */
 static void describe(const struct hd_fabric *fabric, uint32_t port, char *buffer, size_t size)
 {
 	uint32_t node = fabric->port_node[port];
 	uint64_t guid = fabric->port_guid[port];
 
-	snprintf(buffer, size, "'%.32s'[%" PRIu32 "] GUID 0x%016" PRIx64 " LID %u",
-		 fabric->node_name[node], hd_port_number(fabric, port),
-		 guid ? guid : fabric->node_guid[node], fabric->lid[port]);
+	char number[16] = "";
+
+	if (!hd_is_switch(fabric, node))
+		snprintf(number, sizeof(number), "[%" PRIu32 "]", hd_port_number(fabric, port));
+	snprintf(buffer, size, "'%.32s'%s GUID 0x%016" PRIx64 " LID %u", fabric->node_name[node],
+		 number, guid ? guid : fabric->node_guid[node], fabric->lid[port]);
 }
 
 static int several(const struct search *search, const char *text, struct hd_error *err)
@@ -156,9 +159,10 @@ static int several(const struct search *search, const char *text, struct hd_erro
 		    (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", one);
 	}
 	return hd_error_set(err, -EEXIST,
-			    "'%.32s' means %" PRIu32 " ports, give a GUID instead: "
+			    "'%.32s' means %" PRIu32 " %s, give a GUID instead: "
 			    "%s%s",
-			    text, search->count, list,
+			    text, search->count,
+			    search->filter == HD_RESOLVE_SWITCHES ? "switches" : "ports", list,
 			    search->count > CANDIDATES_MAX ? ", ..." : "");
 }
 

@@ -20,6 +20,7 @@ struct drain_pairs {
 	uint64_t all;
 	uint64_t hit; /* on their way are things that are pulled, for some LID */
 	uint64_t cut; /* some LID that packets reached before is not reached after the repair */
+	uint64_t dead; /* some LID is not reached by the tables of before */
 	uint32_t named; /* of those that are cut off, the first ones */
 	uint32_t from[DRAIN_PAIRS_NAMED], to[DRAIN_PAIRS_NAMED]; /* hosts */
 };
@@ -32,6 +33,9 @@ struct drain_tables {
 	const struct hd_routes
 	    *repaired; /* NULL: nothing is repaired, and all that is hit is cut off */
 };
+
+/* Whether no cable is left to a host in the rest. */
+bool drain_is_alone(const struct hd_fabric *fabric, const struct hd_fabric *rest, uint32_t host);
 
 /* Follows all packets between hosts, in both tables. Errors: -ENOMEM. Cost: O(switches * LIDs of hosts). */
 int drain_pairs_count(const struct drain_tables *tables, struct drain_pairs *out,
@@ -74,6 +78,7 @@ struct drain_prediction {
 	uint32_t count;
 	struct hd_pull_cut cables; /* whom the cables that are left do not join */
 	bool *cut_hosts; /* [host_count] of these */
+	bool *lone_hosts; /* [host_count] no cable is left to the host */
 	struct drain_pairs pairs; /* by the tables */
 	char refusal[HD_ERROR_TEXT]; /* of the engine; "": it has tables for the rest */
 	uint64_t credit_loops; /* lanes with one, in the repaired tables */

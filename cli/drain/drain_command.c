@@ -145,6 +145,7 @@ static void release(void *context)
 
 	free(job->prediction.pulled);
 	free(job->prediction.cut_hosts);
+	free(job->prediction.lone_hosts);
 	hd_ar_plan_free(job->plan);
 	hd_routes_free(job->repaired);
 	hd_routes_free(job->routes);

@@ -23,7 +23,8 @@ struct counting {
 	bool *links; /* [isl_count] pulled */
 	bool *lost; /* [host_count] the host has no cable any more */
 	uint32_t *row; /* [switch_count] the same switch in the rest, HD_NONE */
-	bool *was, *hit, *cut; /* [switch_count] of the present destination: some LID of it ... */
+	bool *was, *hit, *cut,
+	    *dead; /* [switch_count] of the present destination: some LID of it ... */
 	struct drain_pairs *out;
 };
 
@@ -78,13 +79,18 @@ static void look_at_lid(struct counting *counting, uint32_t lid)
 	bool known = take_column(&counting->before, lid, &before);
 	bool left = repaired && take_column(&counting->after, lid, &after);
 
-	for (uint32_t sw = 0; known && sw < fabric->switch_count; sw++) {
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		const uint32_t row = counting->row[sw];
 		if (!hd_has_hosts(fabric, sw))
 			continue;
+		if (!known) {
+			counting->dead[sw] = true;
+			continue;
+		}
 		const uint8_t end = follow(&counting->before, &before, sw);
 		const bool arrives =
 		    left && row != HD_NONE && follow(&counting->after, &after, row) == END_ARRIVES;
+		counting->dead[sw] |= end < END_ARRIVES;
 		counting->was[sw] |= end >= END_ARRIVES;
 		counting->hit[sw] |= end == END_HIT;
 		counting->cut[sw] |= end >= END_ARRIVES && !arrives;
@@ -110,6 +116,7 @@ static void count_sources(struct counting *counting, uint32_t to)
 		if (from == to)
 			continue;
 		counting->out->all++;
+		counting->out->dead += counting->dead[sw];
 		counting->out->hit += counting->hit[sw] || lost;
 		if (!counting->cut[sw] && !lost)
 			continue;
@@ -140,6 +147,7 @@ static void count_host(struct counting *counting, uint32_t host, bool *loaded)
 	memset(counting->was, 0, fabric->switch_count);
 	memset(counting->hit, 0, fabric->switch_count);
 	memset(counting->cut, 0, fabric->switch_count);
+	memset(counting->dead, 0, fabric->switch_count);
 	for (uint32_t i = 0; i < hd_port_lid_count(fabric, port); i++) {
 		if (!*loaded || !is_in_block(counting, base + i))
 			load_block(counting, base + i);
@@ -161,6 +169,15 @@ static int prepare_side(struct side *side, const struct hd_fabric *fabric,
 	       hd_column_block_init(&side->block, &side->columns, arena) || hd_arena_check(arena);
 }
 
+bool drain_is_alone(const struct hd_fabric *fabric, const struct hd_fabric *rest, uint32_t host)
+{
+	const uint32_t row =
+	    hd_fabric_find_node(rest, fabric->node_guid[fabric->host_switch[host]]);
+
+	return row == HD_NONE ||
+	       rest->peer[hd_port_index(rest, row, fabric->host_switch_port[host])] == HD_NONE;
+}
+
 /* A switch that is pulled takes all of its cables along. */
 static void note_pulled(struct counting *counting)
 {
@@ -174,12 +191,8 @@ static void note_pulled(struct counting *counting)
 			    row == HD_NONE ||
 			    rest->peer[hd_port_index(rest, row, fabric->isl_port[link])] == HD_NONE;
 	}
-	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		const uint32_t row = counting->row[fabric->host_switch[host]];
-		counting->lost[host] =
-		    row == HD_NONE ||
-		    rest->peer[hd_port_index(rest, row, fabric->host_switch_port[host])] == HD_NONE;
-	}
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		counting->lost[host] = drain_is_alone(fabric, rest, host);
 }
 
 static int prepare(struct counting *counting)
@@ -194,6 +207,7 @@ static int prepare(struct counting *counting)
 	counting->was = hd_arena_alloc(arena, fabric->switch_count, sizeof(bool));
 	counting->hit = hd_arena_alloc(arena, fabric->switch_count, sizeof(bool));
 	counting->cut = hd_arena_alloc(arena, fabric->switch_count, sizeof(bool));
+	counting->dead = hd_arena_alloc(arena, fabric->switch_count, sizeof(bool));
 	if (hd_arena_check(arena) ||
 	    prepare_side(&counting->before, fabric, tables->routes, arena) ||
 	    (tables->repaired &&

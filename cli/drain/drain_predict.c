@@ -18,7 +18,8 @@ static int resolve_all(struct drain_job *job, struct hd_error *err)
 
 	prediction->pulled = calloc(prediction->count + 1u, sizeof(*prediction->pulled));
 	prediction->cut_hosts = calloc(job->fabric->host_count + 1u, sizeof(bool));
-	if (!prediction->pulled || !prediction->cut_hosts)
+	prediction->lone_hosts = calloc(job->fabric->host_count + 1u, sizeof(bool));
+	if (!prediction->pulled || !prediction->cut_hosts || !prediction->lone_hosts)
 		return hd_error_no_memory(err);
 	for (uint32_t i = 0; !rc && i < prediction->count; i++)
 		rc =
@@ -29,6 +30,8 @@ static int resolve_all(struct drain_job *job, struct hd_error *err)
 	if (!rc)
 		rc = hd_fabric_without(job->fabric, prediction->pulled, prediction->count, HD_NONE,
 				       &job->rest, err);
+	for (uint32_t host = 0; !rc && host < job->fabric->host_count; host++)
+		prediction->lone_hosts[host] = drain_is_alone(job->fabric, job->rest, host);
 	return rc;
 }
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define HOSTS_NAMED 20u
 
@@ -28,6 +29,26 @@ static const char *host_name(const struct hd_fabric *fabric, uint32_t host)
 	return fabric->node_name[fabric->port_node[fabric->host_port[host]]];
 }
 
+static bool shares_name(const struct hd_fabric *fabric, uint32_t node)
+{
+	for (uint32_t other = fabric->switch_count; other < fabric->node_count; other++)
+		if (other != node && !strcmp(fabric->node_name[other], fabric->node_name[node]))
+			return true;
+	return false;
+}
+
+/* "'n1'", or "'n1' 0x0002c90300001234 at 'leaf1'[3]" if others have that name, too */
+static void print_host(const struct hd_fabric *fabric, uint32_t host)
+{
+	const uint32_t node = fabric->port_node[fabric->host_port[host]];
+
+	printf("'%s'", fabric->node_name[node]);
+	if (shares_name(fabric, node))
+		printf(" 0x%016" PRIx64 " at '%s'[%u]", fabric->node_guid[node],
+		       fabric->node_name[fabric->host_switch[host]],
+		       (unsigned)fabric->host_switch_port[host]);
+}
+
 static const char *tables_name(const struct drain_job *job)
 {
 	return job->tables.count ? job->tables.path[0] : job->engine.name;
@@ -50,21 +71,39 @@ static void print_head(const struct drain_job *job)
 	}
 }
 
-static void print_cut_hosts(const struct drain_job *job)
+/* Hosts that are cut off: those without a cable, or the others. */
+static void print_hosts(const struct drain_job *job, bool alone, uint32_t count)
 {
 	const struct drain_prediction *prediction = &job->prediction;
 	uint32_t named = 0;
 
-	if (!prediction->cables.hosts)
-		return;
-	printf("           no cable is left to %" PRIu32 " host%s:", prediction->cables.hosts,
-	       prediction->cables.hosts == 1 ? "" : "s");
-	for (uint32_t host = 0; host < job->fabric->host_count && named < HOSTS_NAMED; host++)
-		if (prediction->cut_hosts[host])
-			printf("%s '%s'", named++ ? "," : "", host_name(job->fabric, host));
-	if (named < prediction->cables.hosts)
-		printf(", %" PRIu32 " more", prediction->cables.hosts - named);
+	for (uint32_t host = 0; host < job->fabric->host_count && named < HOSTS_NAMED; host++) {
+		if (!prediction->cut_hosts[host] || prediction->lone_hosts[host] != alone)
+			continue;
+		fputs(named++ ? ", " : " ", stdout);
+		print_host(job->fabric, host);
+	}
+	if (named < count)
+		printf(", %" PRIu32 " more", count - named);
 	putchar('\n');
+}
+
+static void print_cut_hosts(const struct drain_job *job)
+{
+	const struct hd_pull_cut *cables = &job->prediction.cables;
+	const uint32_t apart = cables->hosts - cables->alone;
+
+	if (cables->alone) {
+		printf("           no cable is left to %" PRIu32 " host%s:", cables->alone,
+		       cables->alone == 1 ? "" : "s");
+		print_hosts(job, true, cables->alone);
+	}
+	if (!apart)
+		return;
+	printf("           the fabric falls into %" PRIu32
+	       " parts with hosts; not in the largest %s %" PRIu32 " host%s:",
+	       cables->parts, apart == 1 ? "is" : "are", apart, apart == 1 ? "" : "s");
+	print_hosts(job, false, apart);
 }
 
 static void print_pairs(const struct drain_job *job)
@@ -74,6 +113,9 @@ static void print_pairs(const struct drain_job *job)
 	printf("in use     by %" PRIu64 " of %" PRIu64
 	       " pairs of hosts, which lose packets if it is pulled now\n",
 	       pairs->hit, pairs->all);
+	if (pairs->dead)
+		printf("today      %" PRIu64 " pairs of hosts do not arrive, by the tables\n",
+		       pairs->dead);
 	printf("cut off    ");
 	if (pairs->cut)
 		printf("%" PRIu64 " pairs of hosts for good\n", pairs->cut);
@@ -82,9 +124,13 @@ static void print_pairs(const struct drain_job *job)
 	print_cut_hosts(job);
 	if (job->prediction.cables.hosts)
 		return;
-	for (uint32_t i = 0; i < pairs->named; i++)
-		printf("           '%s' to '%s'\n", host_name(job->fabric, pairs->from[i]),
-		       host_name(job->fabric, pairs->to[i]));
+	for (uint32_t i = 0; i < pairs->named; i++) {
+		fputs("           ", stdout);
+		print_host(job->fabric, pairs->from[i]);
+		fputs(" to ", stdout);
+		print_host(job->fabric, pairs->to[i]);
+		putchar('\n');
+	}
 }
 
 static void print_order(const struct drain_order *order)
@@ -117,6 +163,10 @@ static void print_bandwidth(const struct drain_job *job)
 
 	if (!prediction->before.known || !prediction->after.known)
 		return;
+	if (prediction->pairs.cut) {
+		puts("bandwidth  not compared: afterwards only pairs that are left would count");
+		return;
+	}
 	printf("bandwidth  mean %.4f before, %.4f after; worst pattern %.4f before, %.4f after\n",
 	       prediction->before.mean, prediction->after.mean, prediction->before.minimum,
 	       prediction->after.minimum);
@@ -132,7 +182,7 @@ static void print_adaptive(const struct drain_adaptive *adaptive)
 		printf("groups     what they bridge is not known: %s\n", adaptive->unbridged);
 	for (unsigned level = 0; !*adaptive->unbridged && level < HD_AR_RECOVERY_LEVELS; level++)
 		printf("%-10s right after a pull, with fast recovery %s: %" PRIu64 " of %" PRIu64
-		       " pairs of a switch and a LID\n",
+		       " pairs of a switch and a LID arrive\n",
 		       level ? "" : "groups", hd_ar_recovery_name((enum hd_ar_recovery)level),
 		       adaptive->bridged.delivered[level], adaptive->pairs);
 	if (*adaptive->refusal)
@@ -194,12 +244,18 @@ static json_t *pulled_json(const struct drain_job *job)
 	return list;
 }
 
-static json_t *host_json(const struct hd_fabric *fabric, uint32_t host)
+static json_t *host_json(const struct drain_job *job, uint32_t host)
 {
-	const uint32_t node = fabric->port_node[fabric->host_port[host]];
+	const struct hd_fabric *fabric = job->fabric;
+	const uint32_t node = fabric->port_node[fabric->host_port[host]],
+		       sw = fabric->host_switch[host];
 
-	return json_pack("{s:o, s:o}", "node", json_value_text(fabric->node_name[node]), "guid",
-			 json_value_guid(fabric->node_guid[node]));
+	return json_pack("{s:o, s:o, s:o, s:I, s:b}", "node",
+			 json_value_text(fabric->node_name[node]), "guid",
+			 json_value_guid(fabric->node_guid[node]), "switch",
+			 json_value_text(fabric->node_name[sw]), "port",
+			 (json_int_t)fabric->host_switch_port[host], "cabled",
+			 !job->prediction.lone_hosts[host]);
 }
 
 static json_t *pairs_json(const struct drain_job *job)
@@ -209,15 +265,17 @@ static json_t *pairs_json(const struct drain_job *job)
 
 	for (uint32_t host = 0; host < job->fabric->host_count; host++)
 		if (job->prediction.cut_hosts[host])
-			hosts = json_value_append(hosts, host_json(job->fabric, host));
+			hosts = json_value_append(hosts, host_json(job, host));
 	for (uint32_t i = 0; i < pairs->named; i++)
 		named = json_value_append(
 		    named,
 		    json_pack("[o, o]", json_value_text(host_name(job->fabric, pairs->from[i])),
 			      json_value_text(host_name(job->fabric, pairs->to[i]))));
-	return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "all", (json_int_t)pairs->all, "in_use",
-			 (json_int_t)pairs->hit, "cut_off", (json_int_t)pairs->cut, "not_cabled",
-			 (json_int_t)job->prediction.cables.pairs, "hosts", hosts, "first", named);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "all", (json_int_t)pairs->all,
+			 "in_use", (json_int_t)pairs->hit, "lost_today", (json_int_t)pairs->dead,
+			 "cut_off", (json_int_t)pairs->cut, "not_cabled",
+			 (json_int_t)job->prediction.cables.pairs, "parts",
+			 (json_int_t)job->prediction.cables.parts, "hosts", hosts, "first", named);
 }
 
 static json_t *order_json(const struct drain_order *order)

@@ -136,6 +136,8 @@ static int load_expected(struct diff_job *job, const struct hd_log *log, struct 
 	struct hd_error err;
 
 	job->generated = is_kind(job->expected_name);
+	if (job->generated && job->match == HD_MATCH_AUTO)
+		job->match = HD_MATCH_SHAPE; /* the generator's GUIDs and names are no plan */
 	if (job->generated)
 		return generate(job->expected_name, out);
 	return fabric_source_load(&source, log, out, &err) ? message_fail(&err) : 0;
@@ -182,6 +184,18 @@ static int show(struct diff_job *job, const struct topo_diff_view *view)
 	return status;
 }
 
+static int tell_apart(struct hd_fabric **fabric, struct hd_error *err)
+{
+	struct hd_fabric *apart;
+	int rc = hd_fabric_tell_nodes_apart(*fabric, &apart, err);
+
+	if (rc || !apart)
+		return rc;
+	hd_fabric_free(*fabric);
+	*fabric = apart;
+	return 0;
+}
+
 /* Rates of a generated plan are no plan of the site's. */
 static int compare(struct diff_job *job, struct hd_fabric **expected, struct hd_fabric **live)
 {
@@ -199,9 +213,9 @@ static int compare(struct diff_job *job, struct hd_fabric **expected, struct hd_
 	int rc = hd_fabric_compare(&request, &comparison, &err);
 	progress_end();
 	if (!rc)
-		rc = fabric_source_tell_apart(expected, &err);
+		rc = tell_apart(expected, &err);
 	if (!rc)
-		rc = fabric_source_tell_apart(live, &err);
+		rc = tell_apart(live, &err);
 	const struct topo_diff_view view = {.expected = *expected,
 					    .live = *live,
 					    .comparison = &comparison,

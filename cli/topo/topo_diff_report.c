@@ -11,6 +11,7 @@ static const char *const kinds[HD_DIFFERENCE_KINDS] = {
     [HD_DIFFERENCE_NODE_MISSING] = "node missing",
     [HD_DIFFERENCE_NODE_EXTRA] = "node extra",
     [HD_DIFFERENCE_NODE_REPLACED] = "node replaced",
+    [HD_DIFFERENCE_NODE_RENAMED] = "node renamed",
     [HD_DIFFERENCE_NODE_MOVED] = "node moved",
     [HD_DIFFERENCE_NODES_EXCHANGED] = "nodes swapped",
     [HD_DIFFERENCE_CABLE_MISSING] = "cable missing",
@@ -107,6 +108,45 @@ static void print_live(const struct topo_diff_view *view, uint32_t port, FILE *s
 
 /* ---- sentences ---- */
 
+/* " at 'leaf'[3]": the far end of the first cable of a node that is no switch. */
+static void print_place(const struct hd_fabric *fabric, uint32_t node, FILE *stream)
+{
+	uint32_t port = fabric->port_base[node], peer = HD_NONE;
+
+	while (!hd_is_switch(fabric, node) && peer == HD_NONE && port < fabric->port_base[node + 1])
+		peer = fabric->peer[port++];
+	if (peer == HD_NONE)
+		return;
+	fputs(" at ", stream);
+	print_name(fabric->node_name[fabric->port_node[peer]], stream);
+	fprintf(stream, "[%u]", hd_port_number(fabric, peer));
+}
+
+/* A name with its GUID behind it, once. */
+static void print_with_guid(const struct hd_fabric *fabric, uint32_t node, FILE *stream)
+{
+	const char *name = fabric->node_name[node];
+	char guid[24];
+	size_t length = strlen(name);
+	size_t size =
+	    (size_t)snprintf(guid, sizeof(guid), " 0x%016" PRIx64, fabric->node_guid[node]);
+
+	print_name(name, stream);
+	if (length < size || strcmp(name + length - size, guid) != 0)
+		fputs(guid, stream);
+}
+
+static void say_renamed(const struct topo_diff_view *view, const struct hd_fabric_difference *one,
+			FILE *stream)
+{
+	const struct hd_fabric *plan = view->expected;
+
+	fprintf(stream, "%s ", type_of(plan, one->expected[0]));
+	print_with_guid(plan, one->expected[0], stream);
+	fputs(" has the name ", stream);
+	print_name(view->live->node_name[one->found[0]], stream);
+}
+
 static void say_node(const struct topo_diff_view *view, const struct hd_fabric_difference *one,
 		     FILE *stream)
 {
@@ -115,18 +155,20 @@ static void say_node(const struct topo_diff_view *view, const struct hd_fabric_d
 	if (one->kind == HD_DIFFERENCE_NODE_EXTRA) {
 		fprintf(stream, "%s ", type_of(live, one->found[0]));
 		print_name(live->node_name[one->found[0]], stream);
+		print_place(live, one->found[0], stream);
 		fputs(" is not in the plan", stream);
 		return;
 	}
 	fprintf(stream, "%s ", type_of(plan, one->expected[0]));
-	print_name(plan->node_name[one->expected[0]], stream);
 	if (one->kind == HD_DIFFERENCE_NODE_MISSING) {
+		print_name(plan->node_name[one->expected[0]], stream);
+		print_place(plan, one->expected[0], stream);
 		fputs(" is missing", stream);
 		return;
 	}
-	fprintf(stream, " 0x%016" PRIx64 " is replaced by ", plan->node_guid[one->expected[0]]);
-	print_name(live->node_name[one->found[0]], stream);
-	fprintf(stream, " 0x%016" PRIx64, live->node_guid[one->found[0]]);
+	print_with_guid(plan, one->expected[0], stream);
+	fputs(" is replaced by ", stream);
+	print_with_guid(live, one->found[0], stream);
 	if (one->kind == HD_DIFFERENCE_NODE_MOVED)
 		fputs(", which has another place in the plan", stream);
 }
@@ -250,6 +292,7 @@ void topo_diff_sentence(const struct topo_diff_view *view,
 	    [HD_DIFFERENCE_NODE_MISSING] = say_node,
 	    [HD_DIFFERENCE_NODE_EXTRA] = say_node,
 	    [HD_DIFFERENCE_NODE_REPLACED] = say_node,
+	    [HD_DIFFERENCE_NODE_RENAMED] = say_renamed,
 	    [HD_DIFFERENCE_NODE_MOVED] = say_node,
 	    [HD_DIFFERENCE_NODES_EXCHANGED] = say_nodes,
 	    [HD_DIFFERENCE_CABLE_MISSING] = say_missing,

@@ -9,7 +9,7 @@
 
 struct topo_diff_view {
 	const struct hd_fabric *expected,
-	    *live; /* switches that share a name have their GUIDs behind it */
+	    *live; /* nodes that share a name have their GUIDs behind it */
 	const struct hd_comparison *comparison;
 	const char *expected_name, *live_name; /* as typed */
 	const struct hd_compare_request *request;

@@ -11,7 +11,8 @@
 
 /* What a comparison works with. An end is a number of both fabrics: a planned port, or behind these a live port that
  * the plan does not have; with SHAPE a planned hub, behind these a live hub that the plan does not have, behind these
- * all adapters, and all routers, with one cable. */
+ * all adapters, and all routers, with one cable, and
+ * both ends of all cables from a switch to itself. */
 struct comparing {
 	const struct hd_compare_request *request;
 	struct hd_comparison *out;
@@ -118,6 +119,12 @@ static bool has_same_name(const struct comparing *comparing, uint32_t place, uin
 		       comparing->request->live->node_name[live]);
 }
 
+static bool has_same_guid(const struct comparing *comparing, uint32_t place, uint32_t live)
+{
+	return comparing->request->expected->node_guid[place] ==
+	       comparing->request->live->node_guid[live];
+}
+
 static int compare_place(struct comparing *comparing, uint32_t place)
 {
 	uint32_t live = comparing->out->live_of[place], home = home_of(comparing, place);
@@ -128,7 +135,10 @@ static int compare_place(struct comparing *comparing, uint32_t place)
 	if (home == place || has_same_name(comparing, place, live))
 		return 0;
 	if (home == HD_NONE)
-		return add_one(comparing, HD_DIFFERENCE_NODE_REPLACED, place, live);
+		return add_one(comparing,
+			       has_same_guid(comparing, place, live) ? HD_DIFFERENCE_NODE_RENAMED
+								     : HD_DIFFERENCE_NODE_REPLACED,
+			       place, live);
 	size = ring_of(comparing, place, comparing->request->expected->node_count);
 	if (size)
 		return add_node_ring(comparing, place, size);
@@ -177,8 +187,13 @@ struct cable {
 static uint32_t ends_of(const struct comparing *comparing)
 {
 	if (by_shape(comparing))
-		return comparing->plan.count + comparing->live.count + 2;
+		return comparing->plan.count + comparing->live.count + 3;
 	return comparing->request->expected->port_count + comparing->request->live->port_count;
+}
+
+static bool leads_home(const struct hd_fabric *fabric, uint32_t port)
+{
+	return fabric->port_node[fabric->peer[port]] == fabric->port_node[port];
 }
 
 /* An adapter with several cables that is not mapped counts like those with one. */
@@ -189,6 +204,8 @@ static uint32_t end_in_shape(const struct comparing *comparing, bool live, uint3
 	bool mapped = hub != HD_NONE &&
 		      (live ? comparing->shape.origin : comparing->shape.image)[hub] != HD_NONE;
 
+	if (leads_home(graph->fabric, port))
+		return comparing->plan.count + comparing->live.count + 2;
 	if (!mapped && !hd_is_switch(graph->fabric, node))
 		return comparing->plan.count + comparing->live.count +
 		       (graph->fabric->node_type[node] == HD_ROUTER);
@@ -224,7 +241,7 @@ static bool is_shadow(const struct comparing *comparing, bool live, uint32_t por
 	if (!by_shape(comparing))
 		return (live ? out->expected_of : out->live_of)[node] == HD_NONE;
 	uint32_t hub = (live ? &comparing->live : &comparing->plan)->hub[node];
-	return hd_is_switch(fabric, node) &&
+	return hd_is_switch(fabric, node) && !leads_home(fabric, port) &&
 	       (live ? comparing->shape.origin : comparing->shape.image)[hub] == HD_NONE;
 }
 
@@ -236,8 +253,10 @@ static bool is_listed(const struct comparing *comparing, const struct hd_fabric 
 
 	if (peer == HD_NONE || peer < port)
 		return false;
-	return !by_shape(comparing) || (fabric->port_node[peer] != fabric->port_node[port] &&
-					!fabric->aside[port] && !fabric->aside[peer]);
+	if (!by_shape(comparing))
+		return true;
+	return !fabric->aside[port] && !fabric->aside[peer] &&
+	       (!leads_home(fabric, port) || hd_is_switch(fabric, fabric->port_node[port]));
 }
 
 static struct cable cable_at(const struct comparing *comparing, bool live, uint32_t port)

@@ -302,60 +302,73 @@ int hd_fabric_rename(const struct hd_fabric *fabric, const struct hd_text *text,
 	return rc;
 }
 
-/* ---- names that several switches have ---- */
+/* ---- names that several nodes have ---- */
 
-struct named_switch {
+struct named_node {
 	const char *name;
-	uint32_t sw;
+	uint32_t node;
 };
 
 static int compare_names(const void *left, const void *right)
 {
-	const struct named_switch *a = left, *b = right;
+	const struct named_node *a = left, *b = right;
 
 	return strcmp(a->name, b->name);
 }
 
-static bool is_shared(const struct named_switch *sorted, uint32_t count, uint32_t at)
+static bool is_shared(const struct named_node *sorted, uint32_t count, uint32_t at)
 {
 	return (at && !compare_names(&sorted[at - 1], &sorted[at])) ||
 	       (at + 1 < count && !compare_names(&sorted[at], &sorted[at + 1]));
 }
 
-static int add_guids(const struct hd_fabric *fabric, const struct named_switch *sorted,
-		     struct hd_fabric **out, struct hd_error *err)
+static int add_guids(const struct hd_fabric *fabric, const struct named_node *sorted,
+		     uint32_t count, struct hd_fabric **out, struct hd_error *err)
 {
 	struct hd_builder *builder = hd_builder_from(fabric);
 	int rc = builder ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; !rc && i < fabric->switch_count; i++) {
+	for (uint32_t i = 0; !rc && i < count; i++) {
 		char name[HD_NAME_SIZE + 32];
-		if (!is_shared(sorted, fabric->switch_count, i))
+		if (!is_shared(sorted, count, i))
 			continue;
 		snprintf(name, sizeof(name), "%s 0x%016" PRIx64, sorted[i].name,
-			 fabric->node_guid[sorted[i].sw]);
-		rc = hd_builder_set_name(builder, sorted[i].sw, name);
+			 fabric->node_guid[sorted[i].node]);
+		rc = hd_builder_set_name(builder, sorted[i].node, name);
 	}
 	rc = rc ? hd_error_no_memory(err) : hd_builder_build(builder, out, err);
 	hd_builder_free(builder);
 	return rc;
 }
 
-int hd_fabric_tell_apart(const struct hd_fabric *fabric, struct hd_fabric **out,
-			 struct hd_error *err)
+/* The first `count` nodes: switches come first. */
+static int tell_apart(const struct hd_fabric *fabric, uint32_t count, struct hd_fabric **out,
+		      struct hd_error *err)
 {
-	struct named_switch *sorted = malloc((fabric->switch_count + 1u) * sizeof(*sorted));
+	struct named_node *sorted = malloc((count + 1u) * sizeof(*sorted));
 	bool any = false;
 
 	*out = NULL;
 	if (!sorted)
 		return hd_error_no_memory(err);
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		sorted[sw] = (struct named_switch){fabric->node_name[sw], sw};
-	qsort(sorted, fabric->switch_count, sizeof(*sorted), compare_names);
-	for (uint32_t i = 0; !any && i < fabric->switch_count; i++)
-		any = is_shared(sorted, fabric->switch_count, i);
-	int rc = any ? add_guids(fabric, sorted, out, err) : 0;
+	for (uint32_t node = 0; node < count; node++)
+		sorted[node] = (struct named_node){fabric->node_name[node], node};
+	qsort(sorted, count, sizeof(*sorted), compare_names);
+	for (uint32_t i = 0; !any && i < count; i++)
+		any = is_shared(sorted, count, i);
+	int rc = any ? add_guids(fabric, sorted, count, out, err) : 0;
 	free(sorted);
 	return rc;
+}
+
+int hd_fabric_tell_apart(const struct hd_fabric *fabric, struct hd_fabric **out,
+			 struct hd_error *err)
+{
+	return tell_apart(fabric, fabric->switch_count, out, err);
+}
+
+int hd_fabric_tell_nodes_apart(const struct hd_fabric *fabric, struct hd_fabric **out,
+			       struct hd_error *err)
+{
+	return tell_apart(fabric, fabric->node_count, out, err);
 }

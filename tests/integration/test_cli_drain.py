@@ -4,6 +4,7 @@
 import itertools
 import json
 import random
+import re
 
 import pytest
 
@@ -145,6 +146,63 @@ def test_a_leaf_cuts_its_hosts_off(folder):
     assert [host["node"] for host in report["pairs"]["hosts"]] == ["H_2_0"] and report["pairs"]["cut_off"] == 30
 
 
+def test_a_cut_is_told_from_hosts_without_a_cable(folder):
+    """Without its spines the tree is four leaves, whose hosts keep their cables. What is left is no gain."""
+    spines = [f"S2_{i}" for i in range(4)]
+    report = drain(folder / "tree", "--tables", folder / "tables", "-e", "dmodk", *spines, status=FAULTS)
+    pairs = report["pairs"]
+    assert pairs["parts"] == 4 and len(pairs["hosts"]) == 12 and all(host["cabled"] for host in pairs["hosts"])
+    words = ("drain", "--fabric", folder / "tree", "--tables", folder / "tables", "-e", "dmodk", "-n", 5)
+    text = heddle(*words, *spines, status=FAULTS)[0]
+    assert "the fabric falls into 4 parts with hosts; not in the largest are 12 hosts: 'H_" in text
+    assert "no cable is left" not in text and "bandwidth  not compared" in text and "after;" not in text
+    text = heddle(*words, *spines, "S1_0", status=FAULTS)[0]
+    assert "no cable is left to 4 hosts: 'H_0_0'" in text and "falls into 3 parts" in text
+    hosts = drain(folder / "tree", *spines, "S1_0", status=FAULTS)["pairs"]["hosts"]
+    assert [(host["node"], host["switch"], host["port"]) for host in hosts if not host["cabled"]] == [
+        (f"H_0_{i}", "S1_0", i + 1) for i in range(4)]
+
+
+def test_hosts_that_share_a_name_have_their_guid_and_place(folder, tmp_path):
+    same = tmp_path / "same"
+    same.write_text(re.sub(r'"H_0_[01]"', '"MT25408"', (folder / "tree").read_text()))
+    text = heddle("drain", "--fabric", same, "-n", 5, "S1_0", status=FAULTS)[0]
+    assert re.search(r"to 4 hosts: 'MT25408' 0x[0-9a-f]{16} at 'S1_0'\[1\], "
+                     r"'MT25408' 0x[0-9a-f]{16} at 'S1_0'\[2\], 'H_0_2', 'H_0_3'\n", text)
+
+
+def test_pairs_that_do_not_arrive_today_are_told(folder, tmp_path):
+    """A row of a leaf without an entry: the four hosts of the leaf do not reach that host."""
+    tables, lines = tmp_path / "tables", (folder / "tables").read_text().splitlines(True)
+    leaf = next(i for i, line in enumerate(lines) if "S1_3" in line)
+    victim = next(i for i in range(leaf, len(lines)) if "H_0_0" in lines[i])
+    tables.write_text("".join(lines[:victim] + lines[victim + 1:]))
+    report = drain(folder / "tree", "--tables", tables, "-e", "dmodk", "S2_3")
+    assert report["pairs"]["lost_today"] == 4 and report["pairs"]["cut_off"] == 0
+    shown = heddle("drain", "--fabric", folder / "tree", "--tables", tables, "-e", "dmodk", "-n", 5, "S2_3",
+                   status=None)[0]
+    assert "today      4 pairs of hosts do not arrive, by the tables\n" in shown
+    assert drain(folder / "tree", "--tables", folder / "tables", "S2_3")["pairs"]["lost_today"] == 0
+
+
+def test_a_cable_is_taken_as_it_is_printed(folder, tmp_path):
+    odd = tmp_path / "odd"
+    odd.write_text((folder / "tree").read_text().replace('"S1_0"', '"Räck [3] - S2_0"').replace(
+        '"S2_0"', '"Spine № 1"'))
+    shown = heddle("drain", "--fabric", odd, "-n", 5, "Räck [3] - S2_0[5]", status=CLEAN)[0]
+    cable = re.search(r"pull       cable (.*)\n", shown).group(1)
+    assert cable == "'Räck [3] - S2_0'[5] - 'Spine № 1'[1]"
+    for words in (cable, cable.replace("'", "")):
+        assert heddle("drain", "--fabric", odd, "-n", 5, words, status=CLEAN)[0] == shown
+
+
+def test_switches_that_share_a_name_are_no_ports(folder, tmp_path):
+    same = tmp_path / "same"
+    same.write_text(re.sub(r'"S2_[01]"', '"spine"', (folder / "tree").read_text()))
+    message = refused("drain", "--fabric", same, "spine")
+    assert "'spine' means 2 switches, give a GUID instead" in message and "[0]" not in message
+
+
 def test_adaptive_routing(folder):
     """Of the pairs that groups send over four spines, without fast recovery all may lose packets, with notices none."""
     plan = folder / "plan" / "heddle.far"
@@ -153,6 +211,7 @@ def test_adaptive_routing(folder):
     assert found["entries_before"] == found["entries_after"] == 48
     shown = heddle("drain", "--fabric", folder / "tree", "-e", "dmodk", "--plan", plan, "-n", 5, "S2_1")[0]
     assert "proved free of credit loops" in shown
+    assert "with fast recovery off: 0 of 48 pairs of a switch and a LID arrive\n" in shown
 
 
 def test_without_a_safe_order_it_is_not_safe(tmp_path):

@@ -134,6 +134,55 @@ def test_a_replaced_switch_is_one_difference(tmp_path, tree):
     assert diff("--match=name", tree, live, status=CLEAN)["cables_in_place"] == 32
 
 
+def test_a_renamed_switch_is_not_replaced(tmp_path, tree):
+    net = Net(tree)
+    guid = net.nodes[net.key("S1_2")][1]
+    net.nodes[net.key("S1_2")][2] = "leaf-a"
+    live = net.write(tmp_path / "live")
+    assert heddle("topo", "diff", "--match=name", tree, live, status=FAULTS)[0].startswith(
+        f"switch S1_2 0x{guid:016x} has the name leaf-a\n1 difference")
+    assert schemas.validate("topo diff", diff("--match=name", tree, live))["counts"]["node renamed"] == 1
+    assert diff(tree, live, status=CLEAN)["steps"] == 0
+
+
+def test_hosts_have_their_place_and_a_guid_if_they_share_a_name(tmp_path, tree):
+    net = Net(tree)
+    for name in ("H_0_0", "H_0_1"):
+        net.nodes[net.key(name)][2] = "MT25408"
+    guid = net.nodes[net.key("MT25408")][1]
+    plan = net.write(tmp_path / "plan2")
+    net.cut("S1_0", 1)
+    del net.nodes[guid]
+    key = net.key("H_2_3")
+    net.cut("S1_2", 4)
+    del net.nodes[key]
+    live = net.write(tmp_path / "live")
+    text = heddle("topo", "diff", plan, live, status=FAULTS)[0]
+    assert sorted(text.splitlines()[:2]) == ["host H_2_3 at S1_2[4] is missing",
+                                             f"host MT25408 0x{guid:016x} at S1_0[1] is missing"]
+    text = heddle("topo", "diff", live, plan, status=FAULTS)[0]
+    assert f"host MT25408 0x{guid:016x} at S1_0[1] is not in the plan\n" in text
+
+
+def test_a_cable_from_a_switch_to_itself_is_seen_by_shape(tmp_path, tree):
+    net = Net(tree)
+    for end in ((net.key("S1_1"), 9), (net.key("S1_1"), 10)):
+        net.nodes[end[0]][3] = 10
+    net.cables.append(((net.key("S1_1"), 9), (net.key("S1_1"), 10), "4xEDR"))
+    live = net.write(tmp_path / "live")
+    text = heddle("topo", "diff", "--match=shape", tree, live, status=FAULTS)[0]
+    assert re.match(r"the cable S1_1\[9\] (\(S1_\d\) )?- S1_1\[10\] (\(S1_\d\) )?is not in the plan\n1 diff", text)
+    assert [one["kind"] for one in diff("--match=shape", live, tree)["differences"]] == ["cable missing"]
+    assert diff("--match=shape", live, live, status=CLEAN)["planned_cables"] == 33
+
+
+def test_a_generated_plan_is_matched_by_shape(tmp_path):
+    """Another size of the same generator has the same GUIDs and names, which mean nothing."""
+    live = generate(tmp_path / "live", "xgft", "--children=4,3", "--parents=1,4")
+    assert diff(SPEC, live)["match"] == "shape"
+    assert diff("--match=guid", SPEC, live)["match"] == "GUID"
+
+
 def test_a_name_map_gives_names_by_which_nodes_are_found(tmp_path, tree):
     """A plan with names only: GUIDs are others, and the map names those of the fabric."""
     net, names = Net(tree), tmp_path / "names"

@@ -26,7 +26,7 @@ extern "C" {
  * numbers are not compared. What a renaming of nodes and ports explains is no difference: two hosts of a leaf, two
  * cables between the same switches, or two whole leaves that were exchanged are not seen. Hosts with one cable are not
  * told apart; of these, and of others that are not mapped, only their number on each switch is compared. Adapters that
- * are set aside and cables from a switch to itself are left out. The mapping is searched, not proved to be the best:
+ * are set aside are left out. Of cables from a switch to itself only the number in the fabric is compared. The mapping is searched, not proved to be the best:
  * what is reported is enough to make the live fabric one of the plan's shape, but fewer steps may be enough, too.
  *
  * AUTO: GUID if at least half of the planned switches are found by it, else NAME if half of them are found by that,
@@ -38,6 +38,7 @@ enum hd_fabric_difference_kind {
 	HD_DIFFERENCE_NODE_MISSING, /* expected[0]: the node. Its cables are not listed */
 	HD_DIFFERENCE_NODE_EXTRA, /* found[0]: the node. Its cables are not listed */
 	HD_DIFFERENCE_NODE_REPLACED, /* expected[0]: the place; found[0]: a node that the plan does not have */
+	HD_DIFFERENCE_NODE_RENAMED, /* by name: as REPLACED, but the GUIDs are the same */
 	HD_DIFFERENCE_NODE_MOVED, /* expected[0]: the place; found[0]: a node that has another place in the plan */
 	HD_DIFFERENCE_NODES_EXCHANGED, /* found[i] is at the place expected[i]; the plan has them at these places */
 	HD_DIFFERENCE_CABLE_MISSING, /* expected[0]: a port of it */

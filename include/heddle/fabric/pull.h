@@ -31,6 +31,8 @@ struct hd_pull_cut {
 	uint32_t hosts;
 	uint64_t
 	    pairs; /* ordered pairs of hosts that cables joined before, and do not join after */
+	uint32_t alone; /* of the hosts, those to which no cable is left */
+	uint32_t parts; /* into which the other hosts fall: no cables join two of these */
 };
 
 /*

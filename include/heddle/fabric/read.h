@@ -149,6 +149,10 @@ int hd_fabric_rename(const struct hd_fabric *fabric, const struct hd_text *map,
 int hd_fabric_tell_apart(const struct hd_fabric *fabric, struct hd_fabric **out,
 			 struct hd_error *err);
 
+/* The same for all nodes: hosts and routers that share a name, too. Cost: O(nodes * log nodes + ports). */
+int hd_fabric_tell_nodes_apart(const struct hd_fabric *fabric, struct hd_fabric **out,
+			       struct hd_error *err);
+
 /*
  * Reads a file of `GUID PORT` lines (port_prof_ignore_file), or, with with_value, of `GUID PORT
  * WEIGHT` lines (hop_weights_file); otherwise like hd_guids_read(). out[*count] is malloc'ed, NULL

@@ -86,6 +86,35 @@ static uint32_t draw(const struct hd_fabric *fabric, uint64_t *random,
 	return count;
 }
 
+static bool is_alone(const struct hd_fabric *fabric, const struct hd_fabric_change *pulled,
+		     uint32_t count, uint32_t host)
+{
+	const uint32_t port = fabric->host_port[host];
+	bool alone = false;
+
+	for (uint32_t i = 0; i < count; i++)
+		alone |= pulled[i].cable
+			     ? pulled[i].index == port || pulled[i].index == fabric->peer[port]
+			     : pulled[i].index == fabric->host_switch[host];
+	return alone;
+}
+
+/* Each host is one of as many as it reaches. */
+static void assert_parts(const struct hd_fabric *fabric, const struct hd_fabric_change *pulled,
+			 uint32_t count, const uint32_t *after, const struct hd_pull_cut *out)
+{
+	uint32_t alone = 0;
+	double parts = 0;
+
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		const bool own = is_alone(fabric, pulled, count, host);
+		alone += own;
+		parts += own ? 0 : 1.0 / after[host];
+	}
+	assert_int_equal(out->alone, alone);
+	assert_int_equal(out->parts, (uint32_t)(parts + 0.5));
+}
+
 static void assert_cut(const struct hd_fabric *fabric, const struct hd_fabric_change *pulled,
 		       uint32_t count, uint64_t *found)
 {
@@ -99,6 +128,7 @@ static void assert_cut(const struct hd_fabric *fabric, const struct hd_fabric_ch
 
 	assert_int_equal(hd_pull_cut(fabric, pulled, count, cut, &out, NULL), 0);
 	assert_int_equal(out.pairs, pairs);
+	assert_parts(fabric, pulled, count, after, &out);
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		hosts += cut[host];
 		/* a host that still reaches more than half is not cut off */
