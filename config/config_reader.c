@@ -130,15 +130,22 @@ static const char *config_sections_print(const struct hd_config_section *section
 	return buffer;
 }
 
+#define ELLIPSIS " ..."
+
+/* Ends with "..." if not all sections have room. */
 static void print_all(const struct hd_config_sections *sections, char *buffer, size_t size)
 {
 	char head[HEAD_SIZE];
 
 	*buffer = '\0';
 	for (unsigned i = 0; i < sections->count; i++) {
-		size_t used = strlen(buffer);
+		const size_t used = strlen(buffer);
 
 		config_sections_print(&sections->items[i], head, sizeof(head));
+		if (used + strlen(head) + sizeof(" " ELLIPSIS) > size - 1) {
+			snprintf(buffer + used, size - used, "%s", ELLIPSIS);
+			return;
+		}
 		snprintf(buffer + used, size - used, "%s%s", i ? " " : "", head);
 	}
 }
@@ -384,6 +391,19 @@ static const struct values *values_of(const struct hd_config *config, const char
 const struct hd_options *hd_config_options(const struct hd_config *config, const char *name)
 {
 	return hd_config_object(config, name, 0);
+}
+
+unsigned hd_config_option_line(const struct hd_config *config, const char *name, const char *key)
+{
+	const struct values *values = values_of(config, name);
+	const struct config_values_object *object = values ? find_object(values, 0) : NULL;
+
+	if (!object)
+		return 0;
+	const struct hd_config_section *section =
+	    &config->sections->items[config_sections_find(config->sections, name)];
+	const unsigned at = find_key(section, key);
+	return at < section->option_count ? object->option_lines[at] : 0;
 }
 
 bool hd_config_object_at(const struct hd_config *config, const char *name, unsigned index,

@@ -26,7 +26,7 @@ static const struct usage usage = {
 	       "lists all faults.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
-    .notes = "FILE: default " HD_CONFIG_PATH "; -: standard input.",
+    .notes = "FILE: default " HD_CONFIG_PATH "; -: standard input; a pipe is read, too.",
     .statuses = {"no fault", "the file has faults", "bad usage, or the file cannot be read"},
 };
 
@@ -70,7 +70,8 @@ static int run(void *context, const struct operands *operands)
 	if (status)
 		return status;
 	job->path = operands->count ? operands->items[0] : HD_CONFIG_PATH;
-	return config_faults_find(&job->found, job->path, &err) ? message_fail(&err) : show(job);
+	return config_faults_find(&job->found, job->path, true, &err) ? message_fail(&err)
+								      : show(job);
 }
 
 int config_check(int argc, char **argv)

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <heddle/ar_manager/site.h>
 #include <heddle/config/sections.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- faults ---- */
 
@@ -36,6 +38,15 @@ static void note_remark(void *context, enum hd_log_level level, const char *line
 		note(context, 0, line);
 }
 
+/* Of the engine modules. */
+static void note_module(void *context, enum hd_log_level level, const char *line)
+{
+	const struct config_faults *found = context;
+
+	if (level <= HD_LOG_WARNING)
+		note(context, found->modules_line, line);
+}
+
 /* ---- engine modules ---- */
 
 static int add_engine(void *context, const struct hd_engine *engine, struct hd_error *err)
@@ -48,7 +59,7 @@ static int add_engine(void *context, const struct hd_engine *engine, struct hd_e
 static int load_modules(struct config_faults *found, const struct hd_config *config,
 			struct hd_error *err)
 {
-	const struct hd_log log = {.write = note_remark, .context = found};
+	const struct hd_log log = {.write = note_module, .context = found};
 	const struct hd_engine_source source = {
 	    .path = hd_options_get(hd_config_options(config, "heddle"), "engine_path")->text,
 	    .log = &log,
@@ -73,8 +84,10 @@ static int find_modules(struct config_faults *found, struct hd_error *err)
 		hd_config_sections_ignore_others(sections);
 		rc = hd_config_inspect(sections, &found->text, ignore, NULL, &config, err);
 	}
-	if (!rc)
+	if (!rc) {
+		found->modules_line = hd_config_option_line(config, "heddle", "engine_path");
 		rc = load_modules(found, config, err);
+	}
 	hd_config_free(config);
 	hd_config_sections_free(sections);
 	return rc;
@@ -91,6 +104,38 @@ static bool has_router(const struct hd_config *config)
 	       hd_config_object_at(config, "router.prefix", 0, &object);
 }
 
+/* Sockets on which programs listen, each of which needs a path of its own. */
+static const struct {
+	const char *section, *option;
+} sockets[] = {{"status", "socket"}, {"keys", "socket"},    {"drain", "socket"},
+	       {"keyd", "socket"},   {"router", "control"}, {"map", "router_socket"}};
+
+#define SOCKETS (sizeof(sockets) / sizeof(sockets[0]))
+
+static void check_sockets(struct config_faults *found)
+{
+	const char *paths[SOCKETS];
+	unsigned lines[SOCKETS];
+	char reason[HD_ERROR_TEXT];
+
+	for (unsigned i = 0; i < SOCKETS; i++) {
+		const struct hd_options *options =
+		    hd_config_options(found->config, sockets[i].section);
+		paths[i] = options ? hd_options_get(options, sockets[i].option)->text : "";
+		lines[i] =
+		    hd_config_option_line(found->config, sockets[i].section, sockets[i].option);
+		for (unsigned j = 0; j < i; j++) {
+			if (*paths[i] != '/' || strcmp(paths[i], paths[j]) != 0)
+				continue;
+			snprintf(reason, sizeof(reason),
+				 "[%s] and [%s] have the same socket, %s; each needs its own",
+				 sockets[j].section, sockets[i].section, paths[i]);
+			note(found, lines[i] > lines[j] ? lines[i] : lines[j], reason);
+			break;
+		}
+	}
+}
+
 /* What no single section says. */
 static int check_together(struct config_faults *found, struct hd_error *err)
 {
@@ -103,6 +148,7 @@ static int check_together(struct config_faults *found, struct hd_error *err)
 	if (rc)
 		note(found, 0, err->text);
 	hd_ar_site_release(&site);
+	check_sockets(found);
 	if (has_router(found->config) && hd_config_router_check(found->config, err))
 		note(found, 0, err->text);
 	return 0;
@@ -122,11 +168,19 @@ static int inspect(struct config_faults *found, struct hd_error *err)
 	return rc || found->list ? rc : hd_error_no_memory(err);
 }
 
-int config_faults_find(struct config_faults *found, const char *path, struct hd_error *err)
+static bool is_pipe(const char *path)
 {
-	int rc = strcmp(path, "-")
+	struct stat about;
+
+	return !stat(path, &about) && S_ISFIFO(about.st_mode);
+}
+
+int config_faults_find(struct config_faults *found, const char *path, bool pipes,
+		       struct hd_error *err)
+{
+	int rc = strcmp(path, "-") && !(pipes && is_pipe(path))
 		     ? hd_text_open_regular(path, HD_CONFIG_LARGEST, &found->text, err)
-		     : hd_text_open(arguments_path("-"), &found->text, err);
+		     : hd_text_open(arguments_path(path), &found->text, err);
 
 	if (rc)
 		return rc;

@@ -14,13 +14,18 @@ struct config_faults {
 	unsigned count;
 	struct hd_config *config; /* the values without faults */
 	struct hd_engine_list *engines; /* with those of the modules that the file names */
+	unsigned modules_line; /* that names the folder of engine modules; 0: none does */
 	/* ---- what these point into ---- */
 	struct hd_text text;
 	struct hd_config_sections *sections;
 };
 
-/* Reads the file; "-": standard input. Errors: those of hd_text_open_regular(); -ENOMEM. */
-int config_faults_find(struct config_faults *found, const char *path, struct hd_error *err);
+/*
+ * Reads the file; "-": standard input. `pipes`: it may be a pipe, and is waited for. Errors: those of
+ * hd_text_open_regular(); -ENOMEM.
+ */
+int config_faults_find(struct config_faults *found, const char *path, bool pipes,
+		       struct hd_error *err);
 
 void config_faults_release(struct config_faults *found);
 

@@ -14,6 +14,7 @@
 #define OPENSM_CONF "/etc/opensm/opensm.conf"
 #define DISCOVER "ibnetdiscover"
 #define PLUGIN_OPTION "heddle="
+#define NO_CHECK "no check was made: name files by options, such as --opensm-conf and --fabric"
 
 struct doctor_job {
 	struct doctor_site site;
@@ -84,7 +85,7 @@ static int read_heddle(struct doctor_site *site, struct hd_error *err)
 		doctor_report_skip(&site->report, "%s: %s", HD_CONFIG_PATH, strerror(ENOENT));
 		return 0;
 	}
-	int rc = config_faults_find(&site->heddle, site->config_path, err);
+	int rc = config_faults_find(&site->heddle, site->config_path, false, err);
 	if (!rc)
 		report_faults(site);
 	return rc;
@@ -109,6 +110,14 @@ static int discover(const struct fabric_source *source, const struct hd_log *log
 	return rc ? hd_error_prefix(err, rc, DISCOVER) : 0;
 }
 
+static const char *fabric_mend(int rc)
+{
+	if (rc == -EEXIST || rc == -EINVAL)
+		return "mend what the reason names, such as two ports with one LID or GUID, or "
+		       "give the output of ibnetdiscover";
+	return "give the output of ibnetdiscover";
+}
+
 /* A file that contradicts itself is a finding. */
 static void read_fabric(struct doctor_site *site)
 {
@@ -126,17 +135,16 @@ static void read_fabric(struct doctor_site *site)
 			       : discover(&source, &log, &site->fabric, &err);
 	if (rc)
 		doctor_report_add(&site->report, DOCTOR_ERROR,
-				  site->fabric_path ? site->fabric_path : DISCOVER,
-				  "two ports with one LID or GUID have to be mended first; else "
-				  "give the output of "
-				  "ibnetdiscover",
+				  site->fabric_path ? site->fabric_path : DISCOVER, fabric_mend(rc),
 				  "the fabric cannot be read: %s", err.text);
 }
 
 static int examine(struct doctor_site *site, struct hd_error *err)
 {
-	int rc = read_conf(site, err);
+	int rc = doctor_expect_files(site, err);
 
+	if (!rc)
+		rc = read_conf(site, err);
 	if (!rc)
 		rc = read_heddle(site, err);
 	if (rc)
@@ -194,14 +202,16 @@ static const struct usage usage = {
     .notes = "Checks that could not be made are listed with the reason.\n"
 	     "With --nagios the exit status is 0 OK, 1 WARNING, 2 CRITICAL or 3 UNKNOWN.",
     .statuses = {"neither warnings nor errors", "warnings, and no errors",
-		 "errors, or bad input or usage"},
+		 "errors, no check was made, or bad input or usage"},
 };
 
 static int status_of(const struct doctor_report *report)
 {
-	return report->counts[DOCTOR_ERROR]	? STATUS_BAD
-	       : report->counts[DOCTOR_WARNING] ? STATUS_FAULTS
-						: STATUS_CLEAN;
+	if (report->counts[DOCTOR_ERROR])
+		return STATUS_BAD;
+	if (report->counts[DOCTOR_WARNING])
+		return STATUS_FAULTS;
+	return report->made ? STATUS_CLEAN : STATUS_BAD;
 }
 
 static int print_nagios(const struct doctor_report *report)
@@ -210,6 +220,8 @@ static int print_nagios(const struct doctor_report *report)
 	const enum nagios_status status = statuses[status_of(report)];
 	const char *first = doctor_report_first(report, DOCTOR_ERROR);
 
+	if (!report->made && !report->counts[DOCTOR_ERROR] && !report->counts[DOCTOR_WARNING])
+		return (int)message_nagios_unknown(NO_CHECK);
 	if (!first)
 		first = doctor_report_first(report, DOCTOR_WARNING);
 	message_nagios_begin(status);
@@ -228,6 +240,8 @@ static int show(const struct doctor_job *job)
 	if (job->nagios)
 		return print_nagios(report);
 	doctor_report_print(report);
+	if (!report->made)
+		message_error(NO_CHECK);
 	return status_of(report);
 }
 

@@ -37,7 +37,9 @@ static void check_lids(struct doctor_site *site)
 		doctor_report_add(&site->report, DOCTOR_ERROR,
 				  doctor_port_place(site, first, place),
 				  "wait for a sweep; if it stays so, OpenSM's log says why",
-				  "%u ports have no LID, the first one is this", without);
+				  without == 1 ? "%u port has no LID: this"
+					       : "%u ports have no LID, the first one is this",
+				  without);
 }
 
 /* ---- cables ---- */

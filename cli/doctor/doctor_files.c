@@ -4,17 +4,58 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <heddle/base/text.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PROGRAM_LARGEST ((size_t)256 << 20) /* bytes */
 #define LOG_READ ((off_t)64 << 20) /* bytes at the end of the log */
 #define LOG_LARGE ((off_t)512 << 20)
 #define VERSION_BEGINS "OpenSM "
+
+/* ---- files ---- */
+
+/* Opens a regular file; never waits for a FIFO. NULL: the error is set. */
+static FILE *open_regular(const char *path, struct stat *about, struct hd_error *err)
+{
+	const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	FILE *stream = NULL;
+
+	if (file < 0 || fstat(file, about))
+		hd_error_set(err, -errno, "%s: cannot open: %s", path, strerror(errno));
+	else if (!S_ISREG(about->st_mode))
+		hd_error_set(err, -EINVAL, "%s: cannot read: not a regular file", path);
+	else if (!(stream = fdopen(file, "r")))
+		hd_error_no_memory(err);
+	if (!stream && file >= 0)
+		close(file);
+	return stream;
+}
+
+/* What was typed must be there. */
+int doctor_expect_files(const struct doctor_site *site, struct hd_error *err)
+{
+	const char *const typed[] = {site->log_path, site->name_map, site->opensm_path,
+				     site->plugin_path};
+	struct stat about;
+
+	for (unsigned i = 0; i < sizeof(typed) / sizeof(typed[0]); i++) {
+		FILE *stream = typed[i] ? open_regular(typed[i], &about, err) : NULL;
+		if (stream)
+			fclose(stream);
+		else if (typed[i])
+			return -EINVAL;
+	}
+	if (site->logrotate && access(site->logrotate, R_OK | X_OK))
+		return hd_error_set(err, -errno, "%s: cannot open: %s", site->logrotate,
+				    strerror(errno));
+	return 0;
+}
 
 /* ---- versions ---- */
 
@@ -133,18 +174,30 @@ static const struct {
 #define KNOWN_COUNT (sizeof(known_lines) / sizeof(known_lines[0]))
 
 struct log_facts {
+	bool is_log; /* it has a line of OpenSM */
 	unsigned counts[KNOWN_COUNT]; /* since OpenSM was started last */
 	char version
 	    [DOCTOR_VERSION_SIZE]; /* of that OpenSM; "" its start is not in the part that was read */
 };
 
+/* Whether a line has the mark of OpenSM's: "[THREAD] 0xLEVEL -> ". */
+static bool is_log_line(const char *line)
+{
+	for (const char *at = line; (at = strstr(at, "] 0x")); at++)
+		if (isxdigit((unsigned char)at[4]) && isxdigit((unsigned char)at[5]) &&
+		    !strncmp(at + 6, " -> ", 4))
+			return true;
+	return false;
+}
+
 static void take_log_line(struct log_facts *facts, const char *line)
 {
 	const char *start = strstr(line, "-> " VERSION_BEGINS);
 
+	facts->is_log |= is_log_line(line);
 	if (start && isdigit((unsigned char)start[3 + strlen(VERSION_BEGINS)])) {
 		const size_t length = strcspn(start + 3, "\r\n");
-		*facts = (struct log_facts){{0}, ""};
+		*facts = (struct log_facts){.is_log = facts->is_log};
 		snprintf(facts->version, sizeof(facts->version), "%.*s", (int)length, start + 3);
 	}
 	for (unsigned i = 0; i < KNOWN_COUNT; i++)
@@ -165,6 +218,10 @@ static void scan_log(FILE *stream, off_t size, struct log_facts *facts)
 
 static void report_log(struct doctor_site *site, const char *path, const struct log_facts *facts)
 {
+	if (!facts->is_log) {
+		doctor_report_skip(&site->report, "%s: it has no line of OpenSM", path);
+		return;
+	}
 	for (unsigned i = 0; i < KNOWN_COUNT; i++)
 		if (facts->counts[i])
 			doctor_report_add(&site->report, known_lines[i].severity, path,
@@ -214,13 +271,14 @@ static void check_log(struct doctor_site *site)
 {
 	const char *path = site->log_path ? site->log_path
 					  : doctor_option(site, "log_file", "/var/log/opensm.log");
-	struct log_facts facts = {{0}, ""};
+	struct log_facts facts = {.is_log = false};
+	struct hd_error err;
 	struct stat about;
-	FILE *stream = stat(path, &about) || !S_ISREG(about.st_mode) ? NULL : fopen(path, "r");
+	FILE *stream = open_regular(path, &about, &err);
 
 	doctor_report_begin(&site->report, "log");
 	if (!stream) {
-		doctor_report_skip(&site->report, "%s: %s", path, strerror(errno ? errno : EINVAL));
+		doctor_report_skip(&site->report, "%s", err.text);
 		doctor_report_begin(&site->report, "log-size");
 		doctor_report_skip(&site->report, "the log was not read");
 		return;

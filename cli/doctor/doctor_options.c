@@ -3,6 +3,7 @@
 #include "doctor_site.h"
 
 #include <heddle/base/suggest.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,24 @@ static void check_unknown(struct doctor_site *site, const char *place, const cha
 			  "OpenSM 3.3 knows no option '%s' and ignores the line", name);
 }
 
+/* True: OpenSM cannot read the number of a line. */
+static bool check_number(struct doctor_site *site, const char *place,
+			 const struct hd_opensm_line *line)
+{
+	const uint32_t largest = hd_opensm_number_largest(line->name);
+	char mend[DOCTOR_PLACE_SIZE];
+	uint32_t number;
+
+	if (!largest || !*line->value || hd_opensm_number(line->name, line->value, &number))
+		return false;
+	snprintf(mend, sizeof(mend), "write a number from 0 to %" PRIu32, largest);
+	doctor_report_add(&site->report, DOCTOR_WARNING, place, mend,
+			  "'%s' is no number that %s can have: OpenSM ignores the line, and a "
+			  "line before it or the default stays in force",
+			  line->value, line->name);
+	return true;
+}
+
 static void check_line(struct doctor_site *site, const struct hd_opensm_line *line)
 {
 	const struct hd_opensm_option *option = known_option(line->name);
@@ -48,6 +67,8 @@ static void check_line(struct doctor_site *site, const struct hd_opensm_line *li
 	else if (option->boolean && strcmp(line->value, "TRUE") && strcmp(line->value, "FALSE"))
 		doctor_report_add(&site->report, DOCTOR_WARNING, place, "write TRUE or FALSE",
 				  "OpenSM takes '%s %s' for FALSE", line->name, line->value);
+	else if (check_number(site, place, line))
+		return;
 	else if (hd_opensm_conf_find(site->conf, line->name)->number != line->number)
 		doctor_report_add(&site->report, DOCTOR_WARNING, place, "take one of the lines out",
 				  "%s is given again in line %u, which counts", line->name,
@@ -172,13 +193,27 @@ static void check_priority(struct doctor_site *site)
 				  doctor_option(site, "sm_priority", ""));
 }
 
+static void check_vls(struct doctor_site *site)
+{
+	const unsigned code = doctor_option_number(site, "max_op_vls", 5);
+	char place[DOCTOR_PLACE_SIZE];
+
+	if (code < 1 || code > 5)
+		doctor_report_add(&site->report, DOCTOR_WARNING,
+				  doctor_option_place(site, "max_op_vls", place),
+				  "write 1, 2, 3, 4 or 5 for 1, 2, 4, 8 or 15 lanes",
+				  "max_op_vls %u means no number of virtual lanes", code);
+}
+
 void doctor_check_options(struct doctor_site *site)
 {
 	doctor_report_begin(&site->report, "opensm.conf");
-	if (site->conf)
+	if (site->conf) {
 		check_lines(site);
-	else
+		check_vls(site);
+	} else {
 		doctor_report_skip(&site->report, "opensm.conf was not read");
+	}
 	check_plugin(site);
 	check_cache(site);
 	check_repair(site);

@@ -107,6 +107,11 @@ static void print_findings(const struct doctor_report *report, enum doctor_sever
 	}
 }
 
+static const char *plural_end(unsigned count)
+{
+	return count == 1 ? "" : "s";
+}
+
 void doctor_report_print(const struct doctor_report *report)
 {
 	json_t *check;
@@ -120,9 +125,11 @@ void doctor_report_print(const struct doctor_report *report)
 			printf("not made %s: %s\n", text_of(check, "name"),
 			       text_of(check, "reason"));
 	}
-	printf("%u errors, %u warnings; %u checks made, %u not made\n",
-	       report->counts[DOCTOR_ERROR], report->counts[DOCTOR_WARNING], report->made,
-	       report->unmade);
+	const unsigned errors = report->counts[DOCTOR_ERROR];
+	const unsigned warnings = report->counts[DOCTOR_WARNING];
+	printf("%u error%s, %u warning%s; %u check%s made, %u not made\n", errors,
+	       plural_end(errors), warnings, plural_end(warnings), report->made,
+	       plural_end(report->made), report->unmade);
 }
 
 static json_t *list_of(json_t *list)

@@ -29,10 +29,15 @@ bool doctor_option_is_true(const struct doctor_site *site, const char *name, boo
 
 unsigned doctor_option_number(const struct doctor_site *site, const char *name, unsigned fallback)
 {
-	const struct hd_opensm_line *line = line_of(site, name);
-	unsigned long value = line ? strtoul(line->value, NULL, 0) : fallback;
+	unsigned count = 0;
+	const struct hd_opensm_line *lines =
+	    site->conf ? hd_opensm_conf_lines(site->conf, &count) : NULL;
+	uint32_t value = fallback;
 
-	return value < UINT32_MAX ? (unsigned)value : UINT32_MAX;
+	for (unsigned i = 0; i < count; i++)
+		if (!strcmp(lines[i].name, name))
+			hd_opensm_number(name, lines[i].value, &value);
+	return value;
 }
 
 const char *doctor_option_place(const struct doctor_site *site, const char *name,

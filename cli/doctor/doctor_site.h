@@ -37,6 +37,7 @@ struct doctor_site {
 /* The value of an option; `fallback` if opensm.conf does not have it or was not read. */
 const char *doctor_option(const struct doctor_site *site, const char *name, const char *fallback);
 bool doctor_option_is_true(const struct doctor_site *site, const char *name, bool fallback);
+/* The same; lines whose numbers OpenSM cannot read do not count. */
 unsigned doctor_option_number(const struct doctor_site *site, const char *name, unsigned fallback);
 
 /* "opensm.conf:12", or "opensm.conf" if it has no such line. Returns place. */
@@ -73,6 +74,8 @@ const char *doctor_port_place(const struct doctor_site *site, uint32_t port,
 void doctor_check_options(struct doctor_site *site);
 void doctor_check_routing(struct doctor_site *site);
 void doctor_check_files(struct doctor_site *site);
+/* That the files that were typed can be read. Errors: errno of open; -EINVAL. */
+int doctor_expect_files(const struct doctor_site *site, struct hd_error *err);
 void doctor_check_fabric(struct doctor_site *site);
 /* Asks switches and hosts; only Gets. */
 void doctor_check_live(struct doctor_site *site);

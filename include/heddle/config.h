@@ -132,6 +132,12 @@ void hd_config_free(struct hd_config *config);
  */
 const struct hd_options *hd_config_options(const struct hd_config *config, const char *name);
 
+/*
+ * The line that sets an option of the section [name] of the kind HD_CONFIG_ONE, from 1; 0: none does, or there is no
+ * such option. Cost: O(sections + options).
+ */
+unsigned hd_config_option_line(const struct hd_config *config, const char *name, const char *key);
+
 /* One section [name GUID]. */
 struct hd_config_object {
 	uint64_t guid;

@@ -2,13 +2,15 @@
 """heddle config check: all faults of a heddle.conf, each with its line, as the programs find them."""
 
 import json
+import os
 import re
+import subprocess
 
 import pytest
 
 import fabric_sim
-from cli_testing import BAD, CLEAN, FAULTS, SOURCE, engines, heddle, refused
-from fabric_sim import Simulation, generate
+from cli_testing import BAD, CLEAN, FAULTS, HEDDLE, SOURCE, engines, heddle, refused
+from fabric_sim import PATIENCE, Simulation, generate
 from test_opensm_config import BAD as FILES_REFUSED
 
 EXAMPLE = SOURCE / "packaging" / "heddle.conf.example"
@@ -65,12 +67,28 @@ def test_a_sound_file_has_no_fault(tmp_path, text):
     (ROUTER.replace("0xfec", "0xfe8"), ": [router.subnet 0xfe80000000000001]: a router forwards nothing"),
     (ROUTER.replace("0x1\n", "0x0\n"), ": node_guid is 0"),
     ("[ar]\nlegacy_conf = /nowhere/ar_mgr.conf\n", ": /nowhere/ar_mgr.conf: cannot open: No such file"),
-    ("[heddle]\nengine_path = /nowhere\n[mine]\n", ": no engine modules are loaded from /nowhere: ")])
+    ("[heddle]\nengine_path = /nowhere\n[mine]\n", ":2: no engine modules are loaded from /nowhere: ")])
 def test_what_is_found_beyond_the_plugin(tmp_path, text, fault):
     """Sections of the daemons, and what sections mean together. A module that is missing makes its section no second
     fault."""
     found = faults(tmp_path, text)
     assert len(found) == 1 and found[0].startswith(fault), found
+
+
+@pytest.mark.parametrize("text, fault", [
+    ("[status]\nsocket = /run/x\n[drain]\n\nsocket = /run/x\n", ":5: [status] and [drain] have the same socket, /run/x; "),
+    ("[drain]\nsocket = /run/x\n[status]\nsocket = /run/x\n", ":4: [status] and [drain] have the same socket, /run/x; "),
+    ("[drain]\nsocket = /run/heddle/status.sock\n", ":2: [status] and [drain] have the same socket, "),
+    ("[keys]\nsocket = /run/x\n[keyd]\nsocket = /run/x\n", ":4: [keys] and [keyd] have the same socket, ")])
+def test_two_sections_with_one_socket(tmp_path, text, fault):
+    found = faults(tmp_path, text)
+    assert len(found) == 1 and found[0].startswith(fault), found
+    assert faults(tmp_path, "[status]\nsocket =\n[drain]\nsocket =\n") == []
+
+
+def test_a_cut_list_says_so(tmp_path):
+    for text in ("[zzzzzzzzzzzzzzzzzz]\n", "x = 1\n"):
+        assert re.search(r"; the sections are \[.*[^ ]\] \.\.\.$", faults(tmp_path, text)[0])
 
 
 def test_each_engine_has_its_section(tmp_path):
@@ -85,6 +103,11 @@ def test_standard_input_and_bad_usage(tmp_path):
     (tmp_path / "heddle.conf").write_text("[arr]\n")
     with open(tmp_path / "heddle.conf", encoding="utf-8") as file:
         assert heddle("config", "check", "-", status=FAULTS, stdin=file)[0].startswith("-:1: unknown section [arr]")
+    os.mkfifo(tmp_path / "pipe")
+    for path, command in ((tmp_path / "pipe", f"echo '[arr]' >{tmp_path}/pipe & '{HEDDLE}' config check {tmp_path}/pipe"),
+                          ("/dev/stdin", f"echo '[arr]' | '{HEDDLE}' config check /dev/stdin")):
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert done.returncode == FAULTS and done.stdout.startswith(f"{path}:1: unknown section [arr]"), done
     assert "expected at most one FILE" in refused("config", "check", "one", "two")
     assert "none: cannot open: No such file or directory" in refused("config", "check", tmp_path / "none")
     assert "not a regular file" in refused("config", "check", "/dev/null")

@@ -3,6 +3,7 @@
 same for what it asks switches."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -117,6 +118,15 @@ def test_the_guide_and_the_page_list_all_checks(site):
     ("routing_engine", "ark", "lmc", "warning", "no LIDs for routing keys"),
     ("root_guid_file", "/nowhere/roots", "lanes", "error", "/nowhere/roots: cannot open"),
     ("routing_engine", "rings,updown", "lanes", "warning", "rings refuses this fabric"),
+    ("max_op_vls", "77", "opensm.conf", "warning", "max_op_vls 77 means no number"),
+    ("max_op_vls", "0", "opensm.conf", "warning", "max_op_vls 0 means no number"),
+    ("lmc", "abc", "opensm.conf", "warning", "'abc' is no number that lmc can have: OpenSM ignores the line"),
+    ("lmc", "3x", "opensm.conf", "warning", "'3x' is no number that lmc"),
+    ("lmc", "-1", "opensm.conf", "warning", "'-1' is no number that lmc"),
+    ("sm_priority", "abc", "opensm.conf", "warning", "'abc' is no number that sm_priority"),
+    ("sm_priority", "256", "opensm.conf", "warning", "'256' is no number that sm_priority"),
+    ("max_wire_smps", "abc", "opensm.conf", "warning", "'abc' is no number that max_wire_smps"),
+    ("sweep_interval", "ten", "opensm.conf", "warning", "'ten' is no number that sweep_interval"),
     ("log_max_size", "0", "log-size", "warning", "nothing limits the size"),
 ])
 def test_an_option_is_found(site, name, value, check, severity, text):
@@ -184,6 +194,23 @@ def test_the_options_are_those_of_opensm(site):
     assert [one for one in site.found() if one[1] == "opensm.conf"] == []
 
 
+@pytest.mark.skipif(not shutil.which("opensm", path=fabric_sim.sbin_path()), reason="no opensm")
+def test_numbers_are_those_of_opensm(site):
+    """What the doctor warns of is what OpenSM itself refuses, and no more."""
+    env = {"PATH": fabric_sim.sbin_path()}
+    subprocess.run(["opensm", "-c", "template"], cwd=site.folder, check=True, capture_output=True, env=env)
+    names = re.findall(r"(?m)^(\w+) (?:0x)?[0-9a-f]+$", (site.folder / "template").read_text())
+    for value in ("12z", "300", "70000", "5000000000", "-1", "0x7", "017", "1e1"):
+        site.write("opensm.conf", "".join(f"{name} {value}\n" for name in names))
+        said = subprocess.run(["opensm", "-F", "opensm.conf", "-c", "template"], cwd=site.folder, capture_output=True,
+                              text=True, env=env, check=False).stdout
+        refused_there = set(re.findall(r"Parsing error in field (\w+),", said))
+        found = {text.split(" that ")[1].split()[0] for _, _, _, text, _ in site.found() if " is no number " in text}
+        assert found and found <= refused_there or value in ("0x7", "017") and not found, (value, said)
+        others = {"guid", "m_key", "sm_key", "sa_key", "subnet_prefix", "cc_key"}
+        assert {name for name in refused_there - found if not name.startswith("cc_")} <= others, refused_there - found
+
+
 # ---- programs and logs ----
 
 def test_versions(site):
@@ -211,6 +238,12 @@ def test_lines_of_the_log(site, line, severity):
     assert "(lines with" in site.only("log", severity, ": 2)")[3]
     site.write("log", VERSION + line + VERSION)
     assert site.found() == []
+
+
+@pytest.mark.parametrize("text", ["", "this is not a log\n", "\0\1\2 [\n] 0x\n"])
+def test_a_file_that_is_no_log(site, text):
+    site.write("log", text)
+    assert site.unmade()["log"] == "log: it has no line of OpenSM"
 
 
 def test_log_of_another_version(site):
@@ -244,7 +277,7 @@ def test_cables(site):
 def test_a_host_without_a_lid(site):
     rewrite(site, '"H_0_0" lid 1 ', '"H_0_0" lid 0 ')
     rewrite(site, "# lid 1 lmc 0", "# lid 0 lmc 0")
-    assert site.only("lids", "error", "1 ports have no LID")[2] == "'H_0_0' 0x0000000000100000[1]"
+    assert site.only("lids", "error", "1 port has no LID: this")[2] == "'H_0_0' 0x0000000000100000[1]"
     site.write("fabric", re.sub(r"lid \d+", "lid 0", (site.folder / "fabric").read_text()))
     assert "the file has no LIDs" in site.unmade()["lids"]
 
@@ -253,6 +286,9 @@ def test_a_fabric_that_contradicts_itself(site):
     rewrite(site, "lid 18 ", "lid 17 ")
     found = site.only("fabric", "error", "LID 17")
     assert found[2] == "fabric" and site.unmade()["lids"] == "the fabric was not read"
+    assert "two ports with one LID" in found[4]
+    site.write("fabric", "")
+    assert site.only("fabric", "error", "the fabric cannot be read")[4] == "give the output of ibnetdiscover"
 
 
 def test_ndr(site):
@@ -279,7 +315,7 @@ def test_names(site):
 # ---- output ----
 
 def test_nagios(site):
-    line = site.look("--nagios", status=0)
+    line = site.look("--nagios", status=CLEAN)
     assert line.startswith("HEDDLE OK - nothing is wrong | errors=0;;0;0 warnings=0;0;;0 unmade=")
     site.options(log_max_size="0")
     assert site.look("--nagios", status=1).startswith("HEDDLE WARNING - nothing limits the size of OpenSM's log")
@@ -287,6 +323,22 @@ def test_nagios(site):
     assert site.look("--nagios", status=2).startswith("HEDDLE CRITICAL - routing_engine names an engine of Heddle")
     assert heddle("doctor", "--nagios", "--opensm-conf", "none", status=3, cwd=site.folder)[0].startswith(
         "HEDDLE UNKNOWN - none: cannot open")
+
+
+def test_no_check_is_not_a_pass(tmp_path):
+    """Without files in their usual places nothing is looked at."""
+    if any(one["made"] for one in json.loads(heddle("doctor", "--json", status=None, cwd=tmp_path)[0])["checks"]):
+        pytest.skip("this machine has OpenSM's files, or an adapter")
+    heddle("doctor", "--json", status=BAD)
+    assert "no check was made" in heddle("doctor", status=BAD)[1]
+    assert heddle("doctor", "--nagios", status=3)[0].startswith("HEDDLE UNKNOWN - no check was made")
+
+
+def test_one_is_no_plural(site):
+    site.options(sm_priority="16")
+    assert re.search(r"(?m)^1 error, 0 warnings; ", site.look())
+    site.options(qos="yes")
+    assert re.search(r"(?m)^0 errors, 1 warning; ", site.look())
 
 
 def test_long_lists_are_cut(site):
@@ -300,5 +352,11 @@ def test_bad_usage(site):
     assert "none: cannot open" in refused("doctor", "--opensm-conf", "opensm.conf", "--config", "none", cwd=site.folder)
     assert "--nagios cannot be used with --json" in heddle("doctor", "--json", "--nagios", status=3)[1]
     assert "expected no operand" in refused("doctor", "site")
+    for option in ("--log", "--node-name-map", "--opensm", "--plugin", "--logrotate"):
+        assert "none: cannot open: No such file or directory" in refused("doctor", option, "none", cwd=site.folder)
+    os.mkfifo(site.folder / "pipe")
+    for path in ("pipe", "/dev/null", "."):
+        assert f"{path}: cannot read: not a regular file" in refused("doctor", "--log", path, cwd=site.folder)
+    assert heddle("doctor", "--nagios", "--log", "none", status=3, cwd=site.folder)[0].startswith("HEDDLE UNKNOWN - none")
     site.write("zero", "qos TRUE\0\n")
     assert "zero:1: zero byte" in refused("doctor", "--opensm-conf", "zero", cwd=site.folder)

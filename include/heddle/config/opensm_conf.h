@@ -6,6 +6,7 @@
 #include <heddle/base/error.h>
 #include <heddle/base/text.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define HD_OPENSM_CONF_LARGEST ((size_t)1 << 20) /* bytes */
 
@@ -17,6 +18,16 @@ struct hd_opensm_option {
 
 /* All of them, by name; *count of them. */
 const struct hd_opensm_option *hd_opensm_options(unsigned *count);
+
+/* The largest value of an option that is a number; 0: it is none, or OpenSM reads it in another way. */
+uint32_t hd_opensm_number_largest(const char *name);
+
+/*
+ * The number that OpenSM reads: decimal, octal after 0, or hexadecimal after 0x. False: OpenSM ignores the line, and
+ * the value before stays, since the text is no number, or larger than hd_opensm_number_largest(). Source:
+ * opts_strtoul() of OpenSM 3.3.23.
+ */
+bool hd_opensm_number(const char *name, const char *value, uint32_t *number);
 
 /* A line of the file. */
 struct hd_opensm_line {

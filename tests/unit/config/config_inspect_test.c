@@ -41,6 +41,23 @@ static struct hd_config *inspect(const struct hd_config_sections *sections, cons
 	return config;
 }
 
+static void lines_of_options(void **state)
+{
+	struct hd_config_sections *sections = sections_of_a_program();
+	struct found found;
+	struct hd_config *config =
+	    inspect(sections, "[heddle]\n\nshare = same\n[spf]\n[heddle]\nlevel = 1\n", &found);
+
+	(void)state;
+	assert_int_equal(hd_config_option_line(config, "heddle", "share"), 3);
+	assert_int_equal(hd_config_option_line(config, "heddle", "level"), 6);
+	assert_int_equal(hd_config_option_line(config, "spf", "passes"), 0);
+	assert_int_equal(hd_config_option_line(config, "spf", "none"), 0);
+	assert_int_equal(hd_config_option_line(config, "none", "passes"), 0);
+	hd_config_free(config);
+	hd_config_sections_free(sections);
+}
+
 static void goes_on_after_a_fault(void **state)
 {
 	struct hd_config_sections *sections = sections_of_a_program();
@@ -114,6 +131,7 @@ static void begins_with_the_fault_of_the_parser(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(lines_of_options),
 	    cmocka_unit_test(goes_on_after_a_fault),
 	    cmocka_unit_test(begins_with_the_fault_of_the_parser),
 	};
