@@ -543,17 +543,13 @@ static int show(struct sim_job *job)
 static int refuse_to_replace(void *context, const char *input)
 {
 	const struct sim_job *job = context;
-	const struct {
-		const char *option, *path;
-	} outputs[] = {{"html", job->html},
-		       {"plot", job->plot},
-		       {"counters", job->options.counters},
-		       {"state", job->options.state}};
-	int status = 0;
+	int status = output_refuse("html", job->html, &input, 1);
 
-	for (size_t i = 0; !status && i < sizeof(outputs) / sizeof(outputs[0]); i++)
-		status = output_refuse(outputs[i].option, outputs[i].path, &input, 1);
-	return status;
+	if (!status)
+		status = output_refuse("plot", job->plot, &input, 1);
+	if (!status)
+		status = output_refuse("counters", job->options.counters, &input, 1);
+	return status ? status : output_refuse("state", job->options.state, &input, 1);
 }
 
 static int run_case(struct sim_job *job, const char *path, const char *name)
