@@ -108,10 +108,12 @@ struct hd_cursor {
 	const char *at, *end;
 };
 
-/* The whole current line. */
+/* The whole current line; nothing if there is none. */
 static inline struct hd_cursor hd_lines_cursor(const struct hd_lines *lines)
 {
-	return (struct hd_cursor){lines->line, lines->line + lines->length};
+	const char *line = lines->line ? lines->line : "";
+
+	return (struct hd_cursor){line, line + lines->length};
 }
 
 /* Whether nothing is left. */
