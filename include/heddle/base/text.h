@@ -108,7 +108,7 @@ struct hd_cursor {
 	const char *at, *end;
 };
 
-/* The whole current line; nothing if there is none. */
+/* The whole current line; nothing before the first one. */
 static inline struct hd_cursor hd_lines_cursor(const struct hd_lines *lines)
 {
 	const char *line = lines->line ? lines->line : "";
