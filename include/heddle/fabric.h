@@ -12,6 +12,7 @@
 #include <heddle/fabric/compare.h>
 #include <heddle/fabric/generate.h>
 #include <heddle/fabric/graph.h>
+#include <heddle/fabric/islands.h>
 #include <heddle/fabric/mfts.h>
 #include <heddle/fabric/policy.h>
 #include <heddle/fabric/pull.h>

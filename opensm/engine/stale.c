@@ -6,10 +6,10 @@
 #include "writer_tables.h"
 
 #include <errno.h>
-#include <heddle/base/arena.h>
 #include <heddle/change/repair.h>
 #include <heddle/fabric/aside.h>
 #include <heddle/fabric/changes.h>
+#include <heddle/fabric/islands.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,87 +126,30 @@ static int find_losses(const struct hd_fabric *begun, const struct hd_fabric *no
 
 /* ---- whether others are cut off ---- */
 
-struct joining {
-	const struct hd_fabric *found;
-	struct hd_arena arena;
-	bool *cut; /* [port_count] the cable is left out */
-	bool *gone; /* [switch_count] left out */
-	uint32_t *with,
-	    *without; /* [switch_count] a switch of the same group, or the switch itself */
-	uint32_t *same; /* [switch_count] of a group of `with`: its group of `without` */
-};
-
-static int prepare(struct joining *joining, const struct losses *losses)
-{
-	const struct hd_fabric *found = joining->found;
-	struct hd_arena *arena = &joining->arena;
-
-	joining->cut = hd_arena_alloc(arena, found->port_count, sizeof(bool));
-	joining->gone = hd_arena_alloc(arena, found->switch_count, sizeof(bool));
-	joining->with = hd_arena_alloc(arena, found->switch_count, sizeof(uint32_t));
-	joining->without = hd_arena_alloc(arena, found->switch_count, sizeof(uint32_t));
-	joining->same = hd_arena_alloc(arena, found->switch_count, sizeof(uint32_t));
-	if (hd_arena_check(arena))
-		return -ENOMEM;
-	for (uint32_t sw = 0; sw < found->switch_count; sw++) {
-		joining->with[sw] = joining->without[sw] = sw;
-		joining->same[sw] = HD_NONE;
-	}
-	for (uint32_t i = 0; i < losses->count; i++) {
-		const uint32_t index = losses->list[i].index;
-		if (losses->list[i].cable)
-			joining->cut[index] = joining->cut[found->peer[index]] = true;
-		else if (index < found->switch_count)
-			joining->gone[index] = true;
-	}
-	return 0;
-}
-
-static uint32_t group_of(uint32_t *group, uint32_t sw)
-{
-	while (group[sw] != sw)
-		sw = group[sw] = group[group[sw]];
-	return sw;
-}
-
-static void join(uint32_t *group, uint32_t near, uint32_t far)
-{
-	group[group_of(group, near)] = group_of(group, far);
-}
-
-static void join_all(struct joining *joining)
-{
-	const struct hd_fabric *found = joining->found;
-
-	for (uint32_t sw = 0; sw < found->switch_count; sw++)
-		for (uint32_t link = found->isl_base[sw]; link < found->isl_base[sw + 1]; link++) {
-			const uint32_t far = found->isl_to[link];
-			join(joining->with, sw, far);
-			if (!joining->gone[sw] && !joining->gone[far] &&
-			    !joining->cut[hd_port_index(found, sw, found->isl_port[link])])
-				join(joining->without, sw, far);
-		}
-}
-
-/* Switches that are joined are still joined without the losses. */
+/* Switches that are joined are still joined without the losses. same[switch_count]: of an island with the losses, the one
+ * of its first switch without them. */
 static int check_joined(const struct hd_fabric *found, const struct losses *losses,
 			struct hd_error *err)
 {
-	struct joining joining = {.found = found};
+	struct hd_arena arena = {0};
+	struct hd_islands islands;
 	uint32_t apart = 0;
-	int rc = prepare(&joining, losses) ? hd_error_no_memory(err) : 0;
+	uint32_t *same = hd_arena_alloc(&arena, found->switch_count, sizeof(uint32_t));
+	int rc = hd_islands_find(found, losses->list, losses->count, &arena, &islands);
 
-	if (!rc)
-		join_all(&joining);
+	if (rc)
+		hd_error_no_memory(err);
+	for (uint32_t sw = 0; !rc && sw < found->switch_count; sw++)
+		same[sw] = HD_NONE;
 	for (uint32_t sw = 0; !rc && sw < found->switch_count; sw++) {
-		uint32_t *same = &joining.same[group_of(joining.with, sw)];
-		if (joining.gone[sw])
+		uint32_t *first = &same[islands.before[sw]];
+		if (islands.gone[sw])
 			continue;
-		if (*same == HD_NONE)
-			*same = group_of(joining.without, sw);
-		apart += *same != group_of(joining.without, sw);
+		if (*first == HD_NONE)
+			*first = islands.after[sw];
+		apart += *first != islands.after[sw];
 	}
-	hd_arena_release(&joining.arena);
+	hd_arena_release(&arena);
 	if (apart)
 		rc = hd_error_set(err, -ENETUNREACH, "%u switches would be cut off", apart);
 	return rc;
