@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "section_tables.h"
 
-#include <errno.h>
 #include <heddle/config/section_values.h>
-
-static int check_path(const char *text, struct hd_error *err)
-{
-	if (*text && *text != '/')
-		return hd_error_set(err, -EINVAL, "expected an absolute path");
-	return hd_value_socket_path(text, err);
-}
 
 static const struct hd_option options[] = {
     {.name = "socket",
      .summary = "where heddle-keyd connects to hand over routing keys; empty: nowhere",
      .type = HD_OPTION_STRING,
      .fallback = "",
-     .validate = check_path},
+     .validate = hd_value_socket},
     {.name = "group",
      .summary = "the group that may connect; empty: the group of OpenSM",
      .type = HD_OPTION_STRING,

@@ -87,7 +87,23 @@ int hd_value_lifetime(const char *text, int *value, struct hd_error *err)
 	return 0;
 }
 
-/* ---- addresses ---- */
+/* ---- paths and addresses ---- */
+
+int hd_value_path(const char *text, struct hd_error *err)
+{
+	if (*text && *text != '/')
+		return hd_error_set(err, -EINVAL, "expected an absolute path");
+	if (strlen(text) >= HD_ERROR_TEXT)
+		return hd_error_set(err, -EINVAL, "the path is too long");
+	return 0;
+}
+
+int hd_value_socket(const char *text, struct hd_error *err)
+{
+	const int rc = hd_value_path(text, err);
+
+	return rc ? rc : hd_value_socket_path(text, err);
+}
 
 int hd_value_socket_path(const char *path, struct hd_error *err)
 {

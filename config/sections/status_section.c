@@ -1,34 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "section_tables.h"
 
-#include <errno.h>
 #include <heddle/config/section_values.h>
-#include <string.h>
-
-#define PATH_SIZE HD_ERROR_TEXT
-
-static int check_path(const char *text, struct hd_error *err)
-{
-	if (*text && *text != '/')
-		return hd_error_set(err, -EINVAL, "expected an absolute path");
-	if (strlen(text) >= PATH_SIZE)
-		return hd_error_set(err, -EINVAL, "the path is too long");
-	return 0;
-}
-
-static int check_socket(const char *text, struct hd_error *err)
-{
-	int rc = check_path(text, err);
-
-	return rc ? rc : hd_value_socket_path(text, err);
-}
 
 static const struct hd_option status_options[] = {
     {.name = "socket",
      .summary = "where heddle status and heddle metrics ask; empty: nowhere",
      .type = HD_OPTION_STRING,
      .fallback = HD_STATUS_SOCKET,
-     .validate = check_socket},
+     .validate = hd_value_socket},
     {.name = "group",
      .summary = "the group that may ask; empty: the group of OpenSM",
      .type = HD_OPTION_STRING,
@@ -40,7 +20,7 @@ static const struct hd_option metrics_options[] = {
      .summary = "file for the node exporter of Prometheus, written after each sweep; empty: none",
      .type = HD_OPTION_STRING,
      .fallback = "",
-     .validate = check_path},
+     .validate = hd_value_path},
 };
 
 const struct hd_config_section section_status = {.name = "status",

@@ -36,6 +36,12 @@ int hd_value_guid(const char *text, uint64_t *guid, struct hd_error *err);
  */
 int hd_value_lifetime(const char *text, int *value, struct hd_error *err);
 
+/* "" or an absolute path that is not too long for messages about it. Errors: -EINVAL. */
+int hd_value_path(const char *text, struct hd_error *err);
+
+/* "" or an absolute path that is short enough for a socket. Errors: -EINVAL. */
+int hd_value_socket(const char *text, struct hd_error *err);
+
 /* Whether a path is short enough for a socket. Errors: -EINVAL. */
 int hd_value_socket_path(const char *path, struct hd_error *err);
 
