@@ -18,8 +18,8 @@ struct counter_reader {
 	struct hd_lines lines;
 	struct hd_skipped_lines skipped; /* lines of no dialect */
 	struct hd_skipped_lines foreign; /* lines that name a port which the fabric does not have */
-	uint32_t
-	    *extended; /* [port_count] counters that are known by 64 bits, HD_COUNTER_BIT() each */
+	/* [port_count] counters that are known by 64 bits, HD_COUNTER_BIT() each */
+	uint32_t *extended;
 	/* [port_count] what dialect number `given_by` has given of a port, in 32 and in 64 bits; HD_COUNTER_BIT() each */
 	uint32_t *given[2];
 	uint8_t *given_by; /* [port_count] */

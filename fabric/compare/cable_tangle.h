@@ -15,8 +15,8 @@
 struct loose_cable {
 	uint32_t end[2];
 	uint32_t port[2]; /* at these ends */
-	bool
-	    shadow; /* an end is a node that is missing or extra: alone it is no difference of its own */
+	/* an end is a node that is missing or extra: alone it is no difference of its own */
+	bool shadow;
 };
 
 struct loose_cables {

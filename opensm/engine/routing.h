@@ -50,8 +50,8 @@ struct routing {
 	bool afresh; /* it does not start from tables that were in place */
 	bool other_shape; /* switches or LIDs came or went since the routing before */
 	bool repaired; /* since the last sweep, which has other tables */
-	bool
-	    ordered; /* with this sweep something is drained, or no more: its tables are written in order */
+	/* with this sweep something is drained, or no more: its tables are written in order */
+	bool ordered;
 	bool drains; /* with this sweep packets leave cables that go on to work */
 	double snapshot_ms, tables_ms, hops_ms;
 };

@@ -34,8 +34,8 @@ struct sweep_state {
 	struct hd_routes *levels; /* of the goal; NULL: none comes, or it is off */
 	struct sweep_goal goal; /* the tables of the routing that comes */
 	struct hd_routes *widened; /* those of the goal, if something is drained; else NULL */
-	bool
-	    drains; /* something is drained with this sweep, or no more: it is ordered, whatever heddle.conf says */
+	/* something is drained with this sweep, or no more: it is ordered, whatever heddle.conf says */
+	bool drains;
 	struct sweep_memory memory;
 	struct sweep_trees trees;
 	pthread_mutex_t lock; /* of the figures */

@@ -48,18 +48,18 @@ enum hd_counter {
 struct hd_port_counters {
 	uint64_t value[HD_COUNTERS]; /* 0 where it is not known */
 	uint32_t known; /* HD_COUNTER_BIT() each */
-	uint32_t
-	    stopped; /* not known, as 32 bits of it had stopped at their end; HD_COUNTER_BIT() each */
+	/* not known, as 32 bits of it had stopped at their end; HD_COUNTER_BIT() each */
+	uint32_t stopped;
 };
 
 struct hd_counters {
 	uint32_t port_count; /* of the fabric */
 	struct hd_port_counters *ports; /* [port_count] by port index */
 	uint32_t ports_read; /* ports with a counter */
-	uint32_t
-	    ports_full; /* ports with a counter of 32 bits that had stopped at its end; it is not known */
-	uint32_t
-	    ports_back; /* of a difference: ports with a counter that went back, as after a reset */
+	/* ports with a counter of 32 bits that had stopped at its end; it is not known */
+	uint32_t ports_full;
+	/* of a difference: ports with a counter that went back, as after a reset */
+	uint32_t ports_back;
 	/* Seconds in which they counted; 0: not known. */
 	double seconds;
 	/* A tick of HD_XMIT_WAIT: its seconds, or the bytes that a port could have sent in it; 0: not known. */
@@ -117,10 +117,10 @@ void hd_counters_write(const struct hd_counters *counters, const struct hd_fabri
 #define HD_TICK_LONGEST 32
 
 struct hd_measured_link {
-	double
-	    bytes; /* sent; by the sender's counter, else by that of the receiver. -1: not known */
-	double
-	    capacity; /* bytes in the time; without a time bytes per second; 0: the rate is not known */
+	/* sent; by the sender's counter, else by that of the receiver. -1: not known */
+	double bytes;
+	/* bytes in the time; without a time bytes per second; 0: the rate is not known */
+	double capacity;
 	/* Share of the capacity. Without a time: in units of the largest of all. -1: not known */
 	double share;
 	/* Share of the time in which the sender had to wait. Where the tick is not known, the longest one is taken with

@@ -29,8 +29,8 @@ struct hd_pull_cut {
 	/* Hosts that are not joined any more with most of those with which they were joined. A host without its
 	 * cable, or at a switch that is pulled, is one of them. */
 	uint32_t hosts;
-	uint64_t
-	    pairs; /* ordered pairs of hosts that cables joined before, and do not join after */
+	/* ordered pairs of hosts that cables joined before, and do not join after */
+	uint64_t pairs;
 	uint32_t alone; /* of the hosts, those to which no cable is left */
 	uint32_t parts; /* into which the other hosts fall: no cables join two of these */
 };
