@@ -31,6 +31,7 @@ struct drain_server {
 	char *state; /* path; NULL: there is no file */
 	bool open; /* the group may ask, too: its members are not known here */
 	struct waiting *first; /* clients that wait for a sweep */
+	uint64_t stored; /* the number of what the file has */
 	double again; /* monotonic_ms() */
 };
 
@@ -284,11 +285,15 @@ static int read_state(struct drained *drained, struct state *state)
 	return rc;
 }
 
-/* So that a restarted OpenSM knows it. */
-static void store(const struct drain_server *server, const struct state *state)
+/* Stores what is accepted, so that a restarted OpenSM knows it: also if who asked for it has hung up. What was refused
+ * changes nothing. */
+static void keep_stored(struct drain_server *server, const struct state *state)
 {
 	struct hd_error err;
 
+	if (state->complete <= server->stored || state->complete == state->refused)
+		return;
+	server->stored = state->complete;
 	if (server->state && drain_file_write(server->state, &state->accepted, &err))
 		log_error(&server->context->log, LOG_ERROR_DRAIN,
 			  "%s; after a restart OpenSM will not know what is drained", err.text);
@@ -341,7 +346,6 @@ static bool answer_waiting(struct drain_server *server, struct waiting *waiting,
 	if (state->complete < waiting->number ||
 	    drain_complete_adaptive(server->context, &state->out, &err))
 		return false;
-	store(server, state);
 	say_done(waiting, state);
 	return true;
 }
@@ -359,9 +363,9 @@ static void look(struct drain_server *server)
 	struct state state = {0};
 	const double now = monotonic_ms();
 
-	if (!server->first)
-		return;
 	const bool known = !read_state(server->context->drained, &state);
+	if (known)
+		keep_stored(server, &state);
 	for (struct waiting **at = &server->first; known && *at;) {
 		struct waiting *waiting = *at;
 		if (!answer_waiting(server, waiting, &state)) {
@@ -373,7 +377,9 @@ static void look(struct drain_server *server)
 	}
 	drained_set_release(&state.accepted);
 	drained_set_release(&state.out);
-	if (server->first && now > server->again)
+	if (!server->first)
+		return;
+	if (now > server->again)
 		ask_for_sweep(server);
 	socket_server_call_at(server->sockets, now + LOOK_MS);
 }

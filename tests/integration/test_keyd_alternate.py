@@ -53,7 +53,7 @@ def test_phases_change_places(keyd):
     assert offsets == [1, 2, 1, 2, 1, 2]
     assert keyd.get("/v1/links").json["most"] == 1  # of one phase
     keyd.release("1")
-    assert keyd.manager.keys == {}
+    wait_for(lambda: not keyd.manager.keys, "the removal")
 
 
 def test_a_phase_that_is_there(keyd):

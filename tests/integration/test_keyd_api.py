@@ -12,7 +12,7 @@ import threading
 import pytest
 from fabric_sim import PATIENCE
 
-from keyd_testing import API, REFUSED, FakeManager, Keyd, host_names, netlist
+from keyd_testing import API, REFUSED, FakeManager, Keyd, host_names, netlist, wait_for
 
 NOBODY = 65534
 
@@ -81,8 +81,7 @@ def test_job(keyd):
     key, = set(keyd.manager.keys) - before
     assert keyd.release("17").json == {"job": "17"}
     refused(keyd.get("/v1/jobs/17"), 404)
-    keyd.get("/healthz")
-    assert key not in keyd.manager.keys
+    wait_for(lambda: key not in keyd.manager.keys, "the removal")
 
 
 def test_loads_follow_phases(keyd):

@@ -106,7 +106,8 @@ def test_flows_of_a_leaf_to_one_host(site):
     assert shown["claimed"] == 3 and shown["rank_offsets"] == placed["rank_offsets"]
     assert shown["steps"][0]["slots"][0]["offsets"] == 3
     site.keyd.release("1")
-    assert site.free([0, 1]) == 7 and site.manager.keys == {}
+    assert site.free([0, 1]) == 7
+    wait_for(lambda: not site.manager.keys, "the removal")
 
 
 def test_a_rank_is_told_its_offset(site):

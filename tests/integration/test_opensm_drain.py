@@ -150,11 +150,7 @@ def test_it_survives_a_restart(running):
     drain(opensm, "--apply", CABLE)
     drained = held(simulation)
     for number in (signal.SIGTERM, signal.SIGKILL):
-        opensm.process.send_signal(number)
-        opensm.process.wait()
-        opensm.output.close()
-        since = len(opensm.log())
-        opensm.__enter__()
+        since = restart(opensm, number)
         log = opensm.wait_for("drained: " + LABEL, since)
         assert "1 cable drained" in log and held(simulation) == drained
         assert drain(opensm, "--list") == LABEL + "\n"
@@ -162,6 +158,33 @@ def test_it_survives_a_restart(running):
     drain(opensm, "--undo", "--all")
     assert held(simulation) == before
     assert not (simulation.folder / "heddle-drained").exists()
+
+
+def restart(opensm, number=signal.SIGTERM):
+    """The log since then begins here."""
+    opensm.process.send_signal(number)
+    opensm.process.wait()
+    opensm.output.close()
+    since = len(opensm.log())
+    opensm.__enter__()
+    return since
+
+
+def test_who_asks_may_hang_up(running):
+    """What was asked for goes on, and a restarted OpenSM knows it: drained, and used again."""
+    simulation, opensm = running
+    state = simulation.folder / "heddle-drained"
+    since = len(opensm.log())
+    ask_and_leave(opensm, f"apply\n{CABLE}\n\n")
+    opensm.wait_for("drained: " + LABEL, since)
+    fabric_sim.wait_until(state.exists, "the file of what is drained")
+    since = restart(opensm)
+    opensm.wait_for("drained: " + LABEL, since)
+    ask_and_leave(opensm, "undo-all\n\n")
+    fabric_sim.wait_until(lambda: not state.exists(), "no file of what is drained")
+    since = restart(opensm)
+    opensm.sweep_until(" 0 entries changed")
+    assert "drained: " not in opensm.log()[since:] and drain(opensm, "--list") == ""
 
 
 @pytest.mark.parametrize("text, message", [
@@ -225,6 +248,12 @@ def talk(opensm, data):
         except (ConnectionResetError, BrokenPipeError):
             pass
         return answer
+
+
+def ask_and_leave(opensm, text):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(opensm.drain_socket()))
+        client.sendall(text.encode())
 
 
 def test_any_bytes(running):
