@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-void adaptive_init(struct adaptive *adaptive)
+void adaptive_state_init(struct adaptive *adaptive)
 {
 	*adaptive = (struct adaptive){.now = {.state = ADAPTIVE_OFF}, .wake = {-1, -1}};
 	pthread_mutex_init(&adaptive->lock, NULL);
@@ -17,7 +17,7 @@ void adaptive_view_release(struct adaptive_view *view)
 	*view = (struct adaptive_view){0};
 }
 
-void adaptive_release(struct adaptive *adaptive)
+void adaptive_state_release(struct adaptive *adaptive)
 {
 	adaptive_view_release(&adaptive->now);
 	pthread_mutex_destroy(&adaptive->lock);

@@ -37,8 +37,8 @@ struct adaptive {
 	int wake[ADAPTIVE_WATCHERS]; /* eventfds of those who wait for a change; -1: nobody does */
 };
 
-void adaptive_init(struct adaptive *adaptive);
-void adaptive_release(struct adaptive *adaptive);
+void adaptive_state_init(struct adaptive *adaptive);
+void adaptive_state_release(struct adaptive *adaptive);
 
 /* All of these take NULL for one that is off. */
 

@@ -55,6 +55,7 @@
 #include <stdbool.h>
 
 struct adaptive;
+struct counted;
 struct drained;
 struct hd_engine_list;
 struct key_change;
@@ -100,6 +101,8 @@ struct part_context {
 	struct adaptive *adaptive;
 	/* What is drained: drained.h. For any thread. NULL: nothing is, in tests. */
 	struct drained *drained;
+	/* What OpenSM's performance manager has counted: counted.h. For any thread. NULL: nothing, in tests. */
+	struct counted *counted;
 	/* Held: published when the present sweep began; NULL: none was, or there is no sweep. For the hooks of the
 	 * sweeper thread. */
 	struct routing *begun;

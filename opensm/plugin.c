@@ -6,8 +6,10 @@
  */
 #include "adaptive_state.h"
 #include "configuration.h"
+#include "counted.h"
 #include "drained.h"
 #include "engine_modules.h"
+#include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "parts.h"
@@ -33,6 +35,7 @@ struct plugin {
 	struct writer writer;
 	struct adaptive adaptive;
 	struct drained drained;
+	struct counted counted;
 	struct part_context context;
 };
 
@@ -84,8 +87,9 @@ static int start_configuration(struct plugin *plugin, struct hd_error *err)
 static void release(struct plugin *plugin)
 {
 	writer_release(&plugin->writer);
-	adaptive_release(&plugin->adaptive);
+	adaptive_state_release(&plugin->adaptive);
 	drained_release(&plugin->drained);
+	counted_release(&plugin->counted);
 	configuration_end(&plugin->configuration);
 	engine_modules_release(&plugin->modules);
 	free(plugin);
@@ -104,9 +108,11 @@ static void *create(struct osm_opensm *osm)
 	plugin->context.writer = &plugin->writer;
 	plugin->context.adaptive = &plugin->adaptive;
 	plugin->context.drained = &plugin->drained;
+	plugin->context.counted = &plugin->counted;
 	writer_init(&plugin->writer, osm);
-	adaptive_init(&plugin->adaptive);
+	adaptive_state_init(&plugin->adaptive);
 	drained_init(&plugin->drained);
+	counted_init(&plugin->counted);
 	rc = start_configuration(plugin, &err);
 	if (!rc)
 		rc = part_create_all(&plugin->context, parts, PART_COUNT, &err);
@@ -147,6 +153,12 @@ static void report(void *data, osm_epi_event_id_t event, void *details)
 		break;
 	case OSM_EVENT_ID_TRAP:
 		part_trap(&plugin->context, details);
+		break;
+	case OSM_EVENT_ID_PORT_DATA_COUNTERS:
+		counted_data(&plugin->counted, details, monotonic_ms());
+		break;
+	case OSM_EVENT_ID_PORT_ERRORS:
+		counted_errors(&plugin->counted, details, monotonic_ms());
 		break;
 	default:
 		break;

@@ -31,6 +31,13 @@ const char *hd_counter_name(enum hd_counter counter)
 	return names[counter];
 }
 
+bool hd_counter_is_fault(enum hd_counter counter)
+{
+	return counter == HD_SYMBOL_ERRORS || counter == HD_LINK_RECOVERIES ||
+	       counter == HD_LINK_DOWNED || counter == HD_RCV_ERRORS ||
+	       counter == HD_LINK_INTEGRITY_ERRORS || counter == HD_BUFFER_OVERRUNS;
+}
+
 struct hd_counters *hd_counters_new(const struct hd_fabric *fabric)
 {
 	struct hd_counters *counters = calloc(1, sizeof(*counters));

@@ -56,7 +56,7 @@ static int configure(struct ar_job *job, const struct hd_log *log, struct hd_err
 /* Reads the configuration, the fabric and its tables. Errors: those of the readers and the engine. */
 static int ar_job_load(struct ar_job *job, struct hd_error *err)
 {
-	const struct fabric_source source = {job->fabric_path, job->name_map, job->lmc};
+	const struct fabric_source source = {job->fabric_path, job->name_map, job->lmc, NULL};
 	struct hd_log log = message_log(job->verbose);
 	int rc = configure(job, &log, err);
 

@@ -209,7 +209,7 @@ static int read_dump(struct probe_job *job, struct hd_error *err)
 static int examine(struct probe_job *job, struct hd_error *err)
 {
 	const struct hd_log log = message_log(false);
-	const struct fabric_source source = {job->fabric_path, NULL, LMC_KEEP};
+	const struct fabric_source source = {job->fabric_path, NULL, LMC_KEEP, NULL};
 	int rc = fabric_source_load(&source, &log, &job->probe.fabric, err);
 
 	if (!rc)

@@ -122,7 +122,7 @@ static const char *fabric_mend(int rc)
 static void read_fabric(struct doctor_site *site)
 {
 	const struct hd_log log = message_log(false);
-	const struct fabric_source source = {site->fabric_path, NULL, LMC_KEEP};
+	const struct fabric_source source = {site->fabric_path, NULL, LMC_KEEP, NULL};
 	struct hd_error err = {""};
 	int rc;
 

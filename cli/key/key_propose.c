@@ -81,7 +81,7 @@ static int make_tables(struct choosing *choosing, const struct hd_log *log, stru
 
 static int load(struct choosing *choosing, const char *path, struct hd_error *err)
 {
-	const struct fabric_source source = {path, choosing->asked->name_map, LMC_ANY};
+	const struct fabric_source source = {path, choosing->asked->name_map, LMC_ANY, NULL};
 	struct hd_log log = message_log(false);
 	int rc = fabric_source_load(&source, &log, &choosing->fabric, err);
 

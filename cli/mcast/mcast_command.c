@@ -152,7 +152,7 @@ static int run_job(struct mcast_job *job)
 	int status;
 
 	job->log = message_log(job->verbose);
-	const struct fabric_source source = {job->fabric_path, job->name_map, LMC_ANY};
+	const struct fabric_source source = {job->fabric_path, job->name_map, LMC_ANY, NULL};
 	int rc = fabric_source_load(&source, &job->log, &job->fabric, &err);
 	if (!rc)
 		rc = mcast_members_find(job, &err);

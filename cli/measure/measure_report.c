@@ -85,7 +85,7 @@ static int count_flows(const struct measure_prediction_request *request,
 int measure_prediction_make(const struct measure_prediction_request *request,
 			    struct measure_prediction *prediction, struct hd_error *err)
 {
-	const struct fabric_source source = {request->path, request->name_map, request->lmc};
+	const struct fabric_source source = {request->path, request->name_map, request->lmc, NULL};
 	int rc = fabric_source_load(&source, request->log, &prediction->fabric, err);
 
 	if (rc)

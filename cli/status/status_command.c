@@ -120,13 +120,16 @@ static void print_list(const json_t *part, const char *name, json_int_t all, int
 		printf("%-*s%s: %" JSON_INTEGER_FORMAT " more\n", column, "", name, more);
 }
 
-/* What the fabric has lost, and what is drained. */
+/* What the fabric has lost, what is drained, and what counters say. */
 static void print_lists(const json_t *part, int column)
 {
 	print_list(part, "lost", number_of(part, "lost_switches") + number_of(part, "lost_cables"),
 		   column);
 	if (json_is_array(json_object_get(part, "drained")))
 		print_list(part, "drained", number_of(part, "count"), column);
+	print_list(part, "busy", number_of(part, "busy_links"), column);
+	if (json_is_array(json_object_get(part, "errors")))
+		print_list(part, "errors", number_of(part, "ports_with_errors"), column);
 }
 
 /* The line of OpenSM's log on the last tables. */

@@ -39,7 +39,7 @@ int live_fabric_take(const struct typed *typed, void *place)
 
 /* ---- OpenSM ---- */
 
-static int ask_plugin(const struct plugin_address *address, char **text, struct hd_error *err)
+int live_fabric_ask(const struct plugin_address *address, char **text, struct hd_error *err)
 {
 	int rc = plugin_answer_get(address, "fabric", text, err);
 
@@ -120,20 +120,15 @@ int live_fabric_load(enum live_source source, const struct plugin_address *addre
 		     const char *name_map, const struct hd_log *log, struct hd_fabric **out,
 		     struct hd_error *err)
 {
-	struct hd_fabric *fabric = NULL;
 	char *text = NULL;
 
 	progress_begin(source == LIVE_OPENSM ? "asking OpenSM" : "running " PROGRAM);
-	int rc = source == LIVE_OPENSM ? ask_plugin(address, &text, err) : run_program(&text, err);
-	if (!rc)
-		rc = hd_fabric_parse(text, strlen(text), names[source], log, &fabric, err);
-	if (!rc && name_map)
-		rc = fabric_source_rename(name_map, log, &fabric, err);
+	int rc =
+	    source == LIVE_OPENSM ? live_fabric_ask(address, &text, err) : run_program(&text, err);
 	progress_end();
+	const struct fabric_source read = {names[source], name_map, LMC_KEEP, text};
+	if (!rc)
+		rc = fabric_source_load(&read, log, out, err);
 	free(text);
-	if (rc)
-		hd_fabric_free(fabric);
-	else
-		*out = fabric;
 	return rc;
 }

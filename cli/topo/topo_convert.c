@@ -42,7 +42,7 @@ static int run(void *context, const struct operands *operands)
 	const char *path = operands->items[0], *const inputs[] = {path, job->name_map};
 	if (output_refuse("output", job->output, inputs, 2))
 		return STATUS_BAD;
-	const struct fabric_source source = {path, job->name_map, job->lmc};
+	const struct fabric_source source = {path, job->name_map, job->lmc, NULL};
 	if (fabric_source_load(&source, &log, &fabric, &err))
 		return message_fail(&err);
 	int status = output_save_fabric(fabric, job->format, job->output);

@@ -132,7 +132,7 @@ static int generate(const char *operand, struct hd_fabric **out)
 static int load_expected(struct diff_job *job, const struct hd_log *log, struct hd_fabric **out)
 {
 	const struct fabric_source source = {arguments_path(job->expected_name), job->name_map,
-					     LMC_KEEP};
+					     LMC_KEEP, NULL};
 	struct hd_error err;
 
 	job->generated = is_kind(job->expected_name);
@@ -146,7 +146,7 @@ static int load_expected(struct diff_job *job, const struct hd_log *log, struct 
 static int load_live(const struct diff_job *job, const struct hd_log *log, struct hd_fabric **out)
 {
 	const struct fabric_source source = {arguments_path(job->live_name), job->name_map,
-					     LMC_KEEP};
+					     LMC_KEEP, NULL};
 	struct hd_error err;
 	int rc = job->live
 		     ? live_fabric_load(job->live, &job->address, job->name_map, log, out, &err)

@@ -74,9 +74,6 @@ static inline bool why_is_host_link(const struct why_view *view, uint32_t link)
 	return link >= view->fabric->isl_count;
 }
 
-/* Whether an error counter says that a cable or one of its ends is bad. */
-bool why_is_fault(enum hd_counter counter);
-
 /* Fills in the doubt. Where links between switches cannot be told apart, nothing is called a bottleneck. */
 void why_find_doubt(struct why_view *view);
 

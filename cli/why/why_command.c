@@ -6,6 +6,7 @@
 #include "progress.h"
 #include "shared_arguments.h"
 #include "why.h"
+#include "why_live.h"
 
 #include <errno.h>
 #include <heddle/base/gzip.h>
@@ -32,7 +33,9 @@ struct why_job {
 	const char *before, *allocation_path;
 	double period; /* seconds; 0: not given */
 	uint32_t tick; /* bytes; 0: not given */
-	bool json, verbose;
+	bool json, verbose, live;
+	struct plugin_address address;
+	struct why_live answers;
 	const char *fabric_path, *counters_path;
 	/* what is made of them */
 	struct hd_fabric *fabric;
@@ -59,6 +62,9 @@ static int take_period(const struct typed *typed, void *place)
 
 static const struct argument arguments[] = {
     SHARED_ENGINE(struct why_job, tables),
+    {0, "live", NULL, "ask the plugin in a running OpenSM, which has 'perfmgr TRUE'",
+     ARGUMENT_FLAG(struct why_job, live)},
+    PLUGIN_ARGUMENTS(struct why_job, address),
     {0, "before", "FILE", "counters that were read earlier: what counts is the difference",
      ARGUMENT_TEXT(struct why_job, before)},
     {0, "period", "SECONDS", "the time in which the counters counted, if the files do not say it",
@@ -91,7 +97,8 @@ static const struct argument arguments[] = {
 
 static const struct usage usage = {
     .synopsis = "heddle why [OPTION]... FABRIC TABLES... COUNTERS\n"
-		"   or: heddle why [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC COUNTERS",
+		"   or: heddle why [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC COUNTERS\n"
+		"   or: heddle why [OPTION]... --live [TABLES...]",
     .summary = "Finds out from counters of ports which links slow a fabric down, who uses them, "
 	       "and what\nwould help.",
     .arguments = arguments,
@@ -111,8 +118,9 @@ static const struct usage usage = {
 static int read_counters(const struct why_job *job, const char *path, const struct hd_log *log,
 			 struct hd_counters **out, struct hd_error *err)
 {
-	struct hd_text text;
-	int rc = hd_gzip_open(arguments_path(path), &text, err);
+	const char *live = job->answers.counters;
+	struct hd_text text = {.bytes = live, .length = live ? strlen(live) : 0, .name = path};
+	int rc = live ? 0 : hd_gzip_open(arguments_path(path), &text, err);
 
 	if (rc)
 		return rc;
@@ -302,13 +310,6 @@ static int find_hot(struct why_job *job, struct why_view *view, struct hd_error 
 	return count < 0 ? hd_error_no_memory(err) : 0;
 }
 
-bool why_is_fault(enum hd_counter counter)
-{
-	return counter == HD_SYMBOL_ERRORS || counter == HD_LINK_RECOVERIES ||
-	       counter == HD_LINK_DOWNED || counter == HD_RCV_ERRORS ||
-	       counter == HD_LINK_INTEGRITY_ERRORS || counter == HD_BUFFER_OVERRUNS;
-}
-
 static bool is_hot_port(const struct why_view *view, uint32_t port)
 {
 	for (uint32_t i = 0; i < view->hot_count; i++) {
@@ -335,7 +336,8 @@ static int find_errors(struct why_view *view, struct hd_error *err)
 	for (uint32_t port = 0; port < view->fabric->port_count; port++) {
 		struct why_error row = {.port = port};
 		for (unsigned i = HD_SYMBOL_ERRORS; i < HD_COUNTERS; i++)
-			row.total += why_is_fault(i) ? view->counters->ports[port].value[i] : 0;
+			row.total +=
+			    hd_counter_is_fault(i) ? view->counters->ports[port].value[i] : 0;
 		row.hot = row.total && is_hot_port(view, port);
 		if (row.total)
 			view->errors[view->error_count++] = row;
@@ -395,6 +397,8 @@ static void release(struct why_job *job, struct why_view *view)
 	hd_fabric_free(job->fabric);
 }
 
+/* ---- what was typed ---- */
+
 /* Only one input can be standard input. */
 static int check_inputs(const struct why_job *job, const struct operands *operands)
 {
@@ -407,23 +411,58 @@ static int check_inputs(const struct why_job *job, const struct operands *operan
 	return dashes > 1 ? message_error("only one input can be standard input ('-')") : 0;
 }
 
+/* Files: FABRIC, TABLES and COUNTERS. */
+static int take_files(struct why_job *job, const struct operands *operands)
+{
+	int status = table_source_take_operands(
+	    &job->tables, &usage, operands, 1,
+	    "FABRIC, TABLES and COUNTERS (with -e: FABRIC and COUNTERS)");
+
+	if (status)
+		return status;
+	job->fabric_path = operands->items[0];
+	job->counters_path = operands->items[operands->count - 1];
+	return 0;
+}
+
+/* Asks OpenSM, for the tables only if they are given in no other way. */
+static int take_live(struct why_job *job, const struct operands *operands)
+{
+	const bool ask = !job->tables.engine && !operands->count;
+	struct hd_error err;
+
+	if (job->before)
+		return message_error("options --live and --before do not work together: OpenSM "
+				     "says what was counted between its last two readings");
+	if (job->tables.engine && operands->count)
+		return message_error("expected no operand with --live and -e, got %u; usage: %s",
+				     operands->count, usage.synopsis);
+	job->fabric_path = job->counters_path = WHY_LIVE_NAME;
+	if (operands->count)
+		table_source_set_paths(&job->tables, (const char *const *)operands->items,
+				       operands->count);
+	if (why_live_ask(&job->address, ask, &job->answers, &err))
+		return message_fail(&err);
+	job->policy.fabric_text = job->answers.fabric;
+	job->tables.text = job->answers.tables;
+	if (ask)
+		snprintf(job->tables.name, sizeof(job->tables.name), "%s", WHY_LIVE_NAME);
+	return 0;
+}
+
 static int run(void *context, const struct operands *operands)
 {
 	struct why_job *job = context;
 	struct hd_log log = message_log(job->verbose);
 	struct hd_error err = {""};
-	int status = table_source_take_operands(
-	    &job->tables, &usage, operands, 1,
-	    "FABRIC, TABLES and COUNTERS (with -e: FABRIC and COUNTERS)");
+	int status = check_inputs(job, operands);
 
-	if (!status)
-		status = check_inputs(job, operands);
 	if (!status && job->tries.none && job->tries.count)
 		status = message_error("options --try and --no-try do not work together");
+	if (!status)
+		status = job->live ? take_live(job, operands) : take_files(job, operands);
 	if (status)
 		return status;
-	job->fabric_path = operands->items[0];
-	job->counters_path = operands->items[operands->count - 1];
 	struct why_view view = {.fabric_path = job->fabric_path,
 				.counters_path = job->counters_path,
 				.before_path = job->before,
@@ -447,6 +486,7 @@ int why_command(int argc, char **argv)
 			      .policy.keep_names = true};
 	int status = arguments_run(&usage, argc, argv, &job, run);
 
+	why_live_release(&job.answers);
 	policy_arguments_release(&job.policy);
 	table_source_release(&job.tables);
 	for (uint32_t i = 0; i < job.tries.count; i++)

@@ -24,7 +24,7 @@
 /* The dialects are tried in this order on each line. Rows of tables come last, because they are the
  * easiest to mistake. */
 static const struct table_dialect *const dialects[] = {
-    &read_levels, &read_psl, &read_slvl, &read_lft, &read_fdbs,
+    &read_levels, &read_psl, &read_slvl, &read_blocks, &read_lft, &read_fdbs,
 };
 
 const char *read_routes_dialect(struct hd_cursor line)

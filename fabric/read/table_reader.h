@@ -224,6 +224,7 @@ int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port,
 		       struct hd_cursor about);
 
 /* The dialects. */
+extern const struct table_dialect read_blocks;
 extern const struct table_dialect read_fdbs;
 extern const struct table_dialect read_levels;
 extern const struct table_dialect read_lft;

@@ -29,6 +29,8 @@ struct dump {
 	uint32_t *order; /* switches as OpenSM lists them */
 };
 
+static const char hex_digits[] = "0123456789abcdef";
+
 static const char *const kinds[] = {
     [HD_SWITCH] = "Switch", [HD_CA] = "Channel Adapter", [HD_ROUTER] = "Router"};
 
@@ -83,17 +85,16 @@ static int prepare(struct dump *dump)
 
 static void write_row(const struct dump *dump, uint32_t lid, unsigned port, FILE *stream)
 {
-	static const char digits[] = "0123456789abcdef";
 	char row[10] = {'0',
 			'x',
-			digits[lid >> 12 & 15],
-			digits[lid >> 8 & 15],
-			digits[lid >> 4 & 15],
-			digits[lid & 15],
+			hex_digits[lid >> 12 & 15],
+			hex_digits[lid >> 8 & 15],
+			hex_digits[lid >> 4 & 15],
+			hex_digits[lid & 15],
 			' ',
-			digits[port / 100],
-			digits[port / 10 % 10],
-			digits[port % 10]};
+			hex_digits[port / 100],
+			hex_digits[port / 10 % 10],
+			hex_digits[port % 10]};
 
 	fwrite_unlocked(row, sizeof(row), 1, stream);
 	fwrite_unlocked(dump->destinations[lid].text, dump->destinations[lid].length, 1, stream);
@@ -127,6 +128,53 @@ int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes 
 	for (uint32_t i = 0; i < routes->switch_count && !ferror(stream); i++)
 		write_table(&dump, dump.order[i], stream);
 	hd_arena_release(&dump.arena);
+	return write_stream_finish(stream, err);
+}
+
+/* ---- blocks ---- */
+
+#define BLOCK_LIDS 64u
+
+/* Returns the number of entries with a port. */
+static uint32_t write_block(const uint8_t *entries, uint32_t first, uint32_t count, FILE *stream)
+{
+	char line[2 * BLOCK_LIDS + 1];
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		used += entries[i] != HD_NO_PORT;
+		line[2 * i] = hex_digits[entries[i] >> 4];
+		line[2 * i + 1] = hex_digits[entries[i] & 15];
+	}
+	line[2 * count] = '\n';
+	if (used) {
+		fprintf(stream, "block 0x%04x ", first);
+		fwrite_unlocked(line, 2 * count + 1, 1, stream);
+	}
+	return used;
+}
+
+static void write_blocks(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			 uint32_t sw, FILE *stream)
+{
+	const uint8_t *row = hd_routes_row(routes, sw);
+	uint32_t used = 0;
+
+	fprintf(stream, "Blocks of switch Lid %u guid 0x%016" PRIx64 " ('%s'):\n",
+		fabric->lid[fabric->port_base[sw]], fabric->node_guid[sw], fabric->node_name[sw]);
+	for (uint32_t lid = 0; lid < routes->lid_count; lid += BLOCK_LIDS) {
+		uint32_t left = routes->lid_count - lid;
+		used += write_block(row + lid, lid, left < BLOCK_LIDS ? left : BLOCK_LIDS, stream);
+	}
+	fprintf(stream, "%u entries dumped\n", used);
+}
+
+int hd_routes_write_blocks(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			   FILE *stream, struct hd_error *err)
+{
+	errno = 0;
+	for (uint32_t sw = 0; sw < routes->switch_count && !ferror(stream); sw++)
+		write_blocks(fabric, routes, sw, stream);
 	return write_stream_finish(stream, err);
 }
 

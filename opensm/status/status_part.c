@@ -12,6 +12,7 @@
 #include "routing.h"
 #include "snapshot.h"
 #include "socket_path.h"
+#include "status_counters.h"
 #include "status_load.h"
 #include "status_lost.h"
 #include "status_missing.h"
@@ -374,6 +375,8 @@ static void status(void *data, struct status_report *report)
 	const struct status_sweeps sweeps = look(state);
 
 	status_subnet_report(&state->view, &sweeps, state->context->osm, report);
+	if (fabric_of(&state->view))
+		status_counters_report(state->context->counted, fabric_of(&state->view), report);
 }
 
 /* Asks all parts. */
@@ -389,17 +392,49 @@ static int make_answer(struct status_state *state, struct status_answer *out, st
 	return status_report_end(&report, out, err);
 }
 
+/* ---- other answers ---- */
+
 /* The fabric of the last sweep as a netlist. */
-static char *answer_fabric(struct status_state *state, size_t *length)
+static int print_fabric(const struct status_state *state, FILE *stream)
+{
+	const struct hd_fabric *fabric = fabric_of(&state->view);
+
+	return fabric ? hd_fabric_write_netlist(fabric, stream, NULL) : -ENODATA;
+}
+
+/* The tables of our engine that are in force, without entries of routing keys. */
+static int print_tables(const struct status_state *state, FILE *stream)
+{
+	const struct routing *routing = state->view.routing;
+
+	return routing ? hd_routes_write_blocks(routing->fabric, routing->routes, stream, NULL)
+		       : -ENODATA;
+}
+
+/* What OpenSM has counted at the ports of the fabric. */
+static int print_counters(const struct status_state *state, FILE *stream)
+{
+	const struct hd_fabric *fabric = fabric_of(&state->view);
+
+	return fabric ? status_counters_print(state->context->counted, fabric, stream) : -ENODATA;
+}
+
+static const struct {
+	const char *line; /* that asks for it */
+	int (*print)(const struct status_state *state, FILE *stream); /* not 0: it is not known */
+} texts[] = {{"fabric", print_fabric}, {"tables", print_tables}, {"counters", print_counters}};
+
+#define TEXTS (sizeof(texts) / sizeof(texts[0]))
+
+static char *answer_text(struct status_state *state, unsigned which, size_t *length)
 {
 	char *text = NULL;
+	FILE *stream = open_memstream(&text, length);
 
-	look(state);
-	const struct hd_fabric *fabric = fabric_of(&state->view);
-	FILE *stream = fabric ? open_memstream(&text, length) : NULL;
 	if (!stream)
 		return NULL;
-	int rc = hd_fabric_write_netlist(fabric, stream, NULL);
+	look(state);
+	int rc = texts[which].print(state, stream);
 	if (!fclose(stream) && !rc)
 		return text;
 	free(text);
@@ -411,8 +446,9 @@ static char *answer(void *context, const char *line, size_t *length)
 	const bool json = !strcmp(line, "status"), metrics = !strcmp(line, "metrics");
 	struct status_answer made;
 
-	if (!strcmp(line, "fabric"))
-		return answer_fabric(context, length);
+	for (unsigned i = 0; i < TEXTS; i++)
+		if (!strcmp(line, texts[i].line))
+			return answer_text(context, i, length);
 	if ((!json && !metrics) || make_answer(context, &made, NULL))
 		return NULL;
 	free(json ? made.metrics : made.json);

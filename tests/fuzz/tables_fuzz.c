@@ -85,6 +85,24 @@ static void check_round_trip(const struct hd_fabric *fabric, const struct hd_rou
 	free(text);
 }
 
+/* The same in blocks, without levels. */
+static void check_blocks(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	char *text = NULL;
+	size_t length = 0;
+	struct hd_routes *back = NULL;
+	FILE *stream = open_memstream(&text, &length);
+
+	demand(stream != NULL);
+	demand(hd_routes_write_blocks(fabric, routes, stream, NULL) == 0);
+	fclose(stream);
+	demand(hd_routes_parse(text, length, "again", fabric, NULL, &back, NULL) == 0);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		demand(!memcmp(hd_routes_row(routes, sw), hd_routes_row(back, sw), routes->stride));
+	hd_routes_free(back);
+	free(text);
+}
+
 /* What a reader accepts, a checker accepts. The result is the same but for ports that a switch does
  * not have: these the reader takes for holes. */
 static void check_examination(const struct hd_fabric *fabric, const char *text, size_t length,
@@ -125,6 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_examination(fabric, (const char *)data, size, routes);
 	check_fit(fabric, routes);
 	check_levels(fabric, routes);
+	check_blocks(fabric, routes);
 	check_round_trip(fabric, routes, false);
 	if (routes->sl)
 		check_round_trip(fabric, routes, true);

@@ -42,6 +42,7 @@ OTHERS = [
      "integration/keyd_propose and slurm_propose ask, with a heddle-keyd and a cluster"),
     ("doc/guide/why.md", r"heddle why fabric|squeue ", "integration/opensm_why reads what the tools print"),
     ("doc/guide/topo-diff.md", r"heddle topo diff --nagios --live", "integration/opensm_topo_diff asks a live OpenSM"),
+    ("doc/guide/why.md", r"heddle why --live", "integration/opensm_why asks a live OpenSM"),
     ("doc/guide/doctor.md", r"heddle doctor --live", "integration/opensm_doctor; the files in /etc are the machine's"),
     (KEYS, r"heddle-keyd --check", "integration/keyd_api; the file /etc/heddle/heddle.conf is the machine's"),
 ]

@@ -2,11 +2,15 @@
 """heddle why reads what Debian's perfquery, ibqueryerrors and OpenSM's performance manager print of ports whose counters
 are known."""
 
+import csv
 import json
 import re
+import socket
 import subprocess
 
+import cli_testing
 import pytest
+import schemas
 
 import fabric_sim
 from fabric_sim import HEDDLE, PATIENCE, PATIENT, Simulation, Topology, generate, wait_until
@@ -87,3 +91,91 @@ def test_bytes_are_those_that_were_set(dumps):
 @pytest.mark.parametrize("name", ["people", "programs"])
 def test_the_performance_manager_says_in_which_time(dumps, name):
     assert why(dumps, name)["counters"]["seconds"] >= 1
+
+
+# ---- a running OpenSM ----
+
+DATA = {"PortCounters.SymbolErrorCounter": 20, "PortCounters.PortXmitWait": 777, "PortCounters.PortXmitData": 123456,
+        "PortCountersExtended.PortXmitData": 9123456789}
+
+
+def live(opensm, *more, status=None):
+    return cli_testing.heddle("why", "--live", "-s", opensm.status_socket(), *more, status=status)
+
+
+def live_report(opensm, *more):
+    report = json.loads(live(opensm, "--json", "--no-try", *more)[0])
+    schemas.validate("why", report)
+    return report
+
+
+def status_of(opensm):
+    answer = json.loads(cli_testing.heddle("status", "--json", "-s", opensm.status_socket(), status=None)[0])
+    schemas.validate("status", answer)
+    return answer["parts"]["counters"]
+
+
+def refused_live(opensm, *more):
+    return cli_testing.refused("why", "--live", "-s", opensm.status_socket(), *more)
+
+
+def set_counters(simulation, guid, port):
+    for counter, value in DATA.items():
+        simulation.command(f'PerformanceSet "S-{guid:016x}"[{port}] {counter}={value}')
+
+
+def words_sent(opensm, guid, port):
+    """What the plugin answers to `counters`, of a port; None: it does not know it."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(opensm.status_socket()))
+        client.sendall(b"counters\n")
+        text = client.makefile().read()
+    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+    return next((int(row["PortXmitData"]) for row in rows if (int(row["guid"], 16), int(row["port"])) == (guid, port)),
+                None)
+
+
+def test_the_plugin_keeps_what_opensm_reads(tmp_path):
+    """The performance manager's readings are in the answers for status, metrics and why, between the last two of them;
+    errors since the first one. The tables and the fabric are those of the switches."""
+    netlist = generate(tmp_path, "xgft", "--children=3,4", "--parents=1,2")
+    options = {"perfmgr": "TRUE", "perfmgr_sweep_time_s": 1}
+    with Simulation(netlist) as simulation, simulation.opensm("dmodk", options=options) as opensm:
+        topology = Topology(simulation.discover())
+        leaf = topology.names["S1_0"]
+        wait_until(lambda: status_of(opensm).get("ports") == 40, "counters of all ports")
+        report = live_report(opensm)
+        assert (report["counters"]["ports"], report["errors"]) == (40, []) and report["counters"]["seconds"] > 0
+        set_counters(simulation, leaf, 4)
+        report = wait_until(lambda: (live_report(opensm, "--hot", "100")["errors"]
+                                     and live_report(opensm, "--hot", "100")), "the errors that were set")
+        assert errors(report) == [(4, {"SymbolErrorCounter": 20})]
+        status = status_of(opensm)
+        assert status["errors"] == [{"text": "'S1_0'[4]: 20 SymbolErrorCounter", "count": 20}]
+        metrics = cli_testing.heddle("metrics", "-s", opensm.status_socket())[0]
+        assert 'heddle_port_errors_total{counter="SymbolErrorCounter"} 20\n' in metrics
+        assert "heddle_counted_ports 40\n" in metrics
+        text = cli_testing.heddle("status", "-s", opensm.status_socket(), status=None)[0]
+        assert "errors: 'S1_0'[4]: 20 SymbolErrorCounter\n" in text
+        wait_until(lambda: words_sent(opensm, leaf, 4) < 1e6,
+                   "a reading with packets of management alone")  # what was counted before counts no more
+        dumped = tmp_path / "lfts"
+        dumped.write_text(simulation.read_tables().read_text())
+        for tables in ([], [dumped], ["-e", "dmodk"]):
+            assert live_report(opensm, *tables)["counters"]["ports"] == 40
+
+
+def test_live_says_what_is_missing(tmp_path):
+    """Without the performance manager, without an engine of ours, and with operands that do not fit."""
+    netlist = generate(tmp_path, "xgft", "--children=3,4", "--parents=1,2")
+    with Simulation(netlist) as simulation:
+        with simulation.opensm("dmodk") as opensm:
+            assert "'perfmgr TRUE' in opensm.conf" in refused_live(opensm)
+            assert status_of(opensm)["summary"] == "not read: perfmgr in opensm.conf"
+            assert "do not work together" in refused_live(opensm, "--before", netlist)
+            assert "expected no operand" in refused_live(opensm, "-e", "dmodk", netlist)
+        options = {"perfmgr": "TRUE", "perfmgr_sweep_time_s": 1}
+        with simulation.opensm("minhop", options=options) as opensm:
+            wait_until(lambda: status_of(opensm).get("ports") == 40, "counters of all ports")
+            assert "no engine of Heddle routes" in refused_live(opensm)
+            assert live_report(opensm, "-e", "dmodk")["counters"]["ports"] == 40

@@ -41,22 +41,4 @@ static inline struct hd_routes *routes_with_levels(const struct hd_fabric *fabri
 	return routes;
 }
 
-typedef int levels_writer(const struct hd_fabric *fabric, const struct hd_routes *routes,
-			  FILE *stream, struct hd_error *err);
-
-/* The output of the writer, to be freed. */
-static inline char *written(levels_writer *write, const struct hd_fabric *fabric,
-			    const struct hd_routes *routes)
-{
-	char *text = NULL;
-	size_t length = 0;
-	FILE *stream = open_memstream(&text, &length);
-	struct hd_error err = {""};
-
-	if (write(fabric, routes, stream, &err))
-		fail_msg("%s", err.text);
-	fclose(stream);
-	return text;
-}
-
 #endif

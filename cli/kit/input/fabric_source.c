@@ -103,11 +103,13 @@ int fabric_source_tell_apart(struct hd_fabric **fabric, struct hd_error *err)
 int fabric_source_load(const struct fabric_source *source, const struct hd_log *log,
 		       struct hd_fabric **out, struct hd_error *err)
 {
-	const char *path = arguments_path(source->path);
+	const char *path = source->text ? source->path : arguments_path(source->path);
 	struct hd_fabric *fabric = NULL;
 
 	progress_begin("reading %s", path);
-	int rc = hd_fabric_read(path, log, &fabric, err);
+	int rc = source->text
+		     ? hd_fabric_parse(source->text, strlen(source->text), path, log, &fabric, err)
+		     : hd_fabric_read(path, log, &fabric, err);
 	if (!rc && source->name_map)
 		rc = fabric_source_rename(source->name_map, log, &fabric, err);
 	if (!rc && source->lmc != LMC_KEEP)

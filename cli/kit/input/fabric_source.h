@@ -32,6 +32,8 @@ struct fabric_source {
 	const char *path; /* "-": standard input */
 	const char *name_map; /* the names of nodes; NULL: those of the fabric file */
 	int lmc; /* 0 .. 7, or one of the above */
+	const char
+	    *text; /* what the file has; NULL: it is to be read. `path` is only a name then */
 };
 
 /* hd_fabric_tell_apart(), in place. After an error the fabric is as it was. */

@@ -29,7 +29,8 @@ static int set_aside(struct policy_arguments *arguments, struct hd_fabric *fabri
 int policy_arguments_load(struct policy_arguments *arguments, const char *path, int lmc,
 			  const struct hd_log *log, struct hd_fabric **out, struct hd_error *err)
 {
-	const struct fabric_source source = {path, arguments->name_map, lmc};
+	const struct fabric_source source = {path, arguments->name_map, lmc,
+					     arguments->fabric_text};
 	struct hd_fabric *fabric = NULL;
 	int rc = read_files(arguments, err);
 

@@ -13,7 +13,7 @@
 
 struct policy_arguments {
 	const char *files[HD_POLICY_FILES]; /* NULL: not given */
-	const char *name_map; /* for fabric_source_load() */
+	const char *name_map, *fabric_text; /* for fabric_source_load() */
 	bool keep_names; /* also where switches share one; else these get their GUIDs */
 	unsigned max_reverse_hops;
 	bool connect_roots;

@@ -123,7 +123,8 @@ int subnets_load(struct subnets *subnets, unsigned needs, const struct hd_log *l
 
 	for (uint32_t i = 0; !rc && i < subnets->count; i++) {
 		struct subnets_item *item = &subnets->items[i];
-		const struct fabric_source source = {item->fabric_path, subnets->name_map, LMC_ANY};
+		const struct fabric_source source = {item->fabric_path, subnets->name_map, LMC_ANY,
+						     NULL};
 		rc = fabric_source_load(&source, log, &item->fabric, err);
 		if (!rc && needs & SUBNETS_TABLES)
 			rc = load_tables(subnets, item, log, err);

@@ -72,6 +72,10 @@ int table_source_route(const struct table_source *source, const struct table_req
 static int read_tables(const struct table_source *source, const struct table_request *request,
 		       struct hd_routes **out, struct hd_error *err)
 {
+	if (source->text)
+		return hd_routes_examine_text(source->text, strlen(source->text), source->name,
+					      request->fabric, request->log, request->defects, out,
+					      err);
 	const char **paths = malloc(source->path_count * sizeof(*paths));
 
 	if (!paths)

@@ -10,6 +10,8 @@
 struct table_source {
 	const char *const *paths; /* files and folders */
 	size_t path_count;
+	const char
+	    *text; /* in place of paths: what is in the file of that name; NULL: there are paths */
 	const struct hd_engine *engine; /* in place of paths */
 	struct hd_options *options; /* of the engine */
 	unsigned operands; /* typed before the engine */

@@ -72,6 +72,10 @@ struct hd_counters {
 /* The name that perfquery prints: "PortXmitData". A constant. */
 const char *hd_counter_name(enum hd_counter counter);
 
+/* Whether errors of this kind say that a cable or one of its ends is bad. Others come in sound fabrics, too: multicast
+ * causes HD_RCV_RELAY_ERRORS, congestion HD_XMIT_DISCARDS. */
+bool hd_counter_is_fault(enum hd_counter counter);
+
 /* Counters of which none is known, to be freed with hd_counters_free(). NULL: no memory. */
 struct hd_counters *hd_counters_new(const struct hd_fabric *fabric);
 

@@ -72,6 +72,19 @@ int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes 
 			 FILE *stream, struct hd_error *err);
 
 /*
+ * Forwarding tables in blocks of 64 LIDs, about two bytes an entry: 1/25 of hd_routes_write_dump(). hd_routes_read() reads
+ * both. Switches are in canonical order, entries of 0xFF have no port, and blocks without any other are left out.
+ *
+ *   Blocks of switch Lid 1 guid 0x0000000000200000 ('leaf1'):
+ *   block 0x0000 ff000104ff
+ *   3 entries dumped
+ *
+ * Cost: O(switches * LIDs).
+ */
+int hd_routes_write_blocks(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			   FILE *stream, struct hd_error *err);
+
+/*
  * The service levels that belong to a dump of tables, as hd_routes_read() reads them: the virtual
  * lanes of SL 0 to 15; if lanes depend on ports, for each switch and each port that leads to another one the lanes from
  * each port, or from all ("*"); then for each switch with hosts, in canonical order, the SLs by which its

@@ -199,7 +199,7 @@ static void levels_at_random(const struct hd_fabric *fabric, struct hd_routes *r
 
 /* The table's text goes before, since levels alone are no tables. */
 static void assert_round_trip(const struct hd_fabric *fabric, const struct hd_routes *routes,
-			      levels_writer *write, levels_writer *write_more)
+			      routes_writer *write, routes_writer *write_more)
 {
 	char *tables = dump_of(fabric, routes), *levels = written(write, fabric, routes);
 	char *more = write_more ? written(write_more, fabric, routes) : strdup(""), *all;

@@ -56,6 +56,24 @@ static void the_form_is_opensms(void **state)
 	hd_fabric_free(fabric);
 }
 
+static void blocks_have_two_digits_an_entry(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = pair();
+	struct hd_routes *routes = hd_routes_new(fabric);
+	static const uint8_t row[7] = {0xFF, 0, 3, 4, 1, 1, 0xFF};
+	memcpy(hd_routes_row(routes, 0), row, 7);
+	char *text = written(hd_routes_write_blocks, fabric, routes);
+	assert_string_equal(text, "Blocks of switch Lid 1 guid 0x0000000000200001 ('leaf1'):\n"
+				  "block 0x0000 ff0003040101ff\n"
+				  "5 entries dumped\n"
+				  "Blocks of switch Lid 2 guid 0x0000000000300000 ('leaf2'):\n"
+				  "0 entries dumped\n");
+	free(text);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
 /* Any port, and no port, for every LID that is somebody's. */
 static void fill_at_random(const struct hd_fabric *fabric, struct hd_routes *routes, uint64_t seed)
 {
@@ -86,6 +104,12 @@ static void what_is_written_is_read_back(void **state)
 		assert_true(hd_routes_equal(routes, back));
 		free(text);
 		hd_routes_free(back);
+		text = written(hd_routes_write_blocks, fabric, routes);
+		if (hd_routes_parse(text, strlen(text), "blocks", fabric, NULL, &back, &err))
+			fail_msg("%s", err.text);
+		assert_true(hd_routes_equal(routes, back));
+		free(text);
+		hd_routes_free(back);
 		hd_routes_free(routes);
 		hd_fabric_free(fabric);
 		hd_fabric_free(made);
@@ -94,15 +118,19 @@ static void what_is_written_is_read_back(void **state)
 
 static void a_stream_that_fails_is_said(void **state)
 {
-	(void)state;
+	static routes_writer *const writers[] = {hd_routes_write_dump, hd_routes_write_blocks};
 	struct hd_fabric *fabric = pair();
 	struct hd_routes *routes = hd_routes_new(fabric);
-	FILE *full = fopen("/dev/full", "w");
-	struct hd_error err = {""};
-	assert_non_null(full);
-	assert_int_equal(hd_routes_write_dump(fabric, routes, full, &err), -ENOSPC);
-	assert_says(err.text, "cannot write: No space left on device");
-	fclose(full);
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+		FILE *full = fopen("/dev/full", "w");
+		struct hd_error err = {""};
+		assert_non_null(full);
+		assert_int_equal(writers[i](fabric, routes, full, &err), -ENOSPC);
+		assert_says(err.text, "cannot write: No space left on device");
+		fclose(full);
+	}
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);
 }
@@ -111,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_form_is_opensms),
+	    cmocka_unit_test(blocks_have_two_digits_an_entry),
 	    cmocka_unit_test(what_is_written_is_read_back),
 	    cmocka_unit_test(a_stream_that_fails_is_said),
 	};

@@ -125,7 +125,7 @@ static void lanes_are_written_for_each_pair_of_cabled_ports(void **state)
 static void a_stream_that_fails_is_said(void **state)
 {
 	(void)state;
-	static levels_writer *const writers[] = {hd_routes_write_levels, hd_routes_write_psl,
+	static routes_writer *const writers[] = {hd_routes_write_levels, hd_routes_write_psl,
 						 hd_routes_write_slvl};
 	struct hd_fabric *fabric = parse(levels_topology);
 	struct hd_routes *routes = routes_with_levels(fabric);

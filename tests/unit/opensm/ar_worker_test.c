@@ -446,7 +446,7 @@ static void tells_what_is_in_force(void **state)
 	struct ar_worker worker;
 
 	(void)state;
-	adaptive_init(&adaptive);
+	adaptive_state_init(&adaptive);
 	start(&worker, IB_SMINFO_STATE_MASTER);
 	worker.adaptive = &adaptive;
 	assert_true(adaptive_is(&adaptive, &off));
@@ -469,7 +469,7 @@ static void tells_what_is_in_force(void **state)
 	ar_worker_end_repair(&worker);
 	assert_true(adaptive_is(&adaptive, &view));
 	end(&worker, 10000);
-	adaptive_release(&adaptive);
+	adaptive_state_release(&adaptive);
 }
 
 int main(void)

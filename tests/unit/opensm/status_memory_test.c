@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is lost, and loads, when memory is short: nothing leaks, and what was known stays known. */
+/* What is lost, loads, and counters when memory is short: nothing leaks, and what was known stays known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "counted.h"
 #include "generated.h"
 #include "short_memory.h"
 #include "status_load.h"
@@ -22,6 +23,7 @@ struct trial {
 	struct status_lost lost;
 	struct status_load load;
 	struct status_missing missing;
+	struct counted counted;
 };
 
 static int note_damage(void *context, struct hd_error *err)
@@ -73,13 +75,52 @@ static void settle_missing(void *context, int rc)
 	assert_int_equal(trial->missing.count, 0);
 }
 
+static int take_counters(void *context, struct hd_error *err)
+{
+	struct trial *trial = context;
+	struct hd_counters *counters = NULL;
+	struct counted_sums sums;
+	int rc = counted_take(&trial->counted, trial->whole, 3000, &counters, &sums, err);
+
+	assert_int_equal(counters != NULL, !rc);
+	hd_counters_free(counters);
+	return rc;
+}
+
+/* A port that has no memory is left out, and counted. */
+static int note_counters(void *context, struct hd_error *err)
+{
+	struct trial *trial = context;
+	const uint64_t before = trial->counted.left_out;
+	const struct counted_reading reading = {.guid = 0xABC + trial->counted.count,
+						.port = 1,
+						.seconds = 1,
+						.known = HD_COUNTER_BIT(HD_XMIT_DATA)};
+
+	counted_note(&trial->counted, &reading, 1000);
+	counted_note(&trial->counted, &reading, 2000);
+	return trial->counted.left_out > before ? hd_error_no_memory(err) : 0;
+}
+
+static void settle_counters(void *context, int rc)
+{
+	struct trial *trial = context;
+
+	(void)rc;
+	assert_int_equal(trial->counted.lookup.count, trial->counted.count);
+	counted_release(&trial->counted);
+	counted_init(&trial->counted);
+}
+
 static void memory_may_be_short_anywhere(void **state)
 {
 	struct trial trial = {.routes = NULL};
 	const struct short_memory_case cases[] = {
 	    {"lost", &trial, note_damage, settle_damage, 0},
 	    {"loads", &trial, count_loads, settle_loads, 0},
-	    {"missing entries", &trial, count_missing, settle_missing, 0}};
+	    {"missing entries", &trial, count_missing, settle_missing, 0},
+	    {"readings", &trial, note_counters, settle_counters, 0},
+	    {"counters", &trial, take_counters, settle_counters, 0}};
 	struct hd_route_request request = {0};
 
 	(void)state;
@@ -90,8 +131,10 @@ static void memory_may_be_short_anywhere(void **state)
 	assert_int_equal(hd_engine_route(hd_engine_find("dmodk"), &request, &trial.routes, NULL),
 			 0);
 	assert_int_equal(status_lost_note(&trial.lost, trial.whole, NULL), 0);
+	counted_init(&trial.counted);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_true(short_memory_try(&cases[i]) > 0);
+	counted_release(&trial.counted);
 	status_lost_release(&trial.lost);
 	hd_routes_free(trial.routes);
 	hd_fabric_free(trial.damaged);
