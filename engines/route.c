@@ -599,7 +599,7 @@ static int compare_load(const struct hd_engine *engine, const struct hd_route_re
 	double own, possible;
 
 	if (engine->delegates || engine->shortest_paths || request->previous || routes->labels ||
-	    !request->fabric->isl_count)
+	    !request->fabric->isl_count || !request->fabric->host_count)
 		return 0;
 	if (load_estimate_tables(request->fabric, routes, &own) ||
 	    load_estimate_paths(request->fabric, NULL, &possible))

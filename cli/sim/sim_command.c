@@ -602,6 +602,9 @@ static int run(void *context, const struct operands *operands)
 		status = sim_question_refuse(&job->question);
 	if (!status && job->figure && !job->plot)
 		status = message_error("option '--figure' needs --plot");
+	if (!status && job->options.counters && !strcmp(job->options.counters, "-"))
+		status = message_error("option '--counters' needs a file, since the report goes to "
+				       "standard output");
 	if (status)
 		return status;
 	if (job->plot && gnuplot_check(&err))

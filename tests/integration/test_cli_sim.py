@@ -561,3 +561,4 @@ def test_no_output_replaces_what_the_scenario_names(tmp_path):
             message = refused("sim", tmp_path / "s.ini", option, tmp_path / name)
             assert f"option '{option}' would replace" in message and name in message
     assert {name: (tmp_path / name).read_text() for name in before} == before
+    assert "'--counters' needs a file" in refused("sim", tmp_path / "s.ini", "--counters", "-")
