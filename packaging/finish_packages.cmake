@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # cpack runs this on the files of all packages, before it packs them: it adds the changelogs that
 # Debian wants, puts the licence where Fedora has it, and compresses changelogs and man pages.
 file(GLOB documents LIST_DIRECTORIES ON ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/*)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What the RPM packages have besides what heddle_package() sets. Their names, folders and scripts are those of Fedora
 # and its relatives; none of these was at hand to test them on.
 set(CPACK_RPM_COMPONENT_INSTALL ON)
