@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The demonstration: Heddle's dmodk beside OpenSM's minhop and ftree on a simulated fat tree."""
+"""The demonstration: Heddle's dmodk beside OpenSM's minhop and ftree on a simulated fat tree. With --first it ends before
+adaptive routing, and needs neither heddle-keyd nor the emulator of switches, which no package has."""
 
+import argparse
 import collections
 import json
 import pathlib
@@ -273,43 +275,64 @@ def keys_and_groups(netlist, folder):
         print(f"   status   {line}")
 
 
+def first_part(whole, damaged):
+    """Engines side by side, and a cable that fails."""
+    step("a 216-host fat tree: heddle topo generate " + " ".join(FABRIC))
+    fabric_sim.heddle("topo", "generate", *FABRIC, "-o", whole)
+    step("for each engine: ibsim, OpenSM with `routing_engine ENGINE`, dump_fts, heddle check, "
+         "heddle ebb\n")
+    table(whole)
+    print()
+    step("the same tree with damage: " + " ".join(DAMAGE) + "\n")
+    fabric_sim.heddle("topo", "generate", *FABRIC, *DAMAGE, "-o", damaged)
+    table(damaged)
+    print()
+    step("a cable of the first tree is lost, and comes back; OpenSM's log:")
+    lose_cable(whole)
+
+
+def other_parts(whole, damaged, folder):
+    """Adaptive routing, two subnets, and routing keys."""
+    print()
+    step("adaptive routing in the damaged tree: `routing_engine ar_dmodk`, switches by "
+         "tests/emulator")
+    adaptive_routing(damaged)
+    print()
+    step("two subnets of 72 hosts, joined by 12 routers: heddle map isfr, `routing_engine isfr`, "
+         "saquery, heddle map walk")
+    across_subnets(folder)
+    print()
+    step(f"routing keys in the first tree: a 3-D stencil on {KEY_HOSTS} random hosts; "
+         "`routing_engine nrk`, heddle-keyd, heddle key place")
+    routing_keys(whole, folder)
+    print()
+    step("the same job with adaptive routing: `routing_engine ar_nrk`, switches by tests/emulator")
+    both = folder / "both"
+    both.mkdir()
+    keys_and_groups(whole, both)
+
+
+def missing_parts(first):
+    """What the demonstration needs and this machine lacks."""
+    if first:
+        return fabric_sim.missing_tools()
+    return (fabric_sim.missing_tools() + emulator.missing()
+            + [str(path) for path in (keyd_process.KEYD,) if not path.exists()])
+
+
 def main():
-    missing = fabric_sim.missing_tools() + emulator.missing()
-    missing += [str(path) for path in (keyd_process.KEYD,) if not path.exists()]
+    parser = argparse.ArgumentParser(description="Demonstrates Heddle on simulated fabrics.")
+    parser.add_argument("--first", action="store_true", help="only compare engines, and lose a cable")
+    first = parser.parse_args().first
+    missing = missing_parts(first)
     if missing:
         sys.exit("demo: missing: " + ", ".join(missing))
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="heddle-demo-") as folder:
-        whole, damaged = (pathlib.Path(folder) / name for name in ("whole.net", "damaged.net"))
-        step("a 216-host fat tree: heddle topo generate " + " ".join(FABRIC))
-        fabric_sim.heddle("topo", "generate", *FABRIC, "-o", whole)
-        step("for each engine: ibsim, OpenSM with `routing_engine ENGINE`, dump_fts, heddle check, "
-             "heddle ebb\n")
-        table(whole)
-        print()
-        step("the same tree with damage: " + " ".join(DAMAGE) + "\n")
-        fabric_sim.heddle("topo", "generate", *FABRIC, *DAMAGE, "-o", damaged)
-        table(damaged)
-        print()
-        step("a cable of the first tree is lost, and comes back; OpenSM's log:")
-        lose_cable(whole)
-        print()
-        step("adaptive routing in the damaged tree: `routing_engine ar_dmodk`, switches by "
-             "tests/emulator")
-        adaptive_routing(damaged)
-        print()
-        step("two subnets of 72 hosts, joined by 12 routers: heddle map isfr, `routing_engine isfr`, "
-             "saquery, heddle map walk")
-        across_subnets(pathlib.Path(folder))
-        print()
-        step(f"routing keys in the first tree: a 3-D stencil on {KEY_HOSTS} random hosts; "
-             "`routing_engine nrk`, heddle-keyd, heddle key place")
-        routing_keys(whole, pathlib.Path(folder))
-        print()
-        step("the same job with adaptive routing: `routing_engine ar_nrk`, switches by tests/emulator")
-        both = pathlib.Path(folder) / "both"
-        both.mkdir()
-        keys_and_groups(whole, both)
+    with tempfile.TemporaryDirectory(prefix="heddle-demo-") as name:
+        folder = pathlib.Path(name)
+        first_part(folder / "whole.net", folder / "damaged.net")
+        if not first:
+            other_parts(folder / "whole.net", folder / "damaged.net", folder)
     print(f"\nDone in {time.monotonic() - started:.0f} s. Routes over a link: for all-to-all traffic; "
           "in the first tree a maximum of 210 is\noptimal (6 hosts send to 210 others over 6 links "
           "up). Bisection bandwidth: the mean share of its\nlink that a host gets, over "

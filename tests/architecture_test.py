@@ -56,7 +56,7 @@ FILES_MAX = 30  # of a folder, unless doc/design.md says why it has more
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 # Paths that exist on one machine only.
 MACHINE_PATH = re.compile(r"(?<![\w.$}])(/home/\w|/root/|/tmp/\w+/)")
-SPDX = "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */"
+SPDX = "/* SPDX-License-" + "Identifier: GPL-2.0-only OR BSD-2-Clause */"
 
 
 def sources(root, *folders):

@@ -121,10 +121,10 @@ static int fail(struct hd_key_client_problem *problem, int rc, const char *reaso
 	return rc;
 }
 
-/* The names of "node[1-3,7]", in order. */
+/* The names of "node[1-3,7]", in order. Slurm 22.05 calls the type of the list hostlist_t, Slurm 24.11 hostlist_t *. */
 static int read_names(const char *list, struct spank_layout *out)
 {
-	hostlist_t hosts = slurm_hostlist_create(list);
+	struct hostlist *hosts = slurm_hostlist_create(list);
 	char *name;
 	int rc = hosts ? 0 : -ENOMEM;
 
@@ -171,7 +171,7 @@ static int spank_layout_get(uint32_t job, uint32_t step, struct spank_layout *ou
 	int rc;
 
 	if (!layout)
-		return fail(problem, -EREMOTEIO, slurm_strerror(slurm_get_errno()));
+		return fail(problem, -EREMOTEIO, slurm_strerror(errno));
 	rc = read_layout(layout, out);
 	slurm_job_step_layout_free(layout);
 	if (rc)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Copies the static library FROM to TO. Functions and objects that no public header declares, which
 # do not begin with hd_, get the prefix hd_internal_, so that a program may have such names itself.
 # Debugging symbols are left out.

@@ -44,9 +44,9 @@ def enter_mounted(root, script, **environment):
                 "sh", str(root), PRELUDE + script], env={**ENVIRONMENT, **environment})
 
 
-def make(root):
+def make(root, suite=SUITE):
     """A Debian without anything that is not essential, whose packages can be installed."""
-    run(["mmdebstrap", "--variant=minbase", "--quiet", SUITE, str(root)])
+    run(["mmdebstrap", "--variant=minbase", "--quiet", suite, str(root)])
     for name in ("/etc/resolv.conf", "/etc/hosts"):
         if pathlib.Path(name).exists():
             shutil.copy(name, str(root) + name)

@@ -13,12 +13,14 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "integration")
 
 import clean_root  # noqa: E402
 
+README = clean_root.SOURCE / "README.md"
+
 
 @pytest.fixture(scope="session", autouse=True)
 def may_run():
     """The tests need root, because they enter a file system of their own."""
     assert os.geteuid() == 0, "run as root"
-    for tool in ("mmdebstrap", "lintian", "rpm"):
+    for tool in ("mmdebstrap", "rpm"):
         assert shutil.which(tool), f"{tool} is missing: packaging/setup chroot installs it"
 
 
@@ -43,7 +45,7 @@ def installed(clean, folder):
     root = folder / "installed"
     clean_root.copy(clean, root)
     clean_root.copy_sources(root / "heddle")
-    readme = (clean_root.SOURCE / "README.md").read_text()
+    readme = README.read_text()
     requirements = "".join(clean_root.code_blocks(readme, "Requirements"))
     for block in (re.sub(r" opensm$", "", requirements, flags=re.M), *clean_root.code_blocks(readme, "Install"),
                   requirements):
@@ -52,24 +54,46 @@ def installed(clean, folder):
 
 
 @pytest.fixture(scope="session")
+def builders(clean, folder):
+    """A function of the suite: a clean system with the sources in /heddle, the packages that debian/control names, and in
+    /first what packaging/debs makes, without the packages of debugging symbols in /packages. Each is made once."""
+    made = {}
+
+    def builder(suite):
+        if suite not in made:
+            base, root = folder / f"{suite}-build-clean", folder / f"{suite}-build"
+            if suite == clean_root.SUITE:
+                clean_root.copy(clean, base)
+            else:
+                clean_root.make(base, suite)
+            clean_root.copy(base, root)
+            clean_root.copy_sources(root / "heddle")
+            clean_root.enter(root, f"cd /heddle; {clean_root.code_blocks(README.read_text(), 'Debian packages')[0]}")
+            clean_root.enter(root, "mv /heddle/build/debian /first; mkdir /packages;"
+                                   "cp $(ls -d /first/*.deb | grep -v -e -dbgsym_) /packages")
+            made[suite] = root
+        return made[suite]
+
+    return builder
+
+
+@pytest.fixture(scope="session")
 def packages(request):
-    """The folder of the Debian packages that cpack makes. HEDDLE_PACKAGES names one that was made before; for the tests
+    """The folder of the Debian packages of this release. HEDDLE_PACKAGES names one that was made before; for the tests
     of RPMs it must have what the fixture `rpms` makes, too."""
     if "HEDDLE_PACKAGES" in os.environ:
         return pathlib.Path(os.environ["HEDDLE_PACKAGES"]).resolve()
-    root = request.getfixturevalue("installed")
-    clean_root.enter(root, "apt-get -qq install -y --no-install-recommends dpkg-dev file >/dev/null;"
-                           "cd /heddle/build/release; cpack -G DEB >/dev/null")
-    return root / "heddle/build/release"
+    return request.getfixturevalue("builders")(clean_root.SUITE) / "packages"
 
 
 @pytest.fixture(scope="session")
 def rpms(request, packages):
-    """The folder of the RPM packages that cpack makes, with those of the next release in its folder `later`."""
-    if "HEDDLE_PACKAGES" not in os.environ:
-        root = request.getfixturevalue("installed")
-        clean_root.enter(root, "apt-get -qq install -y --no-install-recommends rpm >/dev/null; cd /heddle/build/release;"
-                               "cmake -DCMAKE_INSTALL_LIBDIR=lib64 -DHEDDLE_SLURM_PLUGIN_DIR=lib64/slurm . >/dev/null;"
-                               "ninja >/dev/null; cpack -G RPM >/dev/null 2>&1;"
-                               "cpack -G RPM -D CPACK_RPM_PACKAGE_RELEASE=2 -B later >/dev/null 2>&1")
-    return packages
+    """The folder of the RPM packages that packaging/rpms makes, with those of the next release in its folder `later`."""
+    if "HEDDLE_PACKAGES" in os.environ:
+        return packages
+    root = request.getfixturevalue("installed")
+    clean_root.enter(root, "apt-get -qq install -y --no-install-recommends rpm xz-utils >/dev/null; cd /heddle;"
+                           "packaging/rpms /rpms --nodeps >/dev/null; mkdir /rpms/later; cd /rpms;"
+                           "mv work later; mv root later 2>/dev/null || :; cd /heddle;"
+                           "packaging/rpms /rpms/later --nodeps --noprep --define 'heddle_release 2' >/dev/null")
+    return root / "rpms"

@@ -34,5 +34,5 @@ def test_library_builds(installed, packages):
                      "printf '#include <heddle/keyd_client.h>\\nint main(void) { struct hd_key_client *client; return "
                      "hd_key_client_new(NULL, 1, &client, NULL); }\\n' >/tmp/p.c;"
                      "cc /tmp/p.c -o /tmp/p $(pkg-config --cflags --libs libheddle-key);"
-                     "apt-get -qq purge -y libheddle-key-dev >/dev/null; /tmp/p; test ! -e /usr/lib/libheddle-key.so;"
+                     "apt-get -qq purge -y libheddle-key-dev >/dev/null; /tmp/p; test ! -e /usr/lib/*/libheddle-key.so;"
                      "apt-get -qq purge -y libheddle-key1 >/dev/null; ! /tmp/p 2>/dev/null")

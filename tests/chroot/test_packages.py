@@ -141,12 +141,12 @@ def use_slurm(root):
 
 def use_library(root):
     """The dynamic linker finds the library, and all that the library needs."""
-    enter(root, "ldconfig -p | grep -q libheddle-key.so.1; ! ldd /usr/lib/libheddle-key.so.1 | grep 'not found'")
+    enter(root, "ldconfig -p | grep -q libheddle-key.so.1; ! ldd /usr/lib/*/libheddle-key.so.1 | grep 'not found'")
 
 
 def use_library_files(root):
-    enter(root, "test -e /usr/lib/libheddle-key.so; test -e /usr/include/heddle/keyd_client.h;"
-                "grep -q ^prefix=/usr$ /usr/lib/pkgconfig/libheddle-key.pc")
+    enter(root, "test -e /usr/lib/*/libheddle-key.so; test -e /usr/include/heddle/keyd_client.h;"
+                "grep -q ^prefix=/usr$ /usr/lib/*/pkgconfig/libheddle-key.pc")
 
 
 def use_core_library(root):
@@ -216,7 +216,7 @@ def test_split(root):
     conf.write_text("[heddle]\nthreads = 1\n")
     apt(root, "install", "-o Dpkg::Options::=--force-confdef", files(["heddle", "heddle-opensm"]), "2>&1")
     assert conf.read_text() == "[heddle]\nthreads = 1\n"
-    assert enter(root, "dpkg -S /usr/lib/libheddle.so").startswith("heddle-opensm:")
+    assert enter(root, "dpkg -S /usr/lib/*/libheddle.so").startswith("heddle-opensm:")
     use_plugin(root)
     apt(root, "purge", "heddle", "heddle-opensm")
     apt(root, "autoremove", "--purge")
@@ -224,8 +224,10 @@ def test_split(root):
 
 
 def test_all(packages):
-    """No package that cpack makes is left out here."""
+    """No package that debian/ makes is left out here."""
     assert {path.name.split("_")[0] for path in packages.glob("*.deb")} == set(NAMES)
+    control = (clean_root.SOURCE / "debian/control").read_text()
+    assert set(re.findall(r"^Package: (.*)", control, re.M)) == set(NAMES)
 
 
 def test_manuals(packages):
@@ -272,11 +274,6 @@ def test_recommends(packages):
     assert run(["dpkg-deb", "-f", str(deb), "Recommends"]).strip() == "heddle"
 
 
-def test_lintian(packages):
-    """lintian, Debian's checker of packages, finds no error."""
-    run(["lintian", "--allow-root", "--fail-on", "error", *map(str, sorted(packages.glob("*.deb")))])
-
-
 def test_first_page(root):
     """The README's commands for offline work, and experiments by name, need the package heddle and nothing else."""
     apt(root, "install", files(["heddle"]))
@@ -300,7 +297,8 @@ def test_demo(root, installed):
     apt(root, "install", files(names), "ibsim-utils", "infiniband-diags", "python3")
     enter(installed, "cd /heddle; cmake -DHEDDLE_EMULATOR=ON build/release >/dev/null; ninja -C build/release >/dev/null")
     build = root / "demo"
-    for part, target in (("cli/heddle", "/usr/bin/heddle"), ("opensm/libheddle.so", "/usr/lib/libheddle.so"),
+    plugin = enter(root, "ls /usr/lib/*/libheddle.so").strip()
+    for part, target in (("cli/heddle", "/usr/bin/heddle"), ("opensm/libheddle.so", plugin),
                          ("keyd/daemon/heddle-keyd", "/usr/sbin/heddle-keyd")):
         (build / part).parent.mkdir(parents=True)
         (build / part).symlink_to(target)

@@ -5,7 +5,7 @@ import collections
 import re
 
 # What a block without a language has to begin a line with, to be a command and not a file or a log.
-PROGRAMS = ("bench/", "build/", "cc ", "chrt ", "comm ", "cpack ", "ctest ", "curl ", "doc/man/", "dump_fts", "echo ", "export ",
+PROGRAMS = ("bench/", "build/", "cc ", "chrt ", "comm ", "ctest ", "curl ", "doc/man/", "dump_fts", "echo ", "export ",
             "heddle ", "heddle-keyd ", "ibnetdiscover", "ibqueryerrors", "journalctl ", "mkdir ", "mpirun ", "packaging/", "saquery ",
             "smpdump ", "squeue ", "srun ", "subnets=", "sudo ", "systemctl ", "HEDDLE_", "./")
 # Commands that end with another status than 0 where they are shown, and why.
