@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The reader of GOAL traces. */
-#include "schedule.h"
+#include <heddle/analysis/schedule_maker.h>
 
 #include <errno.h>
 #include <heddle/base/gzip.h>
@@ -12,7 +12,7 @@
 struct reader {
 	struct hd_lines lines;
 	struct hd_cursor rest; /* of the line */
-	struct schedule_maker maker;
+	struct hd_schedule_maker maker;
 	uint32_t ranks; /* 0: num_ranks has not come yet */
 	unsigned rank_line,
 	    comment_line; /* where the open rank and the open comment begin; 0: none */
@@ -185,7 +185,7 @@ static int take_operation(struct reader *reader, const struct hd_cursor *word,
 	}
 	if (rc)
 		return rc;
-	rc = schedule_add(&reader->maker, &operation, label, &index);
+	rc = hd_schedule_add(&reader->maker, &operation, label, &index);
 	if (rc == -EEXIST)
 		return REFUSE(reader, "this label is there already, in line %" PRIu32,
 			      reader->maker.made->operations[index].line);
@@ -202,13 +202,13 @@ static int take_dependency(struct reader *reader, const struct hd_cursor *label,
 
 	if (!take_name(reader, &other))
 		return REFUSE(reader, "expected the label of an operation");
-	uint32_t after = schedule_find(&reader->maker, label);
-	uint32_t before = schedule_find(&reader->maker, &other);
+	uint32_t after = hd_schedule_find(&reader->maker, label);
+	uint32_t before = hd_schedule_find(&reader->maker, &other);
 	if (after == HD_NONE || before == HD_NONE)
 		return REFUSE(
 		    reader, "no operation of this rank before has the label %s",
 		    hd_cursor_quote(after == HD_NONE ? label : &other, quote, sizeof(quote)));
-	return schedule_wait(&reader->maker, after, before, started)
+	return hd_schedule_wait(&reader->maker, after, before, started)
 		   ? hd_error_no_memory(reader->err)
 		   : 0;
 }
@@ -239,7 +239,7 @@ static int take_inside(struct reader *reader)
 
 	if (take_mark(reader, "}")) {
 		reader->rank_line = 0;
-		return schedule_close(&reader->maker, reader->err);
+		return hd_schedule_close(&reader->maker, reader->err);
 	}
 	if (!take_name(reader, &word))
 		return REFUSE(reader, "expected a label, calc, send, recv or }");
@@ -263,7 +263,7 @@ static int take_ranks(struct reader *reader)
 	if (!take_number(reader, HD_SCHEDULE_RANKS_MAX, &ranks) || !ranks)
 		return REFUSE(reader, "expected a number of ranks 1 .. %u", HD_SCHEDULE_RANKS_MAX);
 	reader->ranks = (uint32_t)ranks;
-	return schedule_begin(&reader->maker, reader->lines.name, reader->ranks, reader->err);
+	return hd_schedule_begin(&reader->maker, reader->lines.name, reader->ranks, reader->err);
 }
 
 static int take_rank(struct reader *reader)
@@ -276,7 +276,7 @@ static int take_rank(struct reader *reader)
 		return REFUSE(reader, "expected a rank 0 .. %" PRIu32, reader->ranks - 1);
 	if (!take_mark(reader, "{"))
 		return REFUSE(reader, "expected {");
-	if (!schedule_open(&reader->maker, (uint32_t)rank))
+	if (!hd_schedule_open(&reader->maker, (uint32_t)rank))
 		return REFUSE(reader, "rank %" PRIu64 " is there already", rank);
 	reader->rank_line = reader->lines.number;
 	return 0;
@@ -328,7 +328,7 @@ static int read_all(struct reader *reader, const struct hd_text *text, struct hd
 		rc = check_end(reader);
 	if (rc)
 		return rc;
-	struct hd_schedule *made = reader->ranks ? schedule_end(&reader->maker) : NULL;
+	struct hd_schedule *made = reader->ranks ? hd_schedule_end(&reader->maker) : NULL;
 	if (!made)
 		return hd_error_set(reader->err, -ENODATA, "%s: no operation", text->name);
 	*out = made;
@@ -340,7 +340,7 @@ static int parse(const struct hd_text *text, struct hd_schedule **out, struct hd
 	struct reader reader = {.err = err};
 	int rc = read_all(&reader, text, out);
 
-	schedule_release(&reader.maker);
+	hd_schedule_release(&reader.maker);
 	return rc;
 }
 

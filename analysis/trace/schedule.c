@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "schedule.h"
+#include <heddle/analysis/schedule_maker.h>
 
 #include <errno.h>
 #include <heddle/base/grow.h>
@@ -51,14 +51,15 @@ static uint64_t hash_of(const struct hd_cursor *label)
 	return hd_hash_bytes(label->at, (size_t)(label->end - label->at));
 }
 
-uint32_t schedule_find(const struct schedule_maker *maker, const struct hd_cursor *label)
+uint32_t hd_schedule_find(const struct hd_schedule_maker *maker, const struct hd_cursor *label)
 {
 	struct searched searched = {maker->made, label, number_of(label)};
 
 	return hd_lookup_find(&maker->labels, hash_of(label), has_label, &searched);
 }
 
-static int code_label(struct schedule_maker *maker, const struct hd_cursor *label, uint32_t *code)
+static int code_label(struct hd_schedule_maker *maker, const struct hd_cursor *label,
+		      uint32_t *code)
 {
 	size_t length = (size_t)(label->end - label->at);
 
@@ -79,11 +80,25 @@ static int code_label(struct schedule_maker *maker, const struct hd_cursor *labe
 	return 0;
 }
 
+/* "ring.goal:12" or "llm.3.et: node 12" */
+static const char *where(const struct hd_schedule *schedule, uint32_t index, char *buffer,
+			 size_t size)
+{
+	const struct hd_schedule_operation *operation = &schedule->operations[index];
+
+	if (schedule->nodes)
+		snprintf(buffer, size, "%s.%" PRIu16 ".et: node %" PRIu32, schedule->file,
+			 operation->rank, operation->line);
+	else
+		snprintf(buffer, size, "%s:%" PRIu32, schedule->file, operation->line);
+	return buffer;
+}
+
 const char *hd_schedule_place(const struct hd_schedule *schedule, uint32_t index, char *buffer,
 			      size_t size)
 {
 	const struct hd_schedule_operation *operation = &schedule->operations[index];
-	char label[64] = "";
+	char label[64] = "", file[HD_ERROR_TEXT / 2];
 
 	if (operation->label == HD_NONE)
 		label[0] = '\0';
@@ -92,15 +107,15 @@ const char *hd_schedule_place(const struct hd_schedule *schedule, uint32_t index
 			 schedule->names + (operation->label & ~NAMED));
 	else
 		snprintf(label, sizeof(label), ", l%" PRIu32, operation->label);
-	snprintf(buffer, size, "rank %" PRIu16 "%s (%s:%" PRIu32 ")", operation->rank, label,
-		 schedule->file, operation->line);
+	snprintf(buffer, size, "rank %" PRIu16 "%s (%s)", operation->rank, label,
+		 where(schedule, index, file, sizeof(file)));
 	return buffer;
 }
 
 /* ---- making ---- */
 
-int schedule_begin(struct schedule_maker *maker, const char *file, uint32_t ranks,
-		   struct hd_error *err)
+int hd_schedule_begin(struct hd_schedule_maker *maker, const char *file, uint32_t ranks,
+		      struct hd_error *err)
 {
 	struct hd_schedule *made = calloc(1, sizeof(*made));
 
@@ -120,7 +135,7 @@ int schedule_begin(struct schedule_maker *maker, const char *file, uint32_t rank
 	return 0;
 }
 
-bool schedule_open(struct schedule_maker *maker, uint32_t rank)
+bool hd_schedule_open(struct hd_schedule_maker *maker, uint32_t rank)
 {
 	struct hd_schedule *made = maker->made;
 
@@ -132,15 +147,15 @@ bool schedule_open(struct schedule_maker *maker, uint32_t rank)
 	return true;
 }
 
-int schedule_add(struct schedule_maker *maker, const struct hd_schedule_operation *operation,
-		 const struct hd_cursor *label, uint32_t *index)
+int hd_schedule_add(struct hd_schedule_maker *maker, const struct hd_schedule_operation *operation,
+		    const struct hd_cursor *label, uint32_t *index)
 {
 	struct hd_schedule *made = maker->made;
 	uint32_t code = HD_NONE, at = made->operation_count;
 
 	if (at == HD_SCHEDULE_OPERATIONS_MAX)
 		return -ERANGE;
-	if (label && (*index = schedule_find(maker, label)) != HD_NONE)
+	if (label && (*index = hd_schedule_find(maker, label)) != HD_NONE)
 		return -EEXIST;
 	/* one more, which ends the edges of the last operation */
 	struct hd_schedule_operation *operations =
@@ -166,21 +181,21 @@ int schedule_add(struct schedule_maker *maker, const struct hd_schedule_operatio
 	return 0;
 }
 
-int schedule_wait(struct schedule_maker *maker, uint32_t after, uint32_t before, bool started)
+int hd_schedule_wait(struct hd_schedule_maker *maker, uint32_t after, uint32_t before, bool started)
 {
-	struct schedule_edge *pairs =
+	struct hd_schedule_edge *pairs =
 	    hd_grow(maker->pairs, maker->pair_count, 1, &maker->pair_room, sizeof(*pairs));
 
 	if (!pairs)
 		return -ENOMEM;
 	maker->pairs = pairs;
 	pairs[maker->pair_count++] =
-	    (struct schedule_edge){before, after | (started ? HD_SCHEDULE_STARTED : 0)};
+	    (struct hd_schedule_edge){before, after | (started ? HD_SCHEDULE_STARTED : 0)};
 	return 0;
 }
 
 /* Puts the edges of the open rank in the order of the operations that others wait for. */
-static int sort_edges(struct schedule_maker *maker)
+static int sort_edges(struct hd_schedule_maker *maker)
 {
 	struct hd_schedule *made = maker->made;
 	struct hd_schedule_operation *operations = made->operations;
@@ -239,11 +254,11 @@ static uint32_t left_over(const struct hd_schedule *made, uint32_t first, uint32
 	return HD_NONE;
 }
 
-static int check_cycles(struct schedule_maker *maker, struct hd_error *err)
+static int check_cycles(struct hd_schedule_maker *maker, struct hd_error *err)
 {
 	struct hd_schedule *made = maker->made;
 	uint32_t count = made->operation_count - maker->first;
-	char place[HD_ERROR_TEXT / 2];
+	char place[HD_ERROR_TEXT / 2], file[HD_ERROR_TEXT / 2];
 
 	if (!count || !maker->pair_count)
 		return 0;
@@ -255,13 +270,12 @@ static int check_cycles(struct schedule_maker *maker, struct hd_error *err)
 	if (left == HD_NONE)
 		return 0;
 	return hd_error_set(err, -EINVAL,
-			    "%s:%" PRIu32 ": operations wait for each other in a circle, which "
-			    "holds up %s",
-			    made->file, made->operations[left].line,
+			    "%s: operations wait for each other in a circle, which holds up %s",
+			    where(made, left, file, sizeof(file)),
 			    hd_schedule_place(made, left, place, sizeof(place)));
 }
 
-int schedule_close(struct schedule_maker *maker, struct hd_error *err)
+int hd_schedule_close(struct hd_schedule_maker *maker, struct hd_error *err)
 {
 	struct hd_schedule *made = maker->made;
 	int rc = sort_edges(maker);
@@ -278,7 +292,7 @@ int schedule_close(struct schedule_maker *maker, struct hd_error *err)
 	return rc;
 }
 
-struct hd_schedule *schedule_end(struct schedule_maker *maker)
+struct hd_schedule *hd_schedule_end(struct hd_schedule_maker *maker)
 {
 	struct hd_schedule *made = maker->made;
 
@@ -291,7 +305,7 @@ struct hd_schedule *schedule_end(struct schedule_maker *maker)
 	return made;
 }
 
-void schedule_release(struct schedule_maker *maker)
+void hd_schedule_release(struct hd_schedule_maker *maker)
 {
 	hd_schedule_free(maker->made);
 	free(maker->pairs);

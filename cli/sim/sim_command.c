@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- what is asked ---- */
 
@@ -63,7 +64,7 @@ struct sim_question {
 	     ARGUMENT_TEXT(type, member.size)},                                                    \
 	{                                                                                          \
 		0, "trace", "FILE",                                                                \
-		    "with --fabric: do what this GOAL trace says, in place of a pattern",          \
+		    "with --fabric: what a GOAL trace says, or a Chakra trace (its PREFIX)",       \
 		    ARGUMENT_TEXT(type, member.trace)                                              \
 	}
 
@@ -306,6 +307,18 @@ static int set_pattern(const struct sim_question *question, struct hd_scenario *
 	return rc ? rc : set(scenario, option, "traffic.phases.pattern", question->pattern, err);
 }
 
+/* A Chakra trace has one file a rank, so its name alone is none. */
+static bool is_chakra(const char *prefix)
+{
+	char *first = NULL;
+
+	if (!access(prefix, F_OK) || asprintf(&first, "%s.0.et", prefix) < 0)
+		return false;
+	bool found = !access(first, F_OK);
+	free(first);
+	return found;
+}
+
 static int set_trace(const struct sim_question *question, struct hd_scenario *scenario,
 		     struct hd_error *err)
 {
@@ -317,11 +330,14 @@ static int set_trace(const struct sim_question *question, struct hd_scenario *sc
 		return 0;
 	if (asprintf(&path, "file:%s", question->trace) < 0)
 		return hd_error_no_memory(err);
+	bool chakra = is_chakra(question->trace);
 	rc = set(scenario, option, "traffic.collective.active", "no", err);
 	if (!rc)
-		rc = set(scenario, option, "traffic.goal.active", "yes", err);
+		rc = set(scenario, option, chakra ? "traffic.chakra.active" : "traffic.goal.active",
+			 "yes", err);
 	if (!rc)
-		rc = set(scenario, option, "traffic.goal.trace", path, err);
+		rc = set(scenario, option, chakra ? "traffic.chakra.trace" : "traffic.goal.trace",
+			 path, err);
 	free(path);
 	return rc;
 }

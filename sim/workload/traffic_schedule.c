@@ -4,6 +4,7 @@
  * start needs its cpu. Those that find it busy wait for it in the order in which they came. Only a
  * calculation keeps it busy.
  */
+#include "chakra.h"
 #include "traffic.h"
 #include "traffic_ranks.h"
 
@@ -46,6 +47,7 @@ struct run {
 	uint32_t *job_of, *rank_of; /* [endpoints] HD_NONE: none */
 };
 
+#define NANOSECOND 1000u /* ps */
 #define OPERATION_BITS 31
 #define OPERATION_MASK ((UINT64_C(1) << OPERATION_BITS) - 1)
 #define JOB_MASK UINT64_C(0xFFFF)
@@ -386,7 +388,10 @@ static int read_trace(struct run *run, const char *path, struct hd_error *err)
 
 	if (strncmp(path, prefix, strlen(prefix)) != 0)
 		return hd_error_set(err, -EINVAL, "option 'trace': '%s': expected file:PATH", path);
-	return hd_schedule_read_goal(path + strlen(prefix), &run->schedule, err);
+	path += strlen(prefix);
+	return run->part->kind == &traffic_chakra
+		   ? chakra_read(path, &run->schedule, err)
+		   : hd_schedule_read_goal(path, &run->schedule, err);
 }
 
 static int create(struct hd_traffic_part *part, const struct hd_options *options,
@@ -399,7 +404,7 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	part->state = run;
 	run->part = part;
 	run->job_count = (uint32_t)hd_options_get(options, "applications")->number;
-	run->unit = traffic_time(options, "calc");
+	run->unit = part->kind == &traffic_chakra ? NANOSECOND : traffic_time(options, "calc");
 	run->eager = traffic_size(options, "eager");
 	int rc = read_trace(run, hd_options_get(options, "trace")->text, err);
 	if (!rc)
@@ -517,33 +522,46 @@ static void figures(const struct hd_traffic_part *part, struct hd_traffic_report
 	}
 }
 
-static const struct hd_option options[] = {
+#define OPTIONS                                                                                    \
+	TRAFFIC_INT("applications", "that do what the trace says, each on hosts of its own", "1",  \
+		    1, 65536),                                                                     \
+	    TRAFFIC_CHOICE("placement", "of the ranks on hosts", "random", "random|contiguous"),   \
+	    TRAFFIC_CHECKED("eager", "a send of more bytes ends when its receive has them",        \
+			    "65535", hd_sim_check_size),                                           \
+	    TRAFFIC_COMMON_OPTIONS("sl", "none")
+
+static const struct hd_option goal_options[] = {
     {.name = "trace",
      .summary = "file:PATH of a GOAL trace, as text or packed by gzip",
      .type = HD_OPTION_STRING},
-    TRAFFIC_INT("applications", "that do what the trace says, each on hosts of its own", "1", 1,
-		65536),
-    TRAFFIC_CHOICE("placement", "of the ranks on hosts", "random", "random|contiguous"),
     TRAFFIC_CHECKED("calc", "time of one unit of calc", "1 ns", hd_sim_check_time),
-    TRAFFIC_CHECKED("eager", "a send of more bytes ends when its receive has them", "65535",
-		    hd_sim_check_size),
-    TRAFFIC_COMMON_OPTIONS("sl", "none"),
+    OPTIONS,
 };
+
+static const struct hd_option chakra_options[] = {
+    {.name = "trace",
+     .summary = "file:PREFIX of a Chakra trace: its files are PREFIX.0.et, PREFIX.1.et ...",
+     .type = HD_OPTION_STRING},
+    OPTIONS,
+};
+
+#define FUNCTIONS                                                                                  \
+	.finite = true, .create = create, .list = list, .start = start_all, .wake = wake,          \
+	.sent = sent, .delivered = delivered, .lost = lost, .release = release_run,                \
+	.progress = progress, .figures = figures
 
 const struct hd_traffic_kind traffic_goal = {
     .name = "goal",
     .summary = "applications that do what a GOAL trace says",
-    .options = options,
-    .option_count = TRAFFIC_COUNT(options),
-    .finite = true,
-    .create = create,
-    .list = list,
-    .start = start_all,
-    .wake = wake,
-    .sent = sent,
-    .delivered = delivered,
-    .lost = lost,
-    .release = release_run,
-    .progress = progress,
-    .figures = figures,
+    .options = goal_options,
+    .option_count = TRAFFIC_COUNT(goal_options),
+    FUNCTIONS,
+};
+
+const struct hd_traffic_kind traffic_chakra = {
+    .name = "chakra",
+    .summary = "applications that do what a Chakra execution trace says",
+    .options = chakra_options,
+    .option_count = TRAFFIC_COUNT(chakra_options),
+    FUNCTIONS,
 };

@@ -51,6 +51,7 @@ struct hd_schedule {
 	    *operations; /* [operation_count + 1]; the last one ends the edges */
 	uint32_t *edges; /* [edge_count] operations, some with HD_SCHEDULE_STARTED */
 	bool wildcards; /* a receive takes any source or any tag */
+	bool nodes; /* lines are numbers of nodes, of one file for each rank: FILE.RANK.et */
 	char *names, *file; /* of labels; of the file, for messages */
 };
 
