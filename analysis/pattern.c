@@ -264,7 +264,7 @@ static const struct hd_pattern_kind *const kinds[] = {
     &pattern_dissemination, &pattern_tree,
     &pattern_gather,	    &pattern_scatter,
     &pattern_neighbours,    &pattern_pairs,
-    &pattern_ranks,
+    &pattern_ranks,	    &pattern_goal,
 };
 
 const struct hd_pattern_kind *const *hd_pattern_kinds(unsigned *count)

@@ -61,5 +61,6 @@ extern const struct hd_pattern_kind pattern_scatter;
 extern const struct hd_pattern_kind pattern_neighbours;
 extern const struct hd_pattern_kind pattern_pairs;
 extern const struct hd_pattern_kind pattern_ranks;
+extern const struct hd_pattern_kind pattern_goal;
 
 #endif

@@ -262,6 +262,8 @@ static write_fn *const writers[] = {
     [FABRIC_OUTPUT_DOT] = hd_fabric_write_dot,
     [FABRIC_OUTPUT_SLURM] = hd_fabric_write_slurm,
     [FABRIC_OUTPUT_SLURM_WEIGHTS] = hd_fabric_write_slurm_weights,
+    [FABRIC_OUTPUT_SLURM_BLOCKS] = hd_fabric_write_slurm_blocks,
+    [FABRIC_OUTPUT_SLURM_YAML] = hd_fabric_write_slurm_yaml,
     [FABRIC_OUTPUT_GRAPHML] = hd_fabric_write_graphml,
 };
 

@@ -67,13 +67,15 @@ int output_refuse(const char *option, const char *output, const char *const *inp
 /* Fabrics written in the format that --format names. */
 
 #define FABRIC_OUTPUT_FORMATS                                                                      \
-	"netlist|dot|slurm|slurm-weights|graphml" /* in the order of the enum */
+	"netlist|dot|slurm|slurm-weights|slurm-blocks|slurm-yaml|graphml" /* in the order of the enum */
 
 enum fabric_output_format {
 	FABRIC_OUTPUT_NETLIST,
 	FABRIC_OUTPUT_DOT,
 	FABRIC_OUTPUT_SLURM,
 	FABRIC_OUTPUT_SLURM_WEIGHTS,
+	FABRIC_OUTPUT_SLURM_BLOCKS,
+	FABRIC_OUTPUT_SLURM_YAML,
 	FABRIC_OUTPUT_GRAPHML
 };
 

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- what is asked ---- */
 
@@ -38,6 +39,7 @@ struct sim_question {
 	const char *hosts; /* a file of hosts */
 	const char *pattern; /* "alltoall" */
 	const char *size; /* of a message */
+	const char *trace; /* a GOAL trace, in place of pattern and size */
 	bool adaptive; /* the first tables with a plan that is made now */
 	const char *plan; /* or with that of a file; NULL: none */
 };
@@ -58,9 +60,12 @@ struct sim_question {
 	    {0, "pattern", "NAME[:ARGUMENT]",                                                      \
 	     "with --fabric: a collective operation, or a pattern of phases (default all-to-all)", \
 	     ARGUMENT_TEXT(type, member.pattern)},                                                 \
+	    {0, "size", "BYTES", "with --fabric: of each message (default 64 KiB)",                \
+	     ARGUMENT_TEXT(type, member.size)},                                                    \
 	{                                                                                          \
-		0, "size", "BYTES", "with --fabric: of each message (default 64 KiB)",             \
-		    ARGUMENT_TEXT(type, member.size)                                               \
+		0, "trace", "FILE",                                                                \
+		    "with --fabric: what a GOAL trace says, or a Chakra trace (its PREFIX)",       \
+		    ARGUMENT_TEXT(type, member.trace)                                              \
 	}
 
 /* "all-to-all of 64 KiB between 200 hosts of fabric.txt". Returns buffer. */
@@ -96,13 +101,16 @@ static int sim_question_refuse(const struct sim_question *question)
 {
 	if (question->adaptive && question->plan)
 		return message_error("options --ar and --plan do not work together");
+	if (question->trace && (question->pattern || question->size))
+		return message_error(
+		    "a --trace says what is sent: --pattern and --size do not go with it");
 	if (question->fabric)
 		return 0;
 	if (question->engines.count || question->hosts || question->pattern || question->size ||
-	    question->adaptive || question->plan)
-		return message_error(
-		    "-e needs a FABRIC, --ar, --plan, --hosts, --pattern and --size need --fabric; "
-		    "a scenario has keys for them (-O routing.engine=NAME)");
+	    question->adaptive || question->plan || question->trace)
+		return message_error("-e needs a FABRIC, --ar, --plan, --hosts, --pattern, --size "
+				     "and --trace need --fabric; "
+				     "a scenario has keys for them (-O routing.engine=NAME)");
 	return 0;
 }
 
@@ -299,6 +307,41 @@ static int set_pattern(const struct sim_question *question, struct hd_scenario *
 	return rc ? rc : set(scenario, option, "traffic.phases.pattern", question->pattern, err);
 }
 
+/* A Chakra trace has one file a rank, so its name alone is none. */
+static bool is_chakra(const char *prefix)
+{
+	char *first = NULL;
+
+	if (!access(prefix, F_OK) || asprintf(&first, "%s.0.et", prefix) < 0)
+		return false;
+	bool found = !access(first, F_OK);
+	free(first);
+	return found;
+}
+
+static int set_trace(const struct sim_question *question, struct hd_scenario *scenario,
+		     struct hd_error *err)
+{
+	static const char option[] = "--trace";
+	char *path = NULL;
+	int rc;
+
+	if (!question->trace)
+		return 0;
+	if (asprintf(&path, "file:%s", question->trace) < 0)
+		return hd_error_no_memory(err);
+	bool chakra = is_chakra(question->trace);
+	rc = set(scenario, option, "traffic.collective.active", "no", err);
+	if (!rc)
+		rc = set(scenario, option, chakra ? "traffic.chakra.active" : "traffic.goal.active",
+			 "yes", err);
+	if (!rc)
+		rc = set(scenario, option, chakra ? "traffic.chakra.trace" : "traffic.goal.trace",
+			 path, err);
+	free(path);
+	return rc;
+}
+
 static int check(const struct sim_question *question, struct hd_error *err)
 {
 	if (question->plan && (strchr(question->plan, '|') ||
@@ -337,7 +380,11 @@ static int sim_question_apply(const struct sim_question *question, struct hd_sce
 	if (!rc)
 		rc = set_pattern(question, scenario, err);
 	if (!rc)
-		rc = set(scenario, "--size", "traffic.size", question->size, err);
+		rc = set_trace(question, scenario, err);
+	if (!rc)
+		rc = set(scenario, "--size", "traffic.collective.size", question->size, err);
+	if (!rc)
+		rc = set(scenario, "--size", "traffic.phases.size", question->size, err);
 	free(hosts);
 	return rc;
 }
@@ -356,6 +403,11 @@ static const char *sim_question_title(const struct sim_question *question,
 	const char *bytes =
 	    hd_scenario_value(scenario, phases ? "traffic.phases.size" : "traffic.collective.size");
 
+	if (question->trace) {
+		snprintf(buffer, size, "%s on %" PRIu32 " hosts of %s", last_part(question->trace),
+			 hd_scenario_host_count(runs, 0), last_part(question->fabric));
+		return buffer;
+	}
 	snprintf(buffer, size, "%s of %s between %" PRIu32 " hosts of %s", what ? what : "traffic",
 		 bytes ? bytes : "messages", hd_scenario_host_count(runs, 0),
 		 last_part(question->fabric));

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * topology.conf for Slurm's topology/tree, in which every switch has one parent. A fat tree has
+ * topology.conf and topology.yaml for Slurm. In its topology/tree every switch has one parent. A fat tree has
  * several spines above each leaf, so a leaf stands for itself, and what lies above is made of
  * levels: leaves that switches up to a level connect are one block of that level. Blocks of a level
  * lie in blocks of the next one, so they are a tree for every fabric. A block that has a single
  * switch of its level has that switch's name; a block with a single child is left out.
+ *
+ * Its topology/block has a list of blocks, and joins 2, 4, 8 ... that follow one another. Here a block
+ * is a leaf, and leaves of a block of the tree follow one another.
  */
 #include "write_stream.h"
 
@@ -23,6 +26,7 @@
 /* Lists of names in Slurm's short form: "node[08-10,12],login1". */
 
 #define DIGITS_MAX 9 /* of a number that fits into 32 bits */
+#define NAME_MOST 64 /* characters of a switch's name that Slurm takes */
 
 /* A name as text before a number, and the number. */
 struct split {
@@ -259,11 +263,10 @@ static int compare_names(const void *left, const void *right)
 
 static const char *with_guid(struct slurm *slurm, const struct vertex *vertex)
 {
-	size_t size = strlen(vertex->name) + 18;
-	char *name = hd_arena_alloc(&slurm->arena, size, 1);
+	char *name = hd_arena_alloc(&slurm->arena, NAME_MOST + 1, 1);
 
 	if (name)
-		snprintf(name, size, "%s-%016" PRIx64, vertex->name,
+		snprintf(name, NAME_MOST + 1, "%.*s-%016" PRIx64, NAME_MOST - 17, vertex->name,
 			 slurm->fabric->node_guid[vertex->sw]);
 	return name;
 }
@@ -412,15 +415,21 @@ static void write_leaf(struct slurm *slurm, const struct vertex *leaf, FILE *str
 	fputc('\n', stream);
 }
 
-static void write_block(struct slurm *slurm, uint32_t block, FILE *stream)
+/* The list of the vertices below a block. */
+static void write_children(struct slurm *slurm, uint32_t block, FILE *stream)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < block; i++)
 		if (slurm->vertices[i].parent == block)
 			slurm->list[count++] = slurm->vertices[i].name;
-	fprintf(stream, "SwitchName=%s Switches=", slurm->vertices[block].name);
 	write_hostlist(slurm->list, count, stream);
+}
+
+static void write_block(struct slurm *slurm, uint32_t block, FILE *stream)
+{
+	fprintf(stream, "SwitchName=%s Switches=", slurm->vertices[block].name);
+	write_children(slurm, block, stream);
 	fputc('\n', stream);
 }
 
@@ -468,6 +477,153 @@ static void write_weight_lines(struct slurm *slurm, FILE *stream)
 			write_weights(slurm, i, &weight, stream);
 }
 
+/* ---- topology/block ---- */
+
+#define SIZES_MAX 16 /* that Slurm takes */
+
+/* The leaves in depth-first order: order[leaf_count]. For each vertex the part of the order that lies
+ * below it: from[], to[]. */
+struct blocks {
+	uint32_t *order, *from, *to;
+	uint32_t count; /* of leaves in the order up to now */
+	uint32_t least; /* nodes of the smallest leaf */
+	uint32_t sizes; /* powers of two that joined blocks may have, from 2^0 on */
+};
+
+static void visit(const struct slurm *slurm, uint32_t at, struct blocks *blocks)
+{
+	blocks->from[at] = blocks->count;
+	if (at < slurm->leaf_count)
+		blocks->order[blocks->count++] = at;
+	for (uint32_t i = 0; at >= slurm->leaf_count && i < at; i++)
+		if (slurm->vertices[i].parent == at)
+			visit(slurm, i, blocks);
+	blocks->to[at] = blocks->count;
+}
+
+/* Whether joined blocks of `size` leaves lie in a vertex, or have all of it. A vertex that has no
+ * parent may be another fabric, so no joined block goes beyond it. */
+static bool fits(const struct slurm *slurm, const struct blocks *blocks, uint32_t at, uint32_t size)
+{
+	uint32_t from = blocks->from[at], to = blocks->to[at];
+	uint32_t before = from % size, behind = to == blocks->count ? 0 : to % size;
+
+	if (slurm->vertices[at].parent == HD_NONE)
+		return !before && !behind;
+	return (!before || to <= from - before + size) && (!behind || from >= to - behind);
+}
+
+static uint32_t node_count(const struct slurm *slurm, const struct vertex *leaf)
+{
+	const uint32_t *base = slurm->fabric->host_base;
+	uint32_t count = 0;
+
+	for (uint32_t host = base[leaf->sw]; host < base[leaf->sw + 1]; host++)
+		count += slurm->node[host] != NULL;
+	return count;
+}
+
+static void size_blocks(const struct slurm *slurm, struct blocks *blocks)
+{
+	blocks->least = UINT32_MAX;
+	for (uint32_t i = 0; i < slurm->leaf_count; i++) {
+		uint32_t count = node_count(slurm, &slurm->vertices[i]);
+		blocks->least = count < blocks->least ? count : blocks->least;
+	}
+	for (bool good = true;
+	     good && blocks->sizes < SIZES_MAX && 1u << blocks->sizes <= slurm->leaf_count;
+	     blocks->sizes += good)
+		for (uint32_t i = 0; good && i < slurm->vertex_count; i++)
+			good = fits(slurm, blocks, i, 1u << blocks->sizes);
+}
+
+/* False: no memory. */
+static bool make_blocks(struct slurm *slurm, struct blocks *blocks)
+{
+	struct hd_arena *arena = &slurm->arena;
+
+	*blocks =
+	    (struct blocks){.order = hd_arena_alloc(arena, slurm->leaf_count, sizeof(uint32_t)),
+			    .from = hd_arena_alloc(arena, slurm->vertex_count, sizeof(uint32_t)),
+			    .to = hd_arena_alloc(arena, slurm->vertex_count, sizeof(uint32_t))};
+	if (arena->failed)
+		return false;
+	for (uint32_t i = 0; i < slurm->vertex_count; i++)
+		if (slurm->vertices[i].parent == HD_NONE)
+			visit(slurm, i, blocks);
+	size_blocks(slurm, blocks);
+	return true;
+}
+
+static void write_block_lines(struct slurm *slurm, FILE *stream)
+{
+	struct blocks blocks;
+
+	if (!make_blocks(slurm, &blocks))
+		return;
+	fprintf(stream,
+		"# For TopologyPlugin=topology/block: %" PRIu32
+		" nodes; a block is a leaf switch\n",
+		slurm->node_count);
+	for (uint32_t i = 0; i < blocks.count; i++) {
+		const struct vertex *leaf = &slurm->vertices[blocks.order[i]];
+		fprintf(stream, "BlockName=%s Nodes=", leaf->name);
+		write_nodes(slurm, leaf, stream);
+		fputc('\n', stream);
+	}
+	for (uint32_t i = 0; i < blocks.sizes; i++)
+		fprintf(stream, "%s%" PRIu64, i ? "," : "BlockSizes=", (uint64_t)blocks.least << i);
+	fputc('\n', stream);
+}
+
+/* ---- topology.yaml ---- */
+
+static void write_yaml_tree(struct slurm *slurm, FILE *stream)
+{
+	fputs("- topology: tree\n  cluster_default: true\n  tree:\n    switches:\n", stream);
+	for (uint32_t i = 0; i < slurm->vertex_count; i++) {
+		const struct vertex *vertex = &slurm->vertices[i];
+		bool leaf = i < slurm->leaf_count;
+		fprintf(stream, "      - switch: \"%s\"\n        %s: \"", vertex->name,
+			leaf ? "nodes" : "children");
+		if (leaf)
+			write_nodes(slurm, vertex, stream);
+		else
+			write_children(slurm, i, stream);
+		fputs("\"\n", stream);
+	}
+}
+
+static void write_yaml_blocks(struct slurm *slurm, const struct blocks *blocks, FILE *stream)
+{
+	fputs("- topology: block\n  cluster_default: false\n  block:\n    block_sizes:\n", stream);
+	for (uint32_t i = 0; i < blocks->sizes; i++)
+		fprintf(stream, "      - %" PRIu64 "\n", (uint64_t)blocks->least << i);
+	fputs("    blocks:\n", stream);
+	for (uint32_t i = 0; i < blocks->count; i++) {
+		const struct vertex *leaf = &slurm->vertices[blocks->order[i]];
+		fprintf(stream, "      - block: \"%s\"\n        nodes: \"", leaf->name);
+		write_nodes(slurm, leaf, stream);
+		fputs("\"\n", stream);
+	}
+}
+
+static void write_yaml(struct slurm *slurm, FILE *stream)
+{
+	struct blocks blocks;
+
+	if (!make_blocks(slurm, &blocks))
+		return;
+	fprintf(stream,
+		"# topology.yaml of Slurm 25.05 or later: %" PRIu32 " nodes on %" PRIu32
+		" leaf switches\n---\n",
+		slurm->node_count, slurm->leaf_count);
+	write_yaml_tree(slurm, stream);
+	write_yaml_blocks(slurm, &blocks, stream);
+}
+
+/* ---- all of them ---- */
+
 static int write_file(const struct hd_fabric *fabric, FILE *stream,
 		      void (*lines)(struct slurm *, FILE *), struct hd_error *err)
 {
@@ -481,7 +637,8 @@ static int write_file(const struct hd_fabric *fabric, FILE *stream,
 	if (!rc) {
 		errno = 0;
 		lines(&slurm, stream);
-		rc = write_stream_finish(stream, err);
+		rc =
+		    slurm.arena.failed ? hd_error_no_memory(err) : write_stream_finish(stream, err);
 	}
 	hd_arena_release(&slurm.arena);
 	return rc;
@@ -496,4 +653,14 @@ int hd_fabric_write_slurm_weights(const struct hd_fabric *fabric, FILE *stream,
 				  struct hd_error *err)
 {
 	return write_file(fabric, stream, write_weight_lines, err);
+}
+
+int hd_fabric_write_slurm_blocks(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err)
+{
+	return write_file(fabric, stream, write_block_lines, err);
+}
+
+int hd_fabric_write_slurm_yaml(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err)
+{
+	return write_file(fabric, stream, write_yaml, err);
 }

@@ -7,5 +7,6 @@
 #include <heddle/analysis/application.h>
 #include <heddle/analysis/congestion.h>
 #include <heddle/analysis/pattern.h>
+#include <heddle/analysis/schedule.h>
 
 #endif

@@ -15,9 +15,9 @@
 /* ---- kinds ---- */
 
 static const struct hd_traffic_kind *const kinds[] = {
-    &traffic_flows,	 &traffic_constant, &traffic_poisson,  &traffic_on_off,
-    &traffic_control,	 &traffic_video,    &traffic_ring,     &traffic_phases,
-    &traffic_collective, &traffic_trace,    &traffic_arrivals,
+    &traffic_flows, &traffic_constant, &traffic_poisson,  &traffic_on_off,     &traffic_control,
+    &traffic_video, &traffic_ring,     &traffic_phases,	  &traffic_collective, &traffic_trace,
+    &traffic_goal,  &traffic_chakra,   &traffic_arrivals,
 };
 
 const struct hd_traffic_kind *const *hd_traffic_kinds(unsigned *count)
@@ -113,6 +113,9 @@ void hd_traffic_free(struct hd_traffic *traffic)
 {
 	if (!traffic)
 		return;
+	for (uint32_t i = 0; i < traffic->part_count; i++)
+		if (traffic->parts[i].kind->release)
+			traffic->parts[i].kind->release(&traffic->parts[i]);
 	keys_free(traffic->keys);
 	free(traffic->flows);
 	free(traffic->groups);

@@ -12,7 +12,7 @@ from clean_root import enter, run
 NAMES = ["heddle", "heddle-keyd", "heddle-opensm", "heddle-router", "heddle-slurm", "libheddle-key",
          "libheddle-key-devel", "libheddle-devel"]
 LIBRARIES = ("libjansson4 libinih1 libibmad5 libibumad3 libmunge2 zlib1g libevent-core-2.1-7 libevent-extra-2.1-7 "
-             "libsqlite3-0 libmd0")
+             "libsqlite3-0 libmd0 libprotobuf-c1")
 
 FEDORA = {"/usr/lib64/pkgconfig", "/usr/lib64/slurm", "/usr/share/licenses"}  # folders of other packages there
 

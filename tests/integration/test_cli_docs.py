@@ -188,7 +188,7 @@ def test_completion_offers_kinds_and_their_options():
     assert {"--dims", "--hosts", "--remove-links", "--format", "-o"} <= complete(
         "topo", "generate", "torus", "-")
     assert complete("topo", "generate", "torus", "--format", "") == {"netlist", "dot", "slurm", "slurm-weights",
-                                                                   "graphml"}
+                                                                   "slurm-blocks", "slurm-yaml", "graphml"}
     assert complete("topo", "generate", "torus", "--dims", "") == set()
 
 

@@ -5,6 +5,7 @@ import re
 import xml.etree.ElementTree
 
 import pytest
+import yaml
 
 from cli_testing import generate, heddle, refused, show
 from test_cli_topo import SAMPLES, TREE
@@ -66,6 +67,56 @@ def test_weights_are_those_of_the_leaves(tmp_path, kind):
         if set(names) <= set(leaves):
             weights = sorted(int(of_leaf[leaves[name][0]]) for name in names)
             assert weights[-1] - weights[0] == len(names) - 1
+
+
+def leaf_below(name, leaves, blocks):
+    """The leaves below a switch of the tree."""
+    return {name} if name in leaves else {leaf for child in blocks[name] for leaf in leaf_below(child, leaves, blocks)}
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_blocks_are_leaves_and_joined_ones_keep_to_the_tree(tmp_path, kind):
+    """Slurm joins 2^k blocks from each multiple of 2^k on, if the size of k is listed: all or none of a switch."""
+    fabric = generate(tmp_path / "fabric", kind, *SAMPLES[kind][0])
+    leaves, blocks = slurm_tree(fabric)
+    lines = heddle("topo", "convert", "--to", "slurm-blocks", fabric)[0].splitlines()[1:]
+    found = [re.fullmatch(r"BlockName=(\S+) Nodes=(\S+)", line).groups() for line in lines[:-1]]
+    order = [name for name, _ in found]
+    assert {name: expand(names) for name, names in found} == leaves
+    sizes = list(map(int, re.fullmatch(r"BlockSizes=([\d,]+)", lines[-1])[1].split(",")))
+    assert sizes[0] == min(map(len, leaves.values()))
+    assert sizes == [sizes[0] << k for k in range(len(sizes))]
+    kept = [k for k in range(16) if 1 << k <= len(order) and keeps_to_the_tree(order, 1 << k, leaves, blocks)]
+    assert kept[:len(sizes)] == list(range(len(sizes)))
+    assert len(sizes) not in kept
+
+
+def keeps_to_the_tree(order, size, leaves, blocks):
+    joined = [set(order[at:at + size]) for at in range(0, len(order), size)]
+    below = [leaf_below(name, leaves, blocks) for name in [*leaves, *blocks]]
+    return all(not one & some or one <= some or some <= one for one in joined for some in below)
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_yaml_says_what_the_other_files_say(tmp_path, kind):
+    fabric = generate(tmp_path / "fabric", kind, *SAMPLES[kind][0])
+    leaves, blocks = slurm_tree(fabric)
+    tree, block = yaml.safe_load(heddle("topo", "convert", "--to", "slurm-yaml", fabric)[0])
+    assert list(tree) == ["topology", "cluster_default", "tree"] and list(block) == ["topology", "cluster_default", "block"]
+    assert (tree["topology"], tree["cluster_default"]) == ("tree", True)
+    assert (block["topology"], block["cluster_default"]) == ("block", False)
+    switches = tree["tree"]["switches"]
+    assert {one["switch"]: expand(one["nodes"]) for one in switches if "nodes" in one} == leaves
+    assert {one["switch"]: expand(one["children"]) for one in switches if "children" in one} == blocks
+    assert all(len(one) == 2 for one in switches)
+    lines = [f"BlockName={one['block']} Nodes={one['nodes']}" for one in block["block"]["blocks"]]
+    lines.append(f"BlockSizes={','.join(map(str, block['block']['block_sizes']))}")
+    assert heddle("topo", "convert", "--to", "slurm-blocks", fabric)[0].splitlines()[1:] == lines
+
+
+def test_blocks_of_fabrics_apart_are_not_joined(tmp_path):
+    fabric = generate(tmp_path / "fabric", "torus", "--dims=2,2", "--remove-links=100%")
+    assert heddle("topo", "convert", "--to", "slurm-blocks", fabric)[0].splitlines()[-1] == "BlockSizes=1"
 
 
 def test_slurm_sees_the_levels_of_a_tree(tmp_path):

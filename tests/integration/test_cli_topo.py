@@ -147,7 +147,7 @@ BAD_GENERATE = [
     (["torus", "--dims"], "option '--dims' needs a value"),
     (["torus", "--dims=3,3", "--colour=red"], "unknown option '--colour=red'"),
     (["torus", "--dims=3,3", "more"], "'more' is one argument too many"),
-    (["torus", "--dims=3,3", "--format=png"], "'png' is not one of netlist|dot|slurm|slurm-weights|graphml"),
+    (["torus", "--dims=3,3", "--format=png"], "'png' is not one of netlist|dot|slurm|slurm-weights|slurm-blocks|slurm-yaml|graphml"),
     (["torus", "--dims=3,3", "--remove-links=110%"], "'110%' is not a share 0%..100%"),
     (["torus", "--dims=3,3", "--seed=x"], "'x' is not a whole number"),
     (["irregular", "--switches=9", "--radix=4", "--hosts=3"], "more ports than the radix 4"),

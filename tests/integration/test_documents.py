@@ -40,6 +40,7 @@ OTHERS = [
     ("doc/guide/lanes.md", r"heddle check /var/log/", "integration/opensm_lanes checks the dumps, in a folder of its own"),
     ("doc/guide/placement.md", r"heddle key propose |export SLURM_|srun ",
      "integration/keyd_propose and slurm_propose ask, with a heddle-keyd and a cluster"),
+    ("doc/guide/workloads.md", r"", "integration/goal runs these, with traces of their own"),
     ("doc/guide/why.md", r"heddle why fabric|squeue ", "integration/opensm_why reads what the tools print"),
     ("doc/guide/topo-diff.md", r"heddle topo diff --nagios --live", "integration/opensm_topo_diff asks a live OpenSM"),
     ("doc/guide/why.md", r"heddle why --live", "integration/opensm_why asks a live OpenSM"),

@@ -118,7 +118,9 @@ def test_every_listed_pattern_runs(folder, small):
     kinds = json.loads(heddle("ebb", "--patterns", "--json")[0])
     text = heddle("ebb", "--patterns")[0]
     assert {"bisect", "dissemination", "tree", "neighbours", "pairs"} <= {k["name"] for k in kinds}
-    files = {"ranks": f":file={ranks}", "pairs": f":file={pairs}"}
+    trace = folder / "trace"
+    trace.write_text("num_ranks 2\nrank 0 {\nsend 9b to 1\n}\n")
+    files = {"ranks": f":file={ranks}", "pairs": f":file={pairs}", "goal": f":file={trace}"}
     for kind in kinds:
         assert f"\n{kind['name']}\n" in "\n" + text and kind["summary"] in text
         report = ebb(small, "-e", "dmodk", "-n", 20, "-p", kind["name"] + files.get(kind["name"], ""))

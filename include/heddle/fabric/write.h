@@ -53,6 +53,23 @@ int hd_fabric_write_slurm_weights(const struct hd_fabric *fabric, FILE *stream,
 				  struct hd_error *err);
 
 /*
+ * topology.conf for Slurm's topology/block. A block is a leaf with its nodes, and has its name. The
+ * leaves of a block of hd_fabric_write_slurm() follow one another. BlockSizes begins with the number
+ * of nodes of the smallest leaf, and doubles for as long as blocks that Slurm joins, 2^k that follow
+ * one another from a multiple of 2^k on, lie in a block of the tree or have all of it. Errors and
+ * cost: as there.
+ */
+int hd_fabric_write_slurm_blocks(const struct hd_fabric *fabric, FILE *stream,
+				 struct hd_error *err);
+
+/*
+ * topology.yaml of Slurm 25.05 or later, with two topologies: `tree`, the default one, is that of
+ * hd_fabric_write_slurm(), and `block` that of hd_fabric_write_slurm_blocks(). Errors and cost: as
+ * there.
+ */
+int hd_fabric_write_slurm_yaml(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
+
+/*
  * GraphML: all nodes with name, GUID, type, level (switches: hops to the nearest switch with hosts),
  * ports and LID; each cable with its ports, width, speed and data rate. Facts that are not known are
  * left out. In names, bytes that are not printable ASCII become '?'. Cost: O(ports).

@@ -55,6 +55,8 @@ struct hd_traffic_kind {
 			  const struct hd_sim_times *times, uint32_t endpoint);
 	void (*lost)(struct hd_traffic_part *part, const struct hd_sim_message *message,
 		     const struct hd_sim_times *times, uint32_t endpoint);
+	void (*release)(
+	    struct hd_traffic_part *part); /* frees what is not in the arena; NULL: nothing */
 	/* of what is to be sent, the share that is done: 0 .. 1. NULL if it is not finite */
 	double (*progress)(const struct hd_traffic_part *part);
 	void (*figures)(const struct hd_traffic_part *part, struct hd_traffic_report *report);

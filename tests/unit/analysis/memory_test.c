@@ -111,11 +111,16 @@ static void try_pattern(const struct hd_pattern_kind *kind, const char *settings
 }
 
 /* A pattern file with as many rounds as there is room for at first; their end needs more. */
-static void write_pattern(char *path, bool hosts)
+static void write_pattern(char *path, const struct hd_pattern_kind *kind)
 {
+	bool hosts = kind->fixed_hosts;
 	char text[4096] = "";
 	size_t used = 0;
 
+	if (kind == hd_pattern_find("goal")) {
+		write_file(path, "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\n");
+		return;
+	}
 	for (unsigned i = 0; i < 64; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "round\n%s\n",
 					 hosts ? "H_0_0 H_1_1" : "0 3");
@@ -138,7 +143,7 @@ static void patterns(void **state)
 			try_pattern(kinds[i], NULL, all);
 			continue;
 		}
-		write_pattern(path, kinds[i]->fixed_hosts);
+		write_pattern(path, kinds[i]);
 		snprintf(settings, sizeof(settings), "file=%s", path);
 		try_pattern(kinds[i], settings, all);
 		unlink(path);
@@ -308,12 +313,48 @@ static void applications(void **state)
 	assert_true(short_memory_try(&tried) > 1);
 }
 
+/* ---- schedules ---- */
+
+static const char schedule_text[] =
+    "num_ranks 2\nrank 0 {\na: calc 1\nb: send 1b to 1\nb requires a\n}\n"
+    "rank 1 {\nrecv 1b from -1\n}\n";
+
+static int read_schedule(void *context, struct hd_error *err)
+{
+	struct hd_schedule *schedule = NULL;
+	uint32_t round[3], count;
+	int rc = hd_schedule_parse_goal(schedule_text, strlen(schedule_text), "t", &schedule, err);
+
+	(void)context;
+	assert_int_equal(!rc, schedule != NULL);
+	if (!rc)
+		rc = hd_schedule_rounds(schedule, round, &count, err);
+	hd_schedule_free(schedule);
+	return rc;
+}
+
+static void nothing_left(void *context, int rc)
+{
+	(void)context;
+	(void)rc;
+}
+
+/* Property: each allocation may fail; that is -ENOMEM, and nothing is lost. */
+static void schedules(void **state)
+{
+	struct short_memory_case tried = {
+	    .what = "goal", .call = read_schedule, .settle = nothing_left};
+
+	(void)state;
+	assert_true(short_memory_try(&tried) > 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(ranks),	     cmocka_unit_test(patterns),
-	    cmocka_unit_test(applications),  cmocka_unit_test(runs),
-	    cmocka_unit_test(broken_routes),
+	    cmocka_unit_test(ranks),	cmocka_unit_test(schedules),
+	    cmocka_unit_test(patterns), cmocka_unit_test(applications),
+	    cmocka_unit_test(runs),	cmocka_unit_test(broken_routes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

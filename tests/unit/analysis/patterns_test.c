@@ -303,9 +303,32 @@ static void files_give_rounds_of_hosts_and_ranks(void **state)
 	unlink(path);
 }
 
+/* Property: rounds of a trace, without small messages, messages to oneself and double ones. */
+static void traces_give_rounds(void **state)
+{
+	(void)state;
+	char path[32], setting[64];
+	write_file(path, "num_ranks 3\nrank 0 {\nsend 9b to 2\nsend 9b to 1\nsend 9b to 2\n"
+			 "send 1b to 0\n}\nrank 1 {\na: recv 9b from 0\nb: send 2b to 2\n"
+			 "b requires a\n}\nrank 2 {\na: recv 2b from 1\nb: send 9b to 0\n"
+			 "b requires a\n}\n");
+	snprintf(setting, sizeof(setting), "file=%s", path);
+	assert_rounds(4, "goal", setting, ROUNDS("0>1 0>2", "1>2", "2>0"));
+	snprintf(setting, sizeof(setting), "file=%s least=3", path);
+	assert_rounds(4, "goal", setting, ROUNDS("0>1 0>2", "2>0"));
+	unlink(path);
+}
+
 static void bad_files_are_refused_with_line_and_reason(void **state)
 {
 	(void)state;
+	assert_refused("goal", "num_ranks 2\nsend\n", ":2: expected num_ranks or rank");
+	assert_refused("goal", "num_ranks 5\nrank 4 {\nsend 1b to 0\n}\n",
+		       "has 5 ranks, but only 4 take part");
+	assert_refused("goal", "num_ranks 2\nrank 1 {\nsend 1b to 1\n}\n",
+		       "no message of 0 bytes or more");
+	assert_refused("goal", "num_ranks 2\nrank 1 {\nl7: recv 1b from 0\n}\n",
+		       "the first is rank 1, l7");
 	assert_refused("pairs", "H_0 H_1\nH_0 nobody\n",
 		       ":2: 'nobody' is not a host of the fabric");
 	assert_refused("pairs", "H_0 H_0\n", ":1: 'H_0' sends to itself");
@@ -367,6 +390,7 @@ int main(void)
 	    cmocka_unit_test(all_flows_of_a_full_hot_spot_go_there),
 	    cmocka_unit_test(mappings_are_permutations),
 	    cmocka_unit_test(files_give_rounds_of_hosts_and_ranks),
+	    cmocka_unit_test(traces_give_rounds),
 	    cmocka_unit_test(bad_files_are_refused_with_line_and_reason),
 	    cmocka_unit_test(options_that_do_not_fit_are_refused),
 	    cmocka_unit_test(one_rank_makes_no_pattern),

@@ -152,6 +152,24 @@ static void leaves_have_ascending_weights(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Property: a block has the nodes of a leaf; sizes double while joined blocks keep to the pods. */
+static void blocks_are_leaves(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=2,6,2 parents=1,2,2");
+	char *text = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&text, &length);
+
+	(void)state;
+	assert_int_equal(hd_fabric_write_slurm_blocks(fabric, stream, NULL), 0);
+	fclose(stream);
+	assert_says(text,
+		    "\nBlockName=S1_0_5 Nodes=H_0_5_[0-1]\nBlockName=S1_1_0 Nodes=H_1_0_[0-1]\n");
+	assert_says(text, "\nBlockSizes=2,4\n");
+	free(text);
+	hd_fabric_free(fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +180,7 @@ int main(void)
 	    cmocka_unit_test(a_single_spine_keeps_its_name),
 	    cmocka_unit_test(a_node_without_a_name_is_refused),
 	    cmocka_unit_test(leaves_have_ascending_weights),
+	    cmocka_unit_test(blocks_are_leaves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
