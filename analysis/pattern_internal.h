@@ -59,6 +59,9 @@ extern const struct hd_pattern_kind pattern_tree;
 extern const struct hd_pattern_kind pattern_gather;
 extern const struct hd_pattern_kind pattern_scatter;
 extern const struct hd_pattern_kind pattern_neighbours;
+extern const struct hd_pattern_kind pattern_nccl_ring;
+extern const struct hd_pattern_kind pattern_nccl_tree;
+extern const struct hd_pattern_kind pattern_nccl_all_to_all;
 extern const struct hd_pattern_kind pattern_pairs;
 extern const struct hd_pattern_kind pattern_ranks;
 

@@ -84,3 +84,101 @@ def test_hosts_of_real_fabrics_with_one_adapter_each_are_no_machines(path):
     assert found["why_not_others"].startswith("names: no two adapters have names of one machine")
     assert "machines     none is known to have several adapters\n" in text(fabric)
     assert "names: no two adapters" in text(fabric, "-v")
+
+
+# ---- heddle ebb and others, by machine ----
+
+GROUPS = ["rail-tree", "--groups=4", "--machines=4", "--adapters=4", "--spines=2"]
+
+
+@pytest.fixture(name="groups", scope="module")
+def fixture_groups(tmp_path_factory):
+    return generate(tmp_path_factory.mktemp("groups") / "fabric", *GROUPS)
+
+
+def ebb(fabric, *options, status=0):
+    return json.loads(heddle("ebb", "--json", "-n", 50, *options, fabric, status=status)[0])
+
+
+def test_a_bisection_of_machines_has_a_flow_of_every_rail(groups):
+    report = ebb(groups, "-e", "dmodk", "--by-machine")
+    assert report["machines"] == {"count": 16, "adapters": 4, "by": "system-guid", "left_out": 0}
+    assert report["routes"] == 50 * 8 * 4 and report["by_machine"]["transfers"] == 50 * 8
+    assert 0 < report["by_machine"]["mean"] < report["mean"] + 1e-9 < 1
+    lines = heddle("ebb", "-n", 50, "-e", "dmodk", "--by-machine", groups)[0]
+    assert "pattern     bisect among 16 machines, map random, seed 1\n" in lines
+    assert "machines    16 of 4 adapters each, by system image GUIDs\n" in lines
+    assert re.search(r"(?m)^by machine  0\.\d{4} \+- .* over 400 transfers of machines$", lines)
+
+
+def test_within_one_group_rails_never_meet(rails):
+    """All adapters of a rail are on one leaf, so nothing between rails of one name crosses a spine."""
+    for pattern in ("bisect", "nccl-ring", "nccl-all-to-all"):
+        report = ebb(rails, "-e", "spf", "--by-machine", "-p", pattern)
+        assert report["mean"] == report["by_machine"]["mean"] == 1
+
+
+def test_without_pxn_an_all_to_all_crosses_rails(rails):
+    words = ["-e", "dmodk", "--hot", 99, "--map", "identity", "-n", 1]
+    for pxn, crosses in (("yes", False), ("no", True)):
+        hottest = ebb(rails, *words, "-p", f"nccl-all-to-all:pxn={pxn}")["hottest"]
+        assert any(link["to"]["node"].startswith("S2_") for link in hottest) == crosses
+
+
+def test_trees_have_what_four_flows_of_an_adapter_leave(rails):
+    report = ebb(rails, "-e", "dmodk", "-p", "nccl-tree")
+    assert report["routes"] == 50 * 4 * 4 * 5 and report["mean"] == 0.25
+    assert ebb(rails, "-e", "dmodk", "-p", "nccl-tree:phase=reduce")["mean"] > 0.25
+
+
+def test_a_machine_that_lacks_an_adapter_is_left_out(tmp_path, groups):
+    names = re.findall(r'# "(gpu\d+ mlx5_\d)" lid', groups.read_text())
+    (tmp_path / "hosts").write_text("".join(f'"{name}"\n' for name in names if name != "gpu03 mlx5_2"))
+    report = ebb(groups, "-e", "dmodk", "--by-machine", "--map", tmp_path / "hosts")
+    assert report["machines"] == {"count": 15, "adapters": 4, "by": "system-guid", "left_out": 1}
+    assert "; 1 with another number left out" in heddle(
+        "ebb", "-n", 5, "-e", "dmodk", "--by-machine", "--map", tmp_path / "hosts", groups)[0]
+    assert "an odd number of machines: one sits out" in heddle(
+        "ebb", "-n", 5, "-e", "dmodk", "--by-machine", "--map", tmp_path / "hosts", groups)[0]
+
+
+def test_compare_and_survive_work_by_machine(groups):
+    words = ["-n", 20, "-e", "dmodk", "--by-machine"]
+    report = json.loads(heddle("compare", "--json", "-e", "spf", *words, groups)[0])
+    assert report["machines"]["count"] == 16
+    assert all(side["by_machine"]["transfers"] == 160 for side in report["compared"])
+    assert " by machine\n" in heddle("compare", "-e", "spf", *words, groups)[0]
+    report = json.loads(heddle("survive", "--json", "-r", 5, "--trials", 1, *words, groups, status=None)[0])
+    assert report["machines"]["adapters"] == 4
+
+
+def test_the_table_for_spreadsheets_has_machines(groups):
+    head, row = heddle("ebb", "--csv", "-n", 20, "-e", "dmodk", "--by-machine", groups)[0].splitlines()
+    report = ebb(groups, "-e", "dmodk", "--by-machine", "-n", 20)
+    assert float(dict(zip(head.split(","), row.split(",")))["machine_mean"]) == pytest.approx(
+        report["by_machine"]["mean"])
+
+
+def test_the_number_of_threads_changes_nothing(groups):
+    words = ["ebb", "--json", "-n", 100, "-e", "spf", "--by-machine", groups]
+    assert heddle(*words, "-t", 1)[0] == heddle(*words, "-t", 2)[0]
+
+
+def test_hosts_of_one_adapter_are_no_machines(tmp_path):
+    tree = generate(tmp_path / "tree", "xgft", "--children=4,3", "--parents=1,2")
+    assert "option '--by-machine': no machine is known to have several adapters (names: " in refused(
+        "ebb", "-e", "dmodk", "--by-machine", tree)
+    report = ebb(tree, "-e", "dmodk", "-p", "nccl-ring")
+    assert report["machines"] is None and report["by_machine"] is None and report["ranks"] == 12
+
+
+BAD_OPTIONS = [
+    (["--machines=name"], "option '--machines' needs --by-machine or a pattern of machines"),
+    (["--by-machine", "--machines=/none"], "/none: "),
+    (["-p", "nccl-tree:phase=up"], "phase"), (["-p", "nccl-all-to-all:pxn=2"], "pxn"),
+    (["--by-machine", "-p", "pairs:file=/none"], "its flows name hosts, so it is none of machines")]
+
+
+@pytest.mark.parametrize("options,message", BAD_OPTIONS)
+def test_bad_options_of_machines_are_refused(groups, options, message):
+    assert message in refused("ebb", "-e", "dmodk", *options, groups)
