@@ -182,3 +182,18 @@ BAD_OPTIONS = [
 @pytest.mark.parametrize("options,message", BAD_OPTIONS)
 def test_bad_options_of_machines_are_refused(groups, options, message):
     assert message in refused("ebb", "-e", "dmodk", *options, groups)
+
+
+# ---- heddle sim ----
+
+def test_sim_sends_the_rounds_of_nccl(groups):
+    """Under each table the messages of the pattern, with a title that names it."""
+    report = json.loads(heddle("sim", "--json", "-e", "dmodk", "--ar", "--pattern", "nccl-all-to-all:pxn=no",
+                               "--size", "4KiB", groups)[0])
+    assert report["title"].startswith("nccl-all-to-all,pxn=no of 4KiB between 64 hosts")
+    for point in report["points"]:
+        means = {one["name"]: one["mean"] for one in point["figures"]}
+        assert means["rounds.rounds"] == 15 * 4 and means["rounds.messages"] == 15 * 4 * 64
+        assert means["class.rounds.delivered"] == 15 * 4 * 64
+    assert "no such pattern; did you mean" in refused("sim", "-e", "dmodk", "--pattern", "alltoal", groups)
+    assert "phase" in refused("sim", "-e", "dmodk", "--pattern", "nccl-tree:phase=up", groups)
