@@ -6,88 +6,16 @@
  * everywhere.
  */
 #include "counting.h"
-#include "pattern_internal.h"
+#include "pattern_drawing.h"
 #include "tally.h"
 
 #include <errno.h>
 #include <heddle/base/arena.h>
 #include <heddle/base/parallel.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- drawing partners ---- */
-
-/* Turns a pattern's flows between ranks into flows between hosts, by a mapping. */
-
-/* Each thread has one. */
-struct pattern_drawing {
-	const struct hd_pattern *pattern;
-	const struct hd_ranks *ranks;
-	enum hd_mapping mapping;
-	uint64_t seed, index;
-	struct hd_draw draw;
-	const uint32_t *host; /* [ranks] host of each rank, in the present pattern */
-	uint32_t *mapped; /* [ranks] where `host` points if the mapping is random */
-};
-
-/* 0 or -ENOMEM. All memory is from the arena. */
-static int pattern_drawing_init(struct pattern_drawing *drawing, const struct hd_pattern *pattern,
-				const struct hd_ranks *ranks, enum hd_mapping mapping,
-				uint64_t seed, struct hd_arena *arena)
-{
-	*drawing = (struct pattern_drawing){.pattern = pattern,
-					    .ranks = ranks,
-					    .mapping = mapping,
-					    .seed = seed,
-					    .host = ranks->host};
-	drawing->draw.order = hd_arena_alloc(arena, ranks->count, sizeof(uint32_t));
-	drawing->mapped = hd_arena_alloc(arena, ranks->count, sizeof(uint32_t));
-	return hd_arena_check(arena);
-}
-
-/* Goes to the pattern with that number and draws its mapping. */
-/* A pattern whose flows are random needs no random mapping. */
-static void pattern_drawing_begin(struct pattern_drawing *drawing, uint64_t index)
-{
-	drawing->index = index;
-	if (drawing->pattern->kind->random ||
-	    !hd_pattern_varies(drawing->pattern, drawing->mapping))
-		return;
-	struct stream stream = stream_at(drawing->seed, index, STREAM_MAPPING);
-	memcpy(drawing->mapped, drawing->ranks->host, drawing->ranks->count * sizeof(uint32_t));
-	stream_shuffle(&stream, drawing->mapped, drawing->ranks->count);
-	drawing->host = drawing->mapped;
-}
-
-/* Writes the round's flows as host indices; returns their number. */
-static uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round,
-				      struct hd_flow *flows)
-{
-	drawing->draw.stream = stream_at(drawing->seed, drawing->index, round);
-	uint32_t count =
-	    drawing->pattern->kind->round(drawing->pattern, round, &drawing->draw, flows);
-	const uint32_t *host = drawing->host;
-	for (uint32_t i = 0; i < count; i++)
-		flows[i] = (struct hd_flow){host[flows[i].source], host[flows[i].destination]};
-	return count;
-}
-
-int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ranks,
-		    enum hd_mapping mapping, uint64_t seed, uint64_t index, uint32_t round,
-		    struct hd_flow *flows, uint32_t *count, struct hd_error *err)
-{
-	struct hd_arena arena = {0};
-	struct pattern_drawing drawing;
-	int rc = pattern_drawing_init(&drawing, pattern, ranks, mapping, seed, &arena);
-
-	if (!rc) {
-		pattern_drawing_begin(&drawing, index);
-		*count = pattern_drawing_round(&drawing, round, flows);
-	}
-	hd_arena_release(&arena);
-	return rc ? hd_error_no_memory(err) : 0;
-}
 
 /* ---- the report ---- */
 
@@ -165,6 +93,9 @@ static struct hd_congestion_report *congestion_report_new(const struct tally *to
 		sums[TALLY_ROUTES] ? (double)sums[TALLY_BOUND] / (double)sums[TALLY_ROUTES] : 0,
 	    .minimum = (double)total->minima[0] / (double)TALLY_ONE,
 	    .deviation = tally_deviation(total),
+	    .machine_routes = sums[TALLY_MACHINE_ROUTES],
+	    .machine_mean = tally_machine_mean(total),
+	    .machine_half_width = tally_machine_half_width(total),
 	    .sum_max =
 		tally_sum(total, TALLY_SUM_MAX_LOW) / (double)TALLY_CONGESTION_ONE / measured,
 	    .sum_avg =
@@ -273,6 +204,7 @@ struct run {
 	struct adaptive_links adaptive; /* with request->spread */
 	uint32_t histogram_size, link_count;
 	uint64_t *reciprocal; /* [histogram_size] TALLY_ONE / pi */
+	uint32_t *rank; /* [host_count] of a host; NULL: machines have one adapter */
 	struct worker *workers;
 	unsigned worker_count;
 	struct tally batch, total;
@@ -337,6 +269,46 @@ static uint64_t add_divided(struct worker *worker)
 	return share;
 }
 
+static uint64_t share_of_route(const struct run *run, const struct worker *worker, uint32_t route)
+{
+	const struct counting *counting = &worker->counting;
+	uint64_t congestion = counting->congestion[route], parts = counting->parts;
+
+	if (shares_wanted(run->request))
+		return (uint64_t)llround(worker->shares.share[route] * (double)TALLY_ONE);
+	if (counting->lids == HD_LIDS_PARALLEL)
+		return counting_parallel_share(counting, route);
+	return (TALLY_ONE * parts + congestion / 2) / congestion;
+}
+
+/* True if two flows, one after the other, are of one transfer between machines: its rails ascend. */
+static bool same_transfer(const struct run *run, const struct hd_flow *flows)
+{
+	const uint32_t *rank = run->rank, adapters = run->request->ranks->adapters;
+
+	return rank[flows[1].source] > rank[flows[0].source] &&
+	       rank[flows[1].source] / adapters == rank[flows[0].source] / adapters &&
+	       rank[flows[1].destination] / adapters == rank[flows[0].destination] / adapters;
+}
+
+/* A transfer is as fast as its slowest rail. Its flows are next to each other. */
+static void add_transfers(const struct run *run, const struct worker *worker,
+			  struct tally_pattern *sum)
+{
+	const struct counting *counting = &worker->counting;
+
+	for (uint32_t i = 0; i < counting->routes;) {
+		uint64_t least = share_of_route(run, worker, i);
+		for (i++; i < counting->routes && same_transfer(run, &counting->flows[i - 1]);
+		     i++) {
+			uint64_t share = share_of_route(run, worker, i);
+			least = share < least ? share : least;
+		}
+		sum->machine_share += least;
+		sum->machine_routes++;
+	}
+}
+
 static void add_round(const struct run *run, struct worker *worker, struct tally_pattern *sum)
 {
 	const struct counting *counting = &worker->counting;
@@ -353,6 +325,8 @@ static void add_round(const struct run *run, struct worker *worker, struct tally
 		share = shares_sum(&worker->shares, counting);
 	if (run->link_count)
 		add_links(worker);
+	if (run->rank)
+		add_transfers(run, worker, sum);
 	sum->share += share;
 	sum->routes += counting->routes;
 	sum->broken += counting->broken;
@@ -559,8 +533,21 @@ static int init_worker(struct run *run, struct worker *worker)
 	return rc;
 }
 
+/* The rank of each host, if ranks are adapters of machines. */
+static void number_ranks(struct run *run)
+{
+	const struct hd_ranks *ranks = run->request->ranks;
+
+	if (ranks->adapters <= 1)
+		return;
+	run->rank = hd_arena_alloc(&run->arena, run->request->fabric->host_count, sizeof(uint32_t));
+	for (uint32_t rank = 0; run->rank && rank < ranks->count; rank++)
+		run->rank[ranks->host[rank]] = rank;
+}
+
 static int init_workers(struct run *run)
 {
+	number_ranks(run);
 	run->worker_count = hd_parallel_workers(run->request->threads);
 	run->workers = hd_arena_alloc(&run->arena, run->worker_count, sizeof(*run->workers));
 	run->reciprocal = hd_arena_alloc(&run->arena, run->histogram_size, sizeof(uint64_t));
@@ -616,7 +603,9 @@ static int init_run(struct run *run, struct hd_error *err)
 		    err, -EINVAL,
 		    "adaptive routing has only shares of 1/pi to base LIDs: it "
 		    "works with neither other LIDs, max-min fair shares nor weights");
-	if (request->ranks->fabric != fabric || request->ranks->count != request->pattern->ranks)
+	if (request->ranks->fabric != fabric ||
+	    request->ranks->adapters != request->pattern->adapters ||
+	    request->ranks->count != request->pattern->ranks * request->pattern->adapters)
 		return hd_error_set(err, -EINVAL,
 				    "the ranks or the pattern belong to another fabric");
 	run->histogram_size = request->pattern->round_max + 1;

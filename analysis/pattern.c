@@ -60,10 +60,11 @@ static int rank_word(const struct listing *listing, const char *word, uint32_t *
 
 	errno = 0;
 	unsigned long long number = strtoull(word, &end, 10);
-	if (*word < '0' || *word > '9' || *end || errno || number >= listing->ranks->count)
+	uint32_t ranks = listing->ranks->count / listing->ranks->adapters;
+	if (*word < '0' || *word > '9' || *end || errno || number >= ranks)
 		return hd_lines_error_at(lines, lines->number, err,
 					 "rank '%s' is out of range, expected 0..%" PRIu32, word,
-					 listing->ranks->count - 1);
+					 ranks - 1);
 	*rank = (uint32_t)number;
 	return 0;
 }
@@ -263,8 +264,10 @@ static const struct hd_pattern_kind *const kinds[] = {
     &pattern_pairwise,	    &pattern_recursive_doubling,
     &pattern_dissemination, &pattern_tree,
     &pattern_gather,	    &pattern_scatter,
-    &pattern_neighbours,    &pattern_pairs,
-    &pattern_ranks,	    &pattern_goal,
+    &pattern_neighbours,    &pattern_nccl_ring,
+    &pattern_nccl_tree,	    &pattern_nccl_all_to_all,
+    &pattern_pairs,	    &pattern_ranks,
+    &pattern_goal,
 };
 
 const struct hd_pattern_kind *const *hd_pattern_kinds(unsigned *count)
@@ -284,13 +287,21 @@ const struct hd_pattern_kind *hd_pattern_find(const char *name)
 static int prepare(struct hd_pattern *pattern, const struct hd_options *options,
 		   const struct hd_ranks *ranks, struct hd_error *err)
 {
-	if (ranks->count < 2)
+	const struct hd_pattern_kind *kind = pattern->kind;
+
+	if (pattern->ranks < 2)
+		return hd_error_set(err, -EINVAL, "pattern %s: %" PRIu32 " %s, expected 2 or more",
+				    kind->name, pattern->ranks,
+				    pattern->adapters > 1 ? "machine" : "rank");
+	if (kind->fixed_hosts && pattern->adapters > 1)
 		return hd_error_set(err, -EINVAL,
-				    "pattern %s: %" PRIu32 " rank, expected 2 or more",
-				    pattern->kind->name, ranks->count);
+				    "pattern %s: its flows name hosts, so it is none of machines",
+				    kind->name);
 	int rc = hd_options_complete(options, err);
 	if (!rc)
-		rc = pattern->kind->prepare(pattern, options, ranks, err);
+		rc = kind->prepare(pattern, options, ranks, err);
+	if (!rc && !kind->by_adapter)
+		pattern->round_max *= pattern->adapters;
 	return rc ? hd_error_prefix(err, rc, "pattern %s", pattern->kind->name) : 0;
 }
 
@@ -306,8 +317,12 @@ int hd_pattern_new(const struct hd_pattern_kind *kind, const struct hd_options *
 	if (!pattern || !options) {
 		hd_error_no_memory(err);
 	} else {
-		*pattern = (struct hd_pattern){
-		    .kind = kind, .ranks = ranks->count, .rounds = 1, .round_max = ranks->count};
+		uint32_t machines = ranks->count / ranks->adapters;
+		*pattern = (struct hd_pattern){.kind = kind,
+					       .ranks = machines,
+					       .adapters = ranks->adapters,
+					       .rounds = 1,
+					       .round_max = machines};
 		rc = prepare(pattern, options, ranks, err);
 	}
 	hd_options_free(defaults);

@@ -2,11 +2,13 @@
 #include <heddle/analysis/pattern.h>
 
 #include <errno.h>
+#include <heddle/base/arena.h>
 #include <heddle/base/text.h>
 #include <heddle/fabric/aside.h>
 #include <heddle/fabric/resolve.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* With `everyone`, adapters that are set aside are hosts like all others. */
 static struct hd_ranks *ranks_alloc(const struct hd_fabric *fabric, bool everyone)
@@ -17,6 +19,7 @@ static struct hd_ranks *ranks_alloc(const struct hd_fabric *fabric, bool everyon
 	if (!ranks)
 		return NULL;
 	ranks->fabric = fabric;
+	ranks->adapters = 1;
 	ranks->host = calloc((size_t)most + 1, sizeof(*ranks->host));
 	if (ranks->host && everyone && fabric->aside_count &&
 	    !hd_fabric_regroup(fabric, NULL, &ranks->view, NULL))
@@ -132,6 +135,84 @@ int hd_ranks_read(const struct hd_fabric *fabric, const char *path, struct hd_ra
 		return rc;
 	rc = parse(fabric, &text, out, err);
 	hd_text_close(&text);
+	return rc;
+}
+
+/* ---- machines ---- */
+
+/* How many ranks the machines have that together have the most. */
+static uint32_t commonest_size(const struct hd_machines *machines, const uint32_t *size,
+			       uint64_t *ranks_of_size)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; i < machines->count; i++)
+		ranks_of_size[size[i]] += size[i];
+	for (uint32_t i = 0; i < machines->count; i++) {
+		uint32_t here = size[i];
+		if (ranks_of_size[here] > ranks_of_size[best] ||
+		    (ranks_of_size[here] == ranks_of_size[best] && here > best))
+			best = here;
+	}
+	return best;
+}
+
+/* Writes the hosts of a machine that take part, in the order of rails. */
+static uint32_t add_machine(const struct hd_machines *machines, uint32_t machine,
+			    const bool *takes_part, uint32_t *host, uint32_t count)
+{
+	for (uint32_t at = machines->base[machine]; at < machines->base[machine + 1]; at++)
+		if (takes_part[machines->host[at]])
+			host[count++] = machines->host[at];
+	return count;
+}
+
+struct regrouping {
+	uint32_t *size; /* [machines] ranks of a machine */
+	uint64_t *ranks_of_size; /* [hosts + 1] */
+	bool *takes_part; /* [hosts] */
+	uint32_t *host; /* [ranks] the new order */
+};
+
+static void regroup(struct hd_ranks *ranks, const struct hd_machines *machines,
+		    struct regrouping *regrouping)
+{
+	uint32_t count = 0;
+
+	for (uint32_t rank = 0; rank < ranks->count; rank++) {
+		regrouping->takes_part[ranks->host[rank]] = true;
+		regrouping->size[machines->of_host[ranks->host[rank]]]++;
+	}
+	uint32_t adapters = commonest_size(machines, regrouping->size, regrouping->ranks_of_size);
+	for (uint32_t rank = 0; rank < ranks->count; rank++) {
+		uint32_t machine = machines->of_host[ranks->host[rank]];
+		if (regrouping->size[machine] == adapters)
+			count = add_machine(machines, machine, regrouping->takes_part,
+					    regrouping->host, count);
+		ranks->other_machines +=
+		    regrouping->size[machine] && regrouping->size[machine] != adapters;
+		regrouping->size[machine] = 0; /* done */
+	}
+	memcpy(ranks->host, regrouping->host, count * sizeof(*ranks->host));
+	ranks->count = count;
+	ranks->adapters = adapters;
+}
+
+int hd_ranks_by_machine(struct hd_ranks *ranks, const struct hd_machines *machines,
+			struct hd_error *err)
+{
+	struct hd_arena arena = {0};
+	size_t hosts = ranks->fabric->host_count;
+	struct regrouping regrouping = {
+	    .size = hd_arena_alloc(&arena, machines->count, sizeof(uint32_t)),
+	    .ranks_of_size = hd_arena_alloc(&arena, hosts + 1, sizeof(uint64_t)),
+	    .takes_part = hd_arena_alloc(&arena, hosts, sizeof(bool)),
+	    .host = hd_arena_alloc(&arena, ranks->count, sizeof(uint32_t))};
+
+	if (!arena.failed)
+		regroup(ranks, machines, &regrouping);
+	int rc = arena.failed ? hd_error_no_memory(err) : 0;
+	hd_arena_release(&arena);
 	return rc;
 }
 

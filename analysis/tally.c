@@ -47,6 +47,18 @@ static void add_split(uint64_t *low_high, uint64_t value)
 	low_high[1] += value >> 32;
 }
 
+static void add_machine_routes(uint64_t *sums, const struct tally_pattern *pattern)
+{
+	if (!pattern->machine_routes)
+		return;
+	uint64_t mean =
+	    (pattern->machine_share + pattern->machine_routes / 2) / pattern->machine_routes;
+	sums[TALLY_MACHINE_ROUTES] += pattern->machine_routes;
+	add_split(&sums[TALLY_MACHINE_SHARE_LOW], pattern->machine_share);
+	sums[TALLY_MACHINE_MEAN] += mean;
+	add_split(&sums[TALLY_MACHINE_SQUARE_LOW], mean * mean);
+}
+
 uint64_t tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern)
 {
 	uint64_t *sums = tally->sums;
@@ -65,6 +77,7 @@ uint64_t tally_add_pattern(struct tally *tally, const struct tally_pattern *patt
 	add_split(&sums[TALLY_SQUARE_LOW], mean * mean);
 	add_split(&sums[TALLY_SUM_MAX_LOW], pattern->sum_max / pattern->rounds);
 	add_split(&sums[TALLY_SUM_AVG_LOW], pattern->sum_avg / pattern->rounds);
+	add_machine_routes(sums, pattern);
 	uint64_t bin = mean * HD_PATTERN_BINS / TALLY_ONE;
 	tally->bins[bin < HD_PATTERN_BINS ? bin : HD_PATTERN_BINS]++;
 	if (mean < tally->minima[0])
@@ -95,27 +108,52 @@ double tally_mean(const struct tally *tally, bool reciprocal)
 	return sum / routes;
 }
 
-/* Long doubles, because this is a difference of nearly equal numbers. */
-double tally_deviation(const struct tally *tally)
+/* Of patterns' means. Long doubles, because this is a difference of nearly equal numbers. */
+static double deviation(const struct tally *tally, enum tally_word mean_word,
+			enum tally_word square_low)
 {
 	const uint64_t *sums = tally->sums;
 	uint64_t count = sums[TALLY_MEASURED];
 
 	if (count < 2)
 		return 0;
-	long double squares = (long double)joined(tally, TALLY_SQUARE_LOW);
-	long double mean = (long double)sums[TALLY_MEAN] / (long double)count;
-	long double spread = squares - mean * (long double)sums[TALLY_MEAN];
+	long double squares = (long double)joined(tally, square_low);
+	long double mean = (long double)sums[mean_word] / (long double)count;
+	long double spread = squares - mean * (long double)sums[mean_word];
 	if (spread < 0)
 		return 0;
 	return (double)(sqrtl(spread / (long double)(count - 1)) / (long double)TALLY_ONE);
 }
 
-double tally_half_width(const struct tally *tally)
+static double half_width(const struct tally *tally, double spread)
 {
 	uint64_t count = tally->sums[TALLY_MEASURED];
 
-	return count < 2 ? 0 : NORMAL_QUANTILE_99 * tally_deviation(tally) / sqrt((double)count);
+	return count < 2 ? 0 : NORMAL_QUANTILE_99 * spread / sqrt((double)count);
+}
+
+double tally_deviation(const struct tally *tally)
+{
+	return deviation(tally, TALLY_MEAN, TALLY_SQUARE_LOW);
+}
+
+double tally_half_width(const struct tally *tally)
+{
+	return half_width(tally, tally_deviation(tally));
+}
+
+double tally_machine_mean(const struct tally *tally)
+{
+	uint64_t routes = tally->sums[TALLY_MACHINE_ROUTES];
+
+	return routes
+		   ? tally_sum(tally, TALLY_MACHINE_SHARE_LOW) / (double)TALLY_ONE / (double)routes
+		   : 0;
+}
+
+double tally_machine_half_width(const struct tally *tally)
+{
+	return half_width(tally, deviation(tally, TALLY_MACHINE_MEAN, TALLY_MACHINE_SQUARE_LOW));
 }
 
 /* ---- differences ---- */

@@ -35,6 +35,12 @@ enum tally_word {
 	TALLY_SUM_AVG_LOW,
 	TALLY_SUM_AVG_HIGH,
 	TALLY_BOUND, /* whole flows, over all routes */
+	TALLY_MACHINE_ROUTES, /* transfers between machines with a route that arrives */
+	TALLY_MACHINE_SHARE_LOW, /* of all of these */
+	TALLY_MACHINE_SHARE_HIGH,
+	TALLY_MACHINE_MEAN, /* of patterns' mean shares of transfers */
+	TALLY_MACHINE_SQUARE_LOW,
+	TALLY_MACHINE_SQUARE_HIGH,
 	TALLY_WORDS
 };
 
@@ -56,6 +62,8 @@ struct tally_pattern {
 	uint64_t share; /* sum over routes */
 	uint64_t sum_max, sum_avg; /* sums over rounds */
 	uint64_t bound; /* whole flows; 0 without adaptive routing */
+	uint64_t machine_routes,
+	    machine_share; /* sums over transfers between machines; 0: hosts alone */
 };
 
 int tally_init(struct tally *tally, uint32_t histogram_size, uint32_t link_count,
@@ -80,5 +88,9 @@ double tally_mean(const struct tally *tally, bool reciprocal);
  * with fewer than two patterns. */
 double tally_deviation(const struct tally *tally);
 double tally_half_width(const struct tally *tally);
+
+/* The same for transfers between machines; 0 without such. */
+double tally_machine_mean(const struct tally *tally);
+double tally_machine_half_width(const struct tally *tally);
 
 #endif

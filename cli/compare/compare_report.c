@@ -243,8 +243,10 @@ static const char *short_name(const char *name)
 
 static void print_sides(const struct compare_view *view)
 {
-	printf("\n%-28s %9s %9s %9s %9s %9s %9s\n", "tables", "bandwidth", "+- (99%)", "least",
-	       "sum max", "sum avg", "broken");
+	const bool machines = view->on->ranks->adapters > 1;
+
+	printf("\n%-28s %9s %9s %9s %9s %9s %9s%s\n", "tables", "bandwidth", "+- (99%)", "least",
+	       "sum max", "sum avg", "broken", machines ? " by machine" : "");
 	for (unsigned i = 0; i < view->count; i++) {
 		const struct compare_side *side = &view->sides[i];
 		const struct hd_congestion_report *report = side->report;
@@ -253,9 +255,12 @@ static void print_sides(const struct compare_view *view)
 			       short_name(side->same_as->name));
 			continue;
 		}
-		printf("%-28s %9.4f %9.4f %9.4f %9.4f %9.4f %9" PRIu64 "\n", short_name(side->name),
+		printf("%-28s %9.4f %9.4f %9.4f %9.4f %9.4f %9" PRIu64, short_name(side->name),
 		       report->mean, report->half_width, report->minimum, report->sum_max,
 		       report->sum_avg, ebb_broken_total(&side->broken));
+		if (machines)
+			printf(" %10.4f", report->machine_mean);
+		putchar('\n');
 	}
 }
 
@@ -331,13 +336,17 @@ static void print_partial(const struct compare_view *view)
 
 int compare_print(const struct compare_view *view)
 {
+	char members[WORKLOAD_MEMBERS_TEXT], machines[WORKLOAD_MACHINES_TEXT];
+
 	printf("fabric   %s: %" PRIu32 " hosts\n", view->fabric_path,
 	       view->on->ranks->fabric->host_count);
-	printf("pattern  %s, %" PRIu64 " patterns among %" PRIu32 " ranks, map %s, seed %" PRIu64
-	       "%s\n",
+	printf("pattern  %s, %" PRIu64 " patterns among %s, map %s, seed %" PRIu64 "%s\n",
 	       view->workload->pattern_text, view->sides[0].report->patterns,
-	       view->on->ranks->count, workload_map_name(view->workload), view->workload->seed,
+	       workload_members(view->on, members, sizeof(members)),
+	       workload_map_name(view->workload), view->workload->seed,
 	       workload_lids_remark(view->workload));
+	if (workload_machines(view->on, machines, sizeof(machines)))
+		printf("machines %s\n", machines);
 	printf("shares   bandwidth is the mean of %s\n", workload_share_name(view->workload));
 	print_sides(view);
 	print_broken(view);

@@ -144,27 +144,42 @@ static void print_setting(const struct ebb_view *view)
 {
 	const struct workload *workload = view->workload;
 	const struct hd_ranks *ranks = view->on->ranks;
+	char members[WORKLOAD_MEMBERS_TEXT], machines[WORKLOAD_MACHINES_TEXT];
 
 	printf("fabric      %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
 	       view->fabric_path, ranks->fabric->host_count, ranks->fabric->switch_count,
 	       ranks->fabric->isl_count / 2);
 	printf("tables      %s\n", view->tables_name);
-	printf("pattern     %s among %" PRIu32 " ranks, map %s, seed %" PRIu64 "%s\n",
-	       workload->pattern_text, ranks->count, workload_map_name(workload), workload->seed,
-	       workload_lids_remark(workload));
+	printf("pattern     %s among %s, map %s, seed %" PRIu64 "%s\n", workload->pattern_text,
+	       workload_members(view->on, members, sizeof(members)), workload_map_name(workload),
+	       workload->seed, workload_lids_remark(workload));
+	if (workload_machines(view->on, machines, sizeof(machines)))
+		printf("machines    %s\n", machines);
 	if (ranks->aggregation_nodes)
 		printf("            %" PRIu32 " aggregation nodes left out\n",
 		       ranks->aggregation_nodes);
 	if (ranks->without_lid)
 		printf("            %" PRIu32 " hosts without LID left out\n", ranks->without_lid);
-	if (workload->kind == hd_pattern_find("bisect") && ranks->count % 2)
-		printf("            an odd number of ranks: one sits out of each bisection\n");
+	if (workload->kind == hd_pattern_find("bisect") && view->on->pattern->ranks % 2)
+		printf("            an odd number of %s: one sits out of each bisection\n",
+		       ranks->adapters > 1 ? "machines" : "ranks");
 	if (view->on->count == 1 && workload->count > 1)
 		printf("            all patterns are the same under this map: one is run\n");
 	else if (view->on->count < workload->count)
 		printf("            under this map patterns differ by their LIDs alone: %" PRIu64
 		       " are run\n",
 		       view->on->count);
+}
+
+static void print_machines(const struct hd_congestion_report *report)
+{
+	if (!report->machine_routes)
+		return;
+	printf("by machine  %.4f", report->machine_mean);
+	if (report->patterns > 1)
+		printf(" +- %.4f (99%%)", report->machine_half_width);
+	printf("  mean of the slowest adapter's over %" PRIu64 " transfers of machines\n",
+	       report->machine_routes);
 }
 
 static void print_bandwidth(const struct ebb_view *view)
@@ -181,6 +196,7 @@ static void print_bandwidth(const struct ebb_view *view)
 	if (report->broken)
 		printf("            without %" PRIu64 " flows that do not arrive, see below\n",
 		       report->broken);
+	print_machines(report);
 	if (report->patterns == 1)
 		return;
 	printf("patterns    least %.4f", report->minimum);
@@ -317,11 +333,23 @@ int ebb_print(const struct ebb_view *view)
 
 /* ---- JSON ---- */
 
+static json_t *machines_json(const struct workload_on *on)
+{
+	const struct hd_ranks *ranks = on->ranks;
+
+	if (on->machines == HD_MACHINES_ALONE)
+		return json_null();
+	return json_pack("{s:I, s:I, s:s, s:I}", "count",
+			 (json_int_t)(ranks->count / ranks->adapters), "adapters",
+			 (json_int_t)ranks->adapters, "by", machines_source_word(on->machines),
+			 "left_out", (json_int_t)ranks->other_machines);
+}
+
 json_t *ebb_workload_json(const char *fabric_path, const struct workload *workload,
 			  const struct workload_on *on)
 {
 	return json_pack(
-	    "{s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:I, s:b}", "fabric",
+	    "{s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:I, s:b, s:o}", "fabric",
 	    json_value_text(fabric_path), "hosts", (json_int_t)on->ranks->fabric->host_count,
 	    "switches", (json_int_t)on->ranks->fabric->switch_count, "ranks",
 	    (json_int_t)on->ranks->count, "aggregation_nodes_left_out",
@@ -330,7 +358,7 @@ json_t *ebb_workload_json(const char *fabric_path, const struct workload *worklo
 	    "map", json_value_text(workload_map_name(workload)), "lids",
 	    workload_lids_name(workload), "shares", workload->fair ? "max-min" : "congestion",
 	    "weights", workload->rate_weights ? "rate" : "none", "seed", (json_int_t)workload->seed,
-	    "partial", workload->partial);
+	    "partial", workload->partial, "machines", machines_json(on));
 }
 
 static json_t *percentiles_json(const struct hd_congestion_report *report)
@@ -360,9 +388,19 @@ static json_t *counts_json(const uint64_t *counts, uint32_t size, double unit)
 	return list;
 }
 
+/* What transfers between machines have. */
+static json_t *by_machine_json(const struct hd_congestion_report *report)
+{
+	if (!report->machine_routes)
+		return json_null();
+	return json_pack("{s:f, s:f, s:I}", "mean", report->machine_mean, "half_width_99",
+			 report->machine_half_width, "transfers",
+			 (json_int_t)report->machine_routes);
+}
+
 json_t *ebb_figures_json(const struct hd_congestion_report *report)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}",
+	return json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
 			 "patterns", (json_int_t)report->patterns, "rounds",
 			 (json_int_t)report->rounds, "routes", (json_int_t)report->routes, "broken",
 			 (json_int_t)report->broken, "mean", report->mean, "half_width_99",
@@ -370,7 +408,8 @@ json_t *ebb_figures_json(const struct hd_congestion_report *report)
 			 report->deviation, "pi_sum_max", report->sum_max, "pi_sum_avg",
 			 report->sum_avg, "percentiles", percentiles_json(report), "histogram",
 			 counts_json(report->histogram, report->histogram_size, 1), "pattern_means",
-			 counts_json(report->bins, HD_PATTERN_BINS + 1, 1.0 / HD_PATTERN_BINS));
+			 counts_json(report->bins, HD_PATTERN_BINS + 1, 1.0 / HD_PATTERN_BINS),
+			 "by_machine", by_machine_json(report));
 }
 
 static json_t *end_json(const struct hd_fabric *fabric, uint32_t port)
@@ -477,6 +516,10 @@ void ebb_csv_figures(struct csv *csv, const char *tables, const struct hd_conges
 	csv_number(csv, report->patterns);
 	csv_number(csv, report->routes);
 	csv_number(csv, ebb_broken_total(broken));
+	if (report->machine_routes)
+		csv_real(csv, report->machine_mean);
+	else
+		csv_empty(csv);
 }
 
 void ebb_csv(const struct ebb_view *view)

@@ -84,7 +84,7 @@ void ebb_csv(const struct ebb_view *view);
 /* The columns of ebb_csv_figures(), and such fields of a row: tables and their figures. */
 #define EBB_CSV_COLUMNS                                                                            \
 	"tables,mean,half_width_99,minimum,deviation,pi_sum_max,pi_sum_avg,patterns,routes,"       \
-	"broken_routes"
+	"broken_routes,machine_mean"
 void ebb_csv_figures(struct csv *csv, const char *tables, const struct hd_congestion_report *report,
 		     const struct ebb_broken *broken);
 

@@ -13,6 +13,7 @@
 #include "sim_view.h"
 
 #include <errno.h>
+#include <heddle/analysis/pattern.h>
 #include <heddle/base/suggest.h>
 #include <heddle/keyd/key_pattern.h>
 #include <heddle/sim/scenario.h>
@@ -58,7 +59,9 @@ struct sim_question {
 	    {0, "hosts", "FILE", "with --fabric: the hosts that take part, one a line",            \
 	     ARGUMENT_TEXT(type, member.hosts)},                                                   \
 	    {0, "pattern", "NAME[:ARGUMENT]",                                                      \
-	     "with --fabric: a collective operation, or a pattern of phases (default all-to-all)", \
+	     "with --fabric: a collective operation, a pattern of phases, or one of heddle ebb "   \
+	     "(default "                                                                           \
+	     "all-to-all)",                                                                        \
 	     ARGUMENT_TEXT(type, member.pattern)},                                                 \
 	    {0, "size", "BYTES", "with --fabric: of each message (default 64 KiB)",                \
 	     ARGUMENT_TEXT(type, member.size)},                                                    \
@@ -263,6 +266,20 @@ static bool is_phases(const char *name)
 	return false;
 }
 
+/* A pattern of heddle ebb, in the form of scenarios: a comma in the place of the colon. False: it is
+ * none. */
+static bool is_rounds(const char *name, char *form, size_t size)
+{
+	size_t length = strcspn(name, ":");
+
+	if (snprintf(form, size, "%.*s", (int)length, name) >= (int)size || !hd_pattern_find(form))
+		return false;
+	if (name[length])
+		return snprintf(form + length, size - length, ",%s", name + length + 1) <
+		       (int)(size - length);
+	return true;
+}
+
 static int unknown_pattern(const char *name, struct hd_error *err)
 {
 	struct hd_suggestion suggestion = hd_suggestion_for(name);
@@ -287,24 +304,37 @@ static int unknown_pattern(const char *name, struct hd_error *err)
 			    list);
 }
 
-/* A collective operation, or else a pattern of phases. */
-static int set_pattern(const struct sim_question *question, struct hd_scenario *scenario,
+/* Makes another traffic of the scenario active, with this pattern. */
+static int set_traffic(struct hd_scenario *scenario, const char *traffic, const char *pattern,
 		       struct hd_error *err)
 {
 	static const char option[] = "--pattern";
-	int rc;
+	char key[40];
+	int rc = set(scenario, option, "traffic.collective.active", "no", err);
 
-	if (!question->pattern)
-		return 0;
-	if (is_operation(question->pattern))
-		return set(scenario, option, "traffic.collective.operation", question->pattern,
-			   err);
-	if (!is_phases(question->pattern))
-		return unknown_pattern(question->pattern, err);
-	rc = set(scenario, option, "traffic.collective.active", "no", err);
+	snprintf(key, sizeof(key), "traffic.%s.active", traffic);
 	if (!rc)
-		rc = set(scenario, option, "traffic.phases.active", "yes", err);
-	return rc ? rc : set(scenario, option, "traffic.phases.pattern", question->pattern, err);
+		rc = set(scenario, option, key, "yes", err);
+	snprintf(key, sizeof(key), "traffic.%s.pattern", traffic);
+	return rc ? rc : set(scenario, option, key, pattern, err);
+}
+
+/* A collective operation, or else a pattern of phases, or else one of heddle ebb. */
+static int set_pattern(const struct sim_question *question, struct hd_scenario *scenario,
+		       struct hd_error *err)
+{
+	const char *pattern = question->pattern;
+	char rounds[160];
+
+	if (!pattern)
+		return 0;
+	if (is_operation(pattern))
+		return set(scenario, "--pattern", "traffic.collective.operation", pattern, err);
+	if (is_phases(pattern))
+		return set_traffic(scenario, "phases", pattern, err);
+	if (is_rounds(pattern, rounds, sizeof(rounds)))
+		return set_traffic(scenario, "rounds", rounds, err);
+	return unknown_pattern(pattern, err);
 }
 
 /* A Chakra trace has one file a rank, so its name alone is none. */
@@ -391,17 +421,26 @@ static int sim_question_apply(const struct sim_question *question, struct hd_sce
 
 /* ---- its title ---- */
 
+static bool is_active(const struct hd_scenario *scenario, const char *key)
+{
+	const char *value = hd_scenario_value(scenario, key);
+
+	return value && !strcmp(value, "yes");
+}
+
 static const char *sim_question_title(const struct sim_question *question,
 				      const struct hd_scenario *scenario,
 				      const struct hd_scenario_runs *runs, char *buffer,
 				      size_t size)
 {
-	const char *collective = hd_scenario_value(scenario, "traffic.collective.active");
-	bool phases = collective && !strcmp(collective, "no");
-	const char *what = hd_scenario_value(scenario, phases ? "traffic.phases.pattern"
-							      : "traffic.collective.operation");
-	const char *bytes =
-	    hd_scenario_value(scenario, phases ? "traffic.phases.size" : "traffic.collective.size");
+	bool phases = is_active(scenario, "traffic.phases.active");
+	bool rounds = is_active(scenario, "traffic.rounds.active");
+	const char *what = hd_scenario_value(scenario, phases	? "traffic.phases.pattern"
+						       : rounds ? "traffic.rounds.pattern"
+								: "traffic.collective.operation");
+	const char *bytes = hd_scenario_value(scenario, phases	 ? "traffic.phases.size"
+							: rounds ? "traffic.rounds.size"
+								 : "traffic.collective.size");
 
 	if (question->trace) {
 		snprintf(buffer, size, "%s on %" PRIu32 " hosts of %s", last_part(question->trace),

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "csv.h"
 #include "json_value.h"
+#include "machines_source.h"
 #include "message.h"
 #include "policy_arguments.h"
 #include "shared_arguments.h"
@@ -80,6 +81,7 @@ struct topo_facts {
 	uint32_t lids, last_lid;
 	uint32_t lmc_hosts[HD_LMC_INFINIBAND + 1]; /* hosts with each LMC */
 	int largest_lmc; /* topo_lids_largest_lmc() */
+	uint32_t *machines; /* [hosts + 1] machines by their ports */
 	struct hd_arena arena; /* holds the arrays */
 };
 
@@ -295,15 +297,25 @@ static void count_lids(const struct hd_fabric *fabric, struct topo_facts *facts)
 		facts->lmc_hosts[fabric->lmc[fabric->host_port[host]] & HD_LMC_INFINIBAND]++;
 }
 
+static bool count_machines(const struct hd_fabric *fabric, const struct hd_machines *machines,
+			   struct topo_facts *facts)
+{
+	facts->machines =
+	    hd_arena_alloc(&facts->arena, (size_t)fabric->host_count + 1, sizeof(uint32_t));
+	for (uint32_t i = 0; facts->machines && i < machines->count; i++)
+		facts->machines[hd_machines_size(machines, i)]++;
+	return facts->machines;
+}
+
 /* Counts; released with hd_arena_release(&facts->arena). -ENOMEM. */
-static int topo_facts_count(const struct hd_fabric *fabric, struct topo_facts *facts,
-			    struct hd_error *err)
+static int topo_facts_count(const struct hd_fabric *fabric, const struct hd_machines *machines,
+			    struct topo_facts *facts, struct hd_error *err)
 {
 	*facts = (struct topo_facts){.radix_count = 0};
 	count_nodes(fabric, facts);
 	count_lids(fabric, facts);
 	bool enough = count_radixes(fabric, facts) && count_links(fabric, facts) &&
-		      count_components(fabric, facts);
+		      count_components(fabric, facts) && count_machines(fabric, machines, facts);
 	int rc = enough ? count_levels(fabric, facts, err) : hd_error_no_memory(err);
 	if (!rc)
 		rc = topo_lids_largest_lmc(fabric, &facts->largest_lmc, err);
@@ -316,11 +328,15 @@ static int topo_facts_count(const struct hd_fabric *fabric, struct topo_facts *f
 
 struct show_job {
 	struct policy_arguments policy;
+	struct machines_source source;
+	struct hd_fabric *fabric;
+	struct hd_machines *machines;
 	bool json, csv, verbose;
 };
 
 static const struct argument arguments[] = {
     POLICY_ASIDE(struct show_job, policy),
+    MACHINES_ARGUMENT(struct show_job, source),
     SHARED_JSON(struct show_job, json),
     {0, "csv", NULL, "print all switches as a table for spreadsheets",
      ARGUMENT_FLAG(struct show_job, csv)},
@@ -356,6 +372,24 @@ static void print_nodes(const struct hd_fabric *fabric, const struct topo_facts 
 	printf("connected    %s", facts->components == 1 ? "yes\n" : "no, ");
 	if (facts->components > 1)
 		printf("%" PRIu32 " components\n", facts->components);
+}
+
+static void print_machines(const struct hd_fabric *fabric, const struct hd_machines *machines,
+			   const struct topo_facts *facts, bool verbose)
+{
+	if (machines->by == HD_MACHINES_ALONE) {
+		printf("machines     none is known to have several adapters%s\n",
+		       verbose ? ":" : "");
+		if (verbose)
+			printf("  %s\n", machines->why);
+		return;
+	}
+	printf("machines     %" PRIu32 ", by %s\n", machines->count,
+	       hd_machines_source(machines->by));
+	for (uint32_t ports = 1; ports <= fabric->host_count; ports++)
+		if (facts->machines[ports])
+			printf("  %3" PRIu32 " port%s  %" PRIu32 "\n", ports,
+			       ports == 1 ? " " : "s", facts->machines[ports]);
 }
 
 static void print_links(const struct topo_facts *facts)
@@ -436,11 +470,28 @@ static json_t *lids_json(const struct topo_facts *facts)
 			 facts->largest_lmc);
 }
 
-static json_t *facts_json(const struct hd_fabric *fabric, const struct topo_facts *facts)
+static json_t *machines_json(const struct hd_fabric *fabric, const struct hd_machines *machines,
+			     const struct topo_facts *facts)
+{
+	bool known = machines->by != HD_MACHINES_ALONE;
+	json_t *list = json_array();
+
+	for (uint32_t ports = 1; known && ports <= fabric->host_count; ports++)
+		if (facts->machines[ports])
+			list = json_value_append(
+			    list, json_pack("{s:I, s:I}", "ports", (json_int_t)ports, "machines",
+					    (json_int_t)facts->machines[ports]));
+	return json_pack("{s:s, s:I, s:o, s:o}", "by", machines_source_word(machines->by), "count",
+			 known ? (json_int_t)machines->count : (json_int_t)0, "by_ports", list,
+			 "why_not_others", json_value_text(machines->why));
+}
+
+static json_t *facts_json(const struct hd_fabric *fabric, const struct hd_machines *machines,
+			  const struct topo_facts *facts)
 {
 	return json_pack(
-	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o}", "nodes",
-	    (json_int_t)fabric->node_count, "hosts", (json_int_t)fabric->host_count,
+	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+	    "nodes", (json_int_t)fabric->node_count, "hosts", (json_int_t)fabric->host_count,
 	    "aggregation_nodes", (json_int_t)fabric->aside_count, "channel_adapters",
 	    (json_int_t)facts->adapters, "routers", (json_int_t)facts->routers, "uncabled",
 	    (json_int_t)facts->uncabled, "switches", (json_int_t)fabric->switch_count,
@@ -448,38 +499,41 @@ static json_t *facts_json(const struct hd_fabric *fabric, const struct topo_fact
 	    "switches_without_host", (json_int_t)facts->unlevelled, "components",
 	    (json_int_t)facts->components, "cables_between_switches", (json_int_t)facts->cables,
 	    "self_looped_cables", (json_int_t)facts->self_looped, "links", links_json(facts),
-	    "lids", lids_json(facts));
+	    "lids", lids_json(facts), "machines", machines_json(fabric, machines, facts));
+}
+
+static int show_facts(const struct show_job *job)
+{
+	struct topo_facts facts;
+	struct hd_error err;
+	int status = STATUS_CLEAN;
+
+	if (topo_facts_count(job->fabric, job->machines, &facts, &err))
+		return message_fail(&err);
+	if (job->json) {
+		status =
+		    json_value_print(facts_json(job->fabric, job->machines, &facts), STATUS_CLEAN);
+	} else {
+		print_nodes(job->fabric, &facts);
+		print_machines(job->fabric, job->machines, &facts, job->verbose);
+		print_links(&facts);
+		print_lids(&facts);
+	}
+	hd_arena_release(&facts.arena);
+	return status;
 }
 
 static int show_fabric(struct show_job *job, const char *path)
 {
 	struct hd_log log = message_log(job->verbose);
-	struct hd_fabric *fabric = NULL;
-	struct topo_facts facts;
 	struct hd_error err;
-	int status = STATUS_CLEAN;
 
-	if (policy_arguments_load(&job->policy, path, LMC_KEEP, &log, &fabric, &err))
+	if (policy_arguments_load(&job->policy, path, LMC_KEEP, &log, &job->fabric, &err) ||
+	    machines_source_load(&job->source, job->fabric, &job->machines, &err))
 		return message_fail(&err);
-	if (job->csv) {
-		status = topo_csv(fabric, &err) ? message_fail(&err) : STATUS_CLEAN;
-		hd_fabric_free(fabric);
-		return status;
-	}
-	if (topo_facts_count(fabric, &facts, &err)) {
-		hd_fabric_free(fabric);
-		return message_fail(&err);
-	}
-	if (job->json) {
-		status = json_value_print(facts_json(fabric, &facts), STATUS_CLEAN);
-	} else {
-		print_nodes(fabric, &facts);
-		print_links(&facts);
-		print_lids(&facts);
-	}
-	hd_arena_release(&facts.arena);
-	hd_fabric_free(fabric);
-	return status;
+	if (job->csv)
+		return topo_csv(job->fabric, &err) ? message_fail(&err) : STATUS_CLEAN;
+	return show_facts(job);
 }
 
 static int run(void *context, const struct operands *operands)
@@ -497,6 +551,8 @@ int topo_show(int argc, char **argv)
 	struct show_job job = {.json = false};
 	int status = arguments_run(&usage, argc, argv, &job, run);
 
+	hd_machines_free(job.machines);
+	hd_fabric_free(job.fabric);
 	policy_arguments_release(&job.policy);
 	return status;
 }

@@ -17,10 +17,10 @@
 /* The registry of generators. */
 
 static const struct hd_generator *const generators[] = {
-    &generate_xgft,	 &generate_kary_ntree,	 &generate_rlft,      &generate_torus,
-    &generate_mesh,	 &generate_hypercube,	 &generate_hyperx,    &generate_slim_fly,
-    &generate_dragonfly, &generate_jellyfish,	 &generate_irregular, &generate_dragonfly_plus,
-    &generate_directors, &generate_interconnect,
+    &generate_xgft,	 &generate_kary_ntree, &generate_rlft,	       &generate_torus,
+    &generate_mesh,	 &generate_hypercube,  &generate_hyperx,       &generate_slim_fly,
+    &generate_dragonfly, &generate_jellyfish,  &generate_irregular,    &generate_dragonfly_plus,
+    &generate_directors, &generate_rail_tree,  &generate_interconnect,
 };
 
 const struct hd_generator *const *hd_generators(unsigned *count)

@@ -35,6 +35,11 @@ uint32_t generate_switch(struct generation *generation, uint32_t ports, const ch
     HD_PRINTF(3, 4);
 uint32_t generate_host(struct generation *generation, const char *name, ...) HD_PRINTF(2, 3);
 
+/* Adds the next host as one of a machine's adapters: with the system image GUID of host number
+ * `system`, or with 0 if that is HD_NONE. */
+uint32_t generate_adapter(struct generation *generation, uint32_t system, const char *name, ...)
+    HD_PRINTF(3, 4);
+
 void generate_link(struct generation *generation, uint32_t node_a, uint32_t port_a, uint32_t node_b,
 		   uint32_t port_b);
 
@@ -83,6 +88,7 @@ extern const struct hd_generator generate_dragonfly_plus;
 extern const struct hd_generator generate_irregular;
 extern const struct hd_generator generate_jellyfish;
 extern const struct hd_generator generate_directors;
+extern const struct hd_generator generate_rail_tree;
 extern const struct hd_generator generate_interconnect;
 
 #define GENERATE_OPTION_COUNT(table) (sizeof(table) / sizeof((table)[0]))

@@ -36,18 +36,18 @@ int generate_begin(struct generation *generation, const struct generate_size *si
 	return generation->builder ? 0 : hd_error_no_memory(err);
 }
 
-static uint32_t add_node(struct generation *generation, struct hd_node_spec *spec,
+static uint32_t add_node(struct generation *generation, const struct hd_node_spec *unnamed,
 			 const char *format, va_list arguments)
 {
 	char name[GENERATE_NAME_SIZE];
+	struct hd_node_spec spec = *unnamed;
 	uint32_t handle = HD_NONE;
 
 	vsnprintf(name, sizeof(name), format, arguments);
-	spec->name = name;
-	spec->system_guid = spec->guid;
+	spec.name = name;
 	if (!generation->rc)
 		generation->rc =
-		    hd_builder_add_node(generation->builder, spec, &handle, generation->err);
+		    hd_builder_add_node(generation->builder, &spec, &handle, generation->err);
 	return handle;
 }
 
@@ -58,25 +58,53 @@ uint32_t generate_switch(struct generation *generation, uint32_t ports, const ch
 				    .port_count = ports};
 	va_list arguments;
 
+	spec.system_guid = spec.guid;
 	va_start(arguments, name);
 	uint32_t handle = add_node(generation, &spec, name, arguments);
 	va_end(arguments);
 	return handle;
 }
 
-uint32_t generate_host(struct generation *generation, const char *name, ...)
+static uint32_t add_adapter(struct generation *generation, const struct hd_node_spec *spec,
+			    const char *format, va_list arguments)
 {
-	struct hd_node_spec spec = {.type = HD_CA,
-				    .guid = HOST_GUID + GUID_STEP * generation->host_count++,
-				    .port_count = 1};
-	va_list arguments;
+	uint32_t handle = add_node(generation, spec, format, arguments);
 
-	va_start(arguments, name);
-	uint32_t handle = add_node(generation, &spec, name, arguments);
-	va_end(arguments);
 	if (!generation->rc)
 		generation->rc = hd_builder_set_port_guid(generation->builder, handle, 1,
-							  spec.guid + 1, generation->err);
+							  spec->guid + 1, generation->err);
+	return handle;
+}
+
+static uint64_t next_host_guid(struct generation *generation)
+{
+	return HOST_GUID + GUID_STEP * generation->host_count++;
+}
+
+uint32_t generate_host(struct generation *generation, const char *name, ...)
+{
+	struct hd_node_spec spec = {
+	    .type = HD_CA, .guid = next_host_guid(generation), .port_count = 1};
+	va_list arguments;
+
+	spec.system_guid = spec.guid;
+	va_start(arguments, name);
+	uint32_t handle = add_adapter(generation, &spec, name, arguments);
+	va_end(arguments);
+	return handle;
+}
+
+uint32_t generate_adapter(struct generation *generation, uint32_t system, const char *name, ...)
+{
+	struct hd_node_spec spec = {
+	    .type = HD_CA, .guid = next_host_guid(generation), .port_count = 1};
+	va_list arguments;
+
+	if (system != HD_NONE)
+		spec.system_guid = HOST_GUID + (uint64_t)GUID_STEP * system;
+	va_start(arguments, name);
+	uint32_t handle = add_adapter(generation, &spec, name, arguments);
+	va_end(arguments);
 	return handle;
 }
 

@@ -13,6 +13,7 @@
 #include <heddle/fabric/generate.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/islands.h>
+#include <heddle/fabric/machines.h>
 #include <heddle/fabric/mfts.h>
 #include <heddle/fabric/policy.h>
 #include <heddle/fabric/pull.h>

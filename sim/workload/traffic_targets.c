@@ -5,8 +5,8 @@
  */
 #include "traffic_targets.h"
 #include "traffic_draw.h"
+#include "traffic_pattern.h"
 
-#include <heddle/analysis/pattern.h>
 #include <heddle/base/grow.h>
 #include <heddle/base/text.h>
 #include <inttypes.h>
@@ -249,21 +249,21 @@ static int take_permutation(struct traffic_targets *targets, uint32_t shift, str
 
 /* ---- patterns of the analysis ---- */
 
-static int pattern_pairs(const struct traffic_targets *targets, const struct hd_pattern *pattern,
-			 const struct hd_ranks *ranks, struct traffic_pair **pairs, uint32_t *count,
-			 struct hd_error *err)
+static int pattern_pairs(const struct traffic_targets *targets,
+			 const struct traffic_pattern *pattern, struct traffic_pair **pairs,
+			 uint32_t *count, struct hd_error *err)
 {
-	struct hd_flow *flows = calloc(pattern->round_max, sizeof(*flows));
+	const uint32_t rounds = pattern->pattern->rounds, most = pattern->pattern->round_max;
+	struct hd_flow *flows = calloc(most, sizeof(*flows));
 	int rc = 0;
 
-	*pairs = calloc((size_t)pattern->round_max * pattern->rounds, sizeof(**pairs));
+	*pairs = calloc((size_t)most * rounds, sizeof(**pairs));
 	*count = 0;
 	if (!flows || !*pairs)
 		rc = hd_error_no_memory(err);
-	for (uint32_t round = 0; !rc && round < pattern->rounds; round++) {
+	for (uint32_t round = 0; !rc && round < rounds; round++) {
 		uint32_t found = 0;
-		rc = hd_pattern_draw(pattern, ranks, HD_MAP_IDENTITY, targets->part->traffic->seed,
-				     0, round, flows, &found, err);
+		rc = traffic_pattern_round(pattern, targets->part, round, flows, &found, err);
 		for (uint32_t i = 0; !rc && i < found; i++)
 			(*pairs)[(*count)++] =
 			    (struct traffic_pair){flows[i].source, flows[i].destination, 0, 0};
@@ -272,49 +272,20 @@ static int pattern_pairs(const struct traffic_targets *targets, const struct hd_
 	return rc;
 }
 
-static int draw_pattern(struct traffic_targets *targets, const struct hd_pattern_kind *kind,
-			const struct hd_options *options, struct hd_error *err)
-{
-	const struct hd_traffic_part *part = targets->part;
-	struct hd_ranks ranks = {.fabric = part->traffic->scene->network->subnets[0].fabric,
-				 .count = part->member_count,
-				 .host = part->members};
-	struct hd_pattern *pattern = NULL;
-	struct traffic_pair *pairs = NULL;
-	uint32_t count = 0;
-	int rc = hd_pattern_new(kind, options, &ranks, &pattern, err);
-
-	if (!rc)
-		rc = pattern_pairs(targets, pattern, &ranks, &pairs, &count, err);
-	if (!rc)
-		rc = make_list(targets, pairs, count, err);
-	free(pairs);
-	hd_pattern_free(pattern);
-	return rc;
-}
-
 /* "shift,distance=3" */
 static int take_pattern(struct traffic_targets *targets, const char *text, struct hd_error *err)
 {
-	char *copy = hd_arena_strdup(&targets->part->traffic->arena, text);
+	struct traffic_pattern pattern;
+	struct traffic_pair *pairs = NULL;
+	uint32_t count = 0;
+	int rc = traffic_pattern_new(targets->part, text, &pattern, err);
 
-	if (!copy)
-		return hd_error_no_memory(err);
-	if (targets->part->traffic->places.subnet_count > 1)
-		return hd_error_set(err, -ENOTSUP, "patterns are for one subnet");
-	char *settings = strchr(copy, ',');
-	if (settings)
-		*settings++ = '\0';
-	const struct hd_pattern_kind *kind = hd_pattern_find(copy);
-	if (!kind)
-		return hd_error_set(err, -EINVAL, "no pattern is called '%s'", copy);
-	struct hd_options *options = hd_options_new(kind->options, kind->option_count);
-	if (!options)
-		return hd_error_no_memory(err);
-	int rc = hd_options_set_pairs(options, settings, err);
 	if (!rc)
-		rc = draw_pattern(targets, kind, options, err);
-	hd_options_free(options);
+		rc = pattern_pairs(targets, &pattern, &pairs, &count, err);
+	if (!rc)
+		rc = make_list(targets, pairs, count, err);
+	free(pairs);
+	traffic_pattern_release(&pattern);
 	return rc;
 }
 

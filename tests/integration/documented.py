@@ -7,7 +7,7 @@ import re
 # What a block without a language has to begin a line with, to be a command and not a file or a log.
 PROGRAMS = ("bench/", "build/", "cc ", "chrt ", "comm ", "ctest ", "curl ", "doc/man/", "dump_fts", "echo ", "export ",
             "heddle ", "heddle-keyd ", "ibnetdiscover", "ibqueryerrors", "journalctl ", "mkdir ", "mpirun ", "packaging/", "saquery ",
-            "smpdump ", "squeue ", "srun ", "subnets=", "sudo ", "systemctl ", "HEDDLE_", "./")
+            "smpdump ", "squeue ", "srun ", "subnets=", "sudo ", "systemctl ", "ucx_info ", "HEDDLE_", "./")
 # Commands that end with another status than 0 where they are shown, and why.
 STATUSES = [("heddle key make --best-effort ", 1, "some flows share a link, as the document says"),
             ("heddle why fabric.topo live.lfts counters ", 1, "there is a bottleneck"),

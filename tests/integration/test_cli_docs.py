@@ -87,7 +87,7 @@ def test_help_of_a_kind_lists_its_options(kind):
     (described,) = [one for one in kinds() if one["name"] == kind]
     text = unwrapped(heddle("topo", "generate", kind, "--help")[0])
     for option in described["options"]:
-        value = "yes|no" if option["type"] == "boolean" else "N"
+        value = {"boolean": "yes|no", "choice": "VALUE"}.get(option["type"], "N")
         assert f"--{option['name']} {value}" in text and option["summary"] in text
     names = heddle("topo", "generate", kind, "--names")[0].split()
     assert names == [option["name"] for option in described["options"]]

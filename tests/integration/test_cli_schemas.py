@@ -24,6 +24,7 @@ MORE = [
     "check tree contradicting", "check -e dmodk tree --switch-traffic", "ebb tree tables -n 5 --hot 3",
     "ebb --application shares", "ebb --application shares tree tables -n 5",
     "ebb tree tables -n 5 --ar tree", "ebb tree tables -n 5 --plan plan/heddle.far",
+    "ebb rails -e dmodk --by-machine -n 5", "compare rails -e dmodk -e spf --by-machine -n 5",
     "route -e dmodk tree --previous tables -o new", "route -e spf ring --sl sl -o new",
     "ar plan --algorithm=dfp -e spf dragonfly", "compare tree tables holes -e spf -n 5",
     "compare tree one=tables two=tables -n 5",
@@ -54,6 +55,7 @@ def fixture_files(folder):
     """The folder of test_cli_statuses.py with a plan, a Dragonfly+, and tables that contradict
     themselves."""
     heddle("ar", "plan", "-e", "dmodk", "tree", "-o", "plan", cwd=folder)
+    generate(folder / "rails", "rail-tree", "--machines=3", "--adapters=2", "--spines=1")
     (folder / "shares").write_text("20% ring 0.5\n10% tree 0.25\n")
     generate(folder / "dragonfly", "dragonfly-plus", "--islands=4", "--leaves=3", "--spines=3", "--hosts=3",
              "--global-links=3")

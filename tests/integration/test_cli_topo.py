@@ -27,6 +27,7 @@ SAMPLES = {
     "dragonfly-plus": (["--islands=5", "--leaves=2", "--spines=2", "--hosts=2",
                         "--global-links=2"], 20, 20),
     "directors": ([], 528, 116),
+    "rail-tree": (["--groups=2", "--spines=8"], 512, 24),
     "interconnect": (["--switches=yes"], 144, 36),
 }
 
@@ -157,6 +158,7 @@ BAD_GENERATE = [
     (["dragonfly", "--switches=2", "--global-links=1", "--hosts=1", "--groups=4"],
      "2 global ports (2 switches x 1 global-links), fewer than the 3 other groups"),
     (["jellyfish", "--switches=9", "--degree=3"], "the links of 9 switches have 9 x 3 ends, an odd number"),
+    (["rail-tree", "--uplinks=30"], "30 cables of a leaf do not divide evenly among 4 spines"),
     (["directors", "--leaves=49"], "294 outside ports of every director, but a director has only 288"),
 ]
 

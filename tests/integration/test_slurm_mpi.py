@@ -51,7 +51,7 @@ def keyd_fixture(slurm):
 
 
 def test_ucx_reads_the_offset(slurm, keyd):
-    """Each of UCX's transports on InfiniBand takes it. Without a key, they take all offsets, as usual."""
+    """Each of UCX's transports on InfiniBand takes it. Without a key, they take offset 0 alone, their default."""
     del keyd
     script = slurm.folder / "parse.py"
     script.write_text(PARSE.replace("MODULE", repr(str(MODULES[0]))))

@@ -7,6 +7,7 @@
 #include "message.h"
 #include "output.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +75,8 @@ int workload_refuse_output(const struct workload *workload, const char *option, 
 	if (!status)
 		status = output_refuse(option, output, &workload->host_file, 1);
 	if (!status)
+		status = output_refuse(option, output, &workload->machines.file, 1);
+	if (!status)
 		status = output_refuse(option, output, &workload->policy.name_map, 1);
 	if (!status)
 		status = output_refuse(option, output, workload->policy.files, HD_POLICY_FILES);
@@ -109,6 +112,29 @@ const char *workload_lids_name(const struct workload *workload)
 	return names[workload->lids];
 }
 
+const char *workload_members(const struct workload_on *on, char *text, size_t size)
+{
+	snprintf(text, size, "%" PRIu32 " %s", on->pattern->ranks,
+		 on->pattern->adapters > 1 ? "machines" : "ranks");
+	return text;
+}
+
+bool workload_machines(const struct workload_on *on, char *text, size_t size)
+{
+	const struct hd_ranks *ranks = on->ranks;
+	int used;
+
+	if (on->machines == HD_MACHINES_ALONE)
+		return false;
+	used = snprintf(text, size, "%" PRIu32 " of %" PRIu32 " adapter%s each, by %s",
+			ranks->count / ranks->adapters, ranks->adapters,
+			ranks->adapters == 1 ? "" : "s", hd_machines_source(on->machines));
+	if (ranks->other_machines && used > 0 && (size_t)used < size)
+		snprintf(text + used, size - (size_t)used,
+			 "; %" PRIu32 " with another number left out", ranks->other_machines);
+	return true;
+}
+
 const char *workload_lids_remark(const struct workload *workload)
 {
 	static const char *const remarks[] = {[HD_LIDS_BASE] = "",
@@ -142,14 +168,36 @@ static uint64_t different_lids(const struct workload *workload, const struct hd_
 	return turns < count ? turns : count;
 }
 
+/* Puts the ranks of machines together, for a pattern that is one of machines. */
+static int place_machines(const struct workload *workload, struct workload_on *on,
+			  struct hd_error *err)
+{
+	struct hd_machines *machines = NULL;
+	int rc = machines_source_load(&workload->machines, on->ranks->fabric, &machines, err);
+
+	if (!rc && workload->by_machine && machines->by == HD_MACHINES_ALONE)
+		rc = hd_error_set(err, -ENODATA,
+				  "option '--by-machine': no machine is known to have several "
+				  "adapters (%s)",
+				  machines->why);
+	if (!rc)
+		rc = hd_ranks_by_machine(on->ranks, machines, err);
+	if (!rc)
+		on->machines = machines->by;
+	hd_machines_free(machines);
+	return rc;
+}
+
 int workload_place(const struct workload *workload, const struct hd_fabric *fabric,
 		   struct workload_on *out, struct hd_error *err)
 {
-	struct workload_on on = {NULL, NULL, workload->count};
+	struct workload_on on = {.count = workload->count};
 	int rc = workload->host_file
 		     ? hd_ranks_read(fabric, workload->host_file, &on.ranks, err)
 		     : hd_ranks_new(fabric, workload->aggregation_nodes, &on.ranks, err);
 
+	if (!rc && (workload->by_machine || workload->kind->by_adapter))
+		rc = place_machines(workload, &on, err);
 	if (!rc)
 		rc = hd_pattern_new(workload->kind, workload->options, on.ranks, &on.pattern, err);
 	if (rc) {
@@ -272,6 +320,10 @@ static int run_command(void *job, const struct operands *operands)
 		return STATUS_BAD;
 	if (workload->list)
 		return list_patterns(workload->json);
+	if (workload->machines.by != HD_MACHINES_ALONE && !workload->by_machine &&
+	    !workload->kind->by_adapter)
+		return message_error("option '--machines' needs --by-machine or a pattern of "
+				     "machines, such as nccl-ring");
 	workload->count_given = workload->count > 0;
 	if (!workload->count_given)
 		workload->count = workload->command->count;

@@ -4,6 +4,7 @@
 #ifndef CLI_WORKLOAD_H
 #define CLI_WORKLOAD_H
 
+#include "machines_source.h"
 #include "policy_arguments.h"
 #include "processes.h"
 #include "shared_arguments.h"
@@ -28,6 +29,11 @@
 	     "which host runs which rank: drawn for each pattern (default), in the fabric's "      \
 	     "order, or in that of a host file",                                                   \
 	     ARGUMENT_BY(workload_take_map, type, member)},                                        \
+	    {0, "by-machine", NULL,                                                                \
+	     "the pattern is one of machines with several adapters, of which all send: rail to "   \
+	     "rail",                                                                               \
+	     ARGUMENT_FLAG(type, member.by_machine)},                                              \
+	    MACHINES_ARGUMENT(type, member.machines),                                              \
 	    {0, "lids", "base|source|random|rotate|spread|parallel",                               \
 	     "which of a port's 2^LMC LIDs a flow goes to: the base LID (default), by source, "    \
 	     "drawn, round robin, or all at once",                                                 \
@@ -53,6 +59,8 @@ struct workload {
 	char pattern_text[160]; /* "neighbours:grid=4,4" as typed */
 	bool pattern_given; /* it was typed, and is no default */
 	const char *host_file;
+	bool by_machine;
+	struct machines_source machines;
 	enum hd_mapping mapping;
 	enum hd_lid_choice lids;
 	bool fair, rate_weights, aggregation_nodes, list;
@@ -87,6 +95,7 @@ struct workload_on {
 	struct hd_ranks *ranks;
 	struct hd_pattern *pattern;
 	uint64_t count; /* patterns to draw: at most as many as differ */
+	enum hd_machines_by machines; /* how they were found; HD_MACHINES_ALONE: hosts send */
 };
 
 int workload_place(const struct workload *workload, const struct hd_fabric *fabric,
@@ -115,6 +124,14 @@ const char *workload_share_name(const struct workload *workload);
 /* "identity", "random" or the host file. */
 const char *workload_map_name(const struct workload *workload);
 const char *workload_lids_name(const struct workload *workload);
+
+/* "256 ranks", or "32 machines". */
+#define WORKLOAD_MEMBERS_TEXT 40
+const char *workload_members(const struct workload_on *on, char *text, size_t size);
+
+/* A line about machines if these send: "32 of 8 adapters each, by names"; false: they do not. */
+#define WORKLOAD_MACHINES_TEXT 160
+bool workload_machines(const struct workload_on *on, char *text, size_t size);
 
 /* For the end of a line: ", LIDs round robin"; nothing for base LIDs. */
 const char *workload_lids_remark(const struct workload *workload);

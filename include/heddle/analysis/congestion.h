@@ -169,6 +169,11 @@ struct hd_congestion_report {
 	double half_width;
 	/* With request->spread: the mean share that no division of flows can exceed; else 0. */
 	double bound;
+	/* If machines have several adapters: a transfer from one machine to another, in which each of
+	 * its adapters has a flow, is as fast as the slowest of them. The number of transfers, their
+	 * mean share, and half of its 99% confidence interval. Else 0. */
+	uint64_t machine_routes;
+	double machine_mean, machine_half_width;
 	double minimum; /* mean of the worst pattern */
 	double deviation; /* standard deviation of patterns' means */
 	double sum_max; /* mean over patterns of (1/r) sum over rounds of the largest pi */

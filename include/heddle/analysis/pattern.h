@@ -10,6 +10,7 @@
 #include <heddle/base/error.h>
 #include <heddle/base/options.h>
 #include <heddle/fabric/graph.h>
+#include <heddle/fabric/machines.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -28,6 +29,9 @@ struct hd_ranks {
 	uint32_t *host; /* [count]: index of the host that runs a rank; each host at most once */
 	uint32_t aggregation_nodes; /* left out */
 	uint32_t without_lid; /* left out, because no table has an entry for them */
+	/* More than 1: rank r is adapter (rail) r % adapters of machine r / adapters. */
+	uint32_t adapters;
+	uint32_t other_machines; /* left out, because they have another number of adapters */
 };
 
 /*
@@ -52,6 +56,16 @@ int hd_ranks_parse(const struct hd_fabric *fabric, const char *text, size_t leng
 int hd_ranks_read(const struct hd_fabric *fabric, const char *path, struct hd_ranks **out,
 		  struct hd_error *err);
 
+/*
+ * Puts the ranks into the order of machines: those of one machine one after another, in the order
+ * of its rails, machines in the order of their first ranks. `machines` are those of ranks->fabric.
+ * Only machines of one number of ranks stay, the number that the most ranks have (the larger of two
+ * such numbers); it becomes ranks->adapters. Errors: -ENOMEM, the ranks stay as they were. Cost:
+ * O(hosts).
+ */
+int hd_ranks_by_machine(struct hd_ranks *ranks, const struct hd_machines *machines,
+			struct hd_error *err);
+
 void hd_ranks_free(struct hd_ranks *ranks);
 
 /* ---- patterns ---- */
@@ -70,6 +84,9 @@ struct hd_pattern_kind {
 	unsigned option_count;
 	bool random; /* the flows are drawn; patterns of other kinds differ only by their mapping */
 	bool fixed_hosts; /* the flows name hosts, so no mapping applies */
+	/* The flows are between adapters: rail a of machine m has number m * adapters + a. With other
+	 * kinds they are between ranks, or between machines: then each is one of every rail. */
+	bool by_adapter;
 	/* Fills in the pattern for pattern->ranks. Errors: -EINVAL, with what is expected. */
 	int (*prepare)(struct hd_pattern *pattern, const struct hd_options *options,
 		       const struct hd_ranks *ranks, struct hd_error *err);
@@ -80,10 +97,11 @@ struct hd_pattern_kind {
 
 struct hd_pattern {
 	const struct hd_pattern_kind *kind;
-	uint32_t ranks;
+	uint32_t ranks; /* or machines, if they have several adapters */
+	uint32_t adapters; /* of a machine; 1: the ranks are hosts */
 	uint32_t rounds;
 	uint32_t round_max; /* most flows in a round */
-	bool single; /* in a round, no rank sends twice or receives twice */
+	bool single; /* in a round, no host sends twice or receives twice */
 	uint32_t number[4]; /* the kind's own parameters */
 	uint32_t *list_base; /* [rounds + 1], for kinds that are read from a file */
 	struct hd_flow *list;
@@ -96,8 +114,11 @@ const struct hd_pattern_kind *const *hd_pattern_kinds(unsigned *count);
 const struct hd_pattern_kind *hd_pattern_find(const char *name);
 
 /*
- * Makes a pattern among these ranks. options NULL: defaults. Errors: -EINVAL too few ranks or an
- * option that does not fit them, those of the readers of files, -ENOMEM.
+ * Makes a pattern among these ranks. If these are adapters of machines, the pattern is one of
+ * machines, and all adapters of a machine send: each flow goes from every rail to the same rail.
+ * Kinds with by_adapter say themselves which adapter sends to which. options NULL: defaults.
+ * Errors: -EINVAL too few ranks or an option that does not fit them, machines with a kind that names
+ * hosts, those of the readers of files, -ENOMEM.
  */
 int hd_pattern_new(const struct hd_pattern_kind *kind, const struct hd_options *options,
 		   const struct hd_ranks *ranks, struct hd_pattern **out, struct hd_error *err);
@@ -106,7 +127,7 @@ void hd_pattern_free(struct hd_pattern *pattern);
 
 enum hd_mapping {
 	HD_MAP_IDENTITY, /* rank r runs on ranks->host[r] */
-	HD_MAP_RANDOM /* a new random permutation of them for each pattern */
+	HD_MAP_RANDOM /* a new random permutation of them, or of machines, for each pattern */
 };
 
 /* False if all patterns are the same under that mapping. Then one pattern is enough. */

@@ -8,8 +8,8 @@
  * ports. In a grid, a port number means the same direction at every switch.
  *
  * Host i has node GUID 0x100000 + 16 i, and its port has the next GUID. Switch i has node GUID
- * 0x200000 + 16 i. Hosts are named H_..., switches S..., switches of trees S<level>_... Links have
- * 4 lanes of EDR.
+ * 0x200000 + 16 i. Hosts are named H_..., switches S..., switches of trees S<level>_... Only rail
+ * trees name hosts as machines do: "gpu01 mlx5_0". Links have 4 lanes of EDR.
  */
 #ifndef HEDDLE_FABRIC_GENERATE_H
 #define HEDDLE_FABRIC_GENERATE_H

@@ -232,6 +232,7 @@ static const char *const sample_settings[][2] = {
     {"irregular", "switches=9 radix=6"},
     {"dragonfly-plus", "islands=3 leaves=2 spines=2 hosts=2"},
     {"directors", ""},
+    {"rail-tree", "groups=2 machines=3 adapters=2 spines=1"},
     {"interconnect", "switches=yes"},
 };
 

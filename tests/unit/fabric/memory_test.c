@@ -74,6 +74,7 @@ static const struct {
     {"irregular", "switches=6 radix=6"},
     {"dragonfly-plus", "islands=3 leaves=2 spines=2 hosts=1"},
     {"directors", "leaves=4 hosts=1 directors=1 uplinks=1 line-chips=2 outside=2 spine-chips=2"},
+    {"rail-tree", "machines=2 adapters=2 spines=1"},
     {"interconnect", "leaves=2 hosts=1 middles=1 uplinks=1 routers=1 sideways=1"},
 };
 

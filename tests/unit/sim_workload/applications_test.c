@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Rings, phases with and without routing keys, collective operations: on the simulator. */
+/* Rings, phases with and without routing keys, collective operations, rounds: on the simulator. */
 #include "traffic_testing.h"
 
 #define MILLISECOND (1000 * HD_SIM_MICROSECOND)
@@ -329,6 +329,66 @@ static void test_all_operations(void **state)
 		}
 }
 
+/* The flows of a pattern as the analysis draws it, and the time of its rounds on one switch. */
+static void test_rounds_on_a_switch(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_begin(&bench, tree, "children=8,1 parents=1,1", "dmodk", 0);
+	bench_add(&bench, "r", "rounds", "pattern=all-to-all;size=128 KiB;repeat=3");
+	run_to_end(&bench);
+	double packet = 2074 * 8 / 40e9;
+	assert_near(figure(&bench, "r", "rounds"), 7, 0);
+	assert_near(figure(&bench, "r", "messages"), 7 * 8, 0);
+	assert_near(figure(&bench, "r", "time"), 7 * 64 * packet, 7 * 0.6e-6);
+	assert_near(figure(&bench, "r", "bandwidth") / 5e9, 2048.0 / 2074, 0.06);
+	bench_end(&bench);
+}
+
+/* A rank in the middle of a binomial tree sends only after it has received: three messages one after
+ * the other reach the last of 8 ranks. */
+static void test_rounds_wait_for_the_ones_before(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_begin(&bench, tree, "children=8,1 parents=1,1", "dmodk", 0);
+	bench_add(&bench, "r", "rounds", "pattern=tree;size=128 KiB");
+	run_to_end(&bench);
+	assert_near(figure(&bench, "r", "messages"), 7, 0);
+	assert_near(figure(&bench, "r", "time-max"), 3 * 64 * (2074 * 8 / 40e9), 3 * 0.6e-6);
+	bench_end(&bench);
+}
+
+/* NCCL's patterns end on machines of several adapters, with the numbers of messages of their
+ * definitions; hosts that are not in whole machines do not take part. */
+static void test_rounds_of_machines(void **state)
+{
+	static const struct {
+		const char *settings;
+		double rounds, messages;
+	} cases[] = {
+	    {"pattern=nccl-ring", 1, 6 * 4},
+	    {"pattern=nccl-tree", 1, 4 * 5 * 4},
+	    {"pattern=nccl-all-to-all", 5, 5 * 6 * 4},
+	    {"pattern=nccl-all-to-all,pxn=no;repeat=2", 20, 20 * 6 * 4},
+	    {"pattern=nccl-ring;hosts=0-9,12-15", 1, 2 * 3}, /* two machines have three rails */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench bench;
+		bench_begin(&bench, "rail-tree", "groups=2 machines=3 adapters=4 spines=1", "dmodk",
+			    0);
+		bench_add(&bench, "r", "rounds", cases[i].settings);
+		run_to_end(&bench);
+		assert_near(figure(&bench, "r", "rounds"), cases[i].rounds, 0);
+		assert_near(figure(&bench, "r", "messages"), cases[i].messages, 0);
+		bench_end(&bench);
+	}
+}
+
 /* The run ends when the last finite traffic does, whatever else sends. */
 static void test_end_beside_other_traffic(void **state)
 {
@@ -394,6 +454,9 @@ int main(void)
 	    cmocka_unit_test(test_key_errors),
 	    cmocka_unit_test(test_all_to_all),
 	    cmocka_unit_test(test_all_operations),
+	    cmocka_unit_test(test_rounds_on_a_switch),
+	    cmocka_unit_test(test_rounds_wait_for_the_ones_before),
+	    cmocka_unit_test(test_rounds_of_machines),
 	    cmocka_unit_test(test_end_beside_other_traffic),
 	    cmocka_unit_test(test_flows),
 	};

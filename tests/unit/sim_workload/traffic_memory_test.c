@@ -36,6 +36,8 @@ static void test_short(void **state)
 	    {"phases", "applications=2;iterations=2"},
 	    {"phases", "keys=nrk"},
 	    {"collective", "repeat=2"},
+	    {"rounds", "pattern=tree;repeat=2"},
+	    {"rounds", "pattern=nccl-all-to-all,pxn=no"},
 	};
 
 	(void)state;
