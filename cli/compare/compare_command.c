@@ -235,10 +235,10 @@ static int show_nothing(const struct compare_job *job)
 
 static int run_job(struct compare_job *job, const char *path)
 {
-	struct hd_error err = {"another process failed at the start"};
+	struct hd_error err = {""};
 	int rc = load(job, path, &err);
 
-	if (!processes_ready(job->workload.processes, !rc) || run_sides(job, &err))
+	if (processes_agree(job->workload.processes, rc, &err) || run_sides(job, &err))
 		return message_fail(&err);
 	if (job->workload.partial && job->measured < 2)
 		return show_nothing(job);

@@ -309,10 +309,10 @@ static int run_file(struct ebb_job *job)
 {
 	const struct ebb_application_view view = {.application = &job->application,
 						  .workload = &job->workload};
-	struct hd_error err = {"another process failed at the start"};
+	struct hd_error err = {""};
 	int rc = ebb_application_load(&job->application, false, &err);
 
-	if (!processes_ready(job->workload.processes, !rc))
+	if (processes_agree(job->workload.processes, rc, &err))
 		return message_fail(&err);
 	return ebb_application_show(&view);
 }
@@ -320,12 +320,12 @@ static int run_file(struct ebb_job *job)
 static int run_job(struct ebb_job *job, const char *path)
 {
 	const struct processes *processes = job->workload.processes;
-	struct hd_error err = {"another process failed at the start"};
+	struct hd_error err = {""};
 	int rc = job->application.path ? ebb_application_load(&job->application, true, &err) : 0;
 
 	if (!rc)
 		rc = job->subnets.count ? load_subnets(job, &err) : load(job, path, &err);
-	if (!processes_ready(processes, !rc))
+	if (processes_agree(processes, rc, &err))
 		return message_fail(&err);
 	if (job->application.path)
 		return run_application(job, path, &err);

@@ -1,136 +1,212 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "processes.h"
+#include "catalogue.h"
+#include "launched.h"
 #include "message.h"
+#include "mpi_module.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <heddle/base/parallel.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#ifdef HEDDLE_MPI
-#include <mpi.h>
-#endif
+#define MODULE_FILE "heddle-mpi.so"
+#define ALONE "; or let each process work alone by HEDDLE_MPI=off in its environment"
 
-/* Variables that the mpirun of Open MPI or MPICH sets for its processes. */
-static unsigned from_environment(const char *open_mpi, const char *mpich)
+/* A process has one world, as in MPI. It outlives struct processes: a thread watches the others. */
+static const struct mpi_module *module;
+static struct mpi_module_world world = {.parts = 1};
+static const char *volatile kept; /* a file, for a message */
+static int own_stderr = -1; /* of a process that is silent */
+
+/* ---- a lost process ---- */
+
+/* The first process has a message. If it is the one that was lost, all others have: mpirun ends them at
+ * the first bad status, so one of them alone could have no time for it. */
+static int tell_of_lost(uint32_t part, const char *host)
 {
-	const char *text = getenv(open_mpi);
-
-	if (!text)
-		text = getenv(mpich);
-	unsigned long number = text ? strtoul(text, NULL, 10) : 1;
-	return number > 0 && number <= UINT32_MAX ? (unsigned)number : 1;
+	if (part == 0 && own_stderr >= 0)
+		dup2(own_stderr, STDERR_FILENO);
+	if (part == 0 || world.part == 0)
+		message_error(
+		    "process %" PRIu32 " of %" PRIu32 " on %s was lost, so the others end%s%s%s",
+		    part, world.parts, host, kept ? "; finished work is kept in " : "",
+		    kept ? kept : "", kept ? ": the same command goes on from there" : "");
+	fflush(stderr);
+	return STATUS_BAD;
 }
 
-static unsigned started_processes(void)
+void processes_keep(const char *path)
 {
-	return from_environment("OMPI_COMM_WORLD_SIZE", "PMI_SIZE");
+	kept = path;
 }
 
-unsigned processes_threads(const struct processes *processes)
-{
-	unsigned here = processes->parts > 1
-			    ? from_environment("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
-			    : 1;
-	unsigned threads = hd_parallel_cores() / here;
+/* ---- the module ---- */
 
-	return threads ? threads : 1;
+/* One process of each host has a message and the status: a module may be missing on one of them. The
+ * others end well, because mpirun ends all at the first bad status, also one with a message to print. */
+static void leave_to_first(const struct launched *launched)
+{
+	if (launched->local != 0)
+		_exit(STATUS_CLEAN);
 }
 
-#ifdef HEDDLE_MPI
-
-#define WORDS_AT_ONCE ((size_t)1 << 28)
-
-bool processes_begin(struct processes *processes)
+static bool refuse(const struct launched *launched, const char *path, const char *reason)
 {
-	int rank, size, provided;
-
-	*processes = (struct processes){.parts = 1};
-	if (started_processes() == 1)
-		return true;
-	MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	*processes = (struct processes){.part = (uint32_t)rank, .parts = (uint32_t)size};
-	if (rank && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
-		MPI_Abort(MPI_COMM_WORLD, EIO);
-	return true;
-}
-
-/* When one process ends with a status that is not 0, mpirun ends all others. The first process must
- * have printed its report by then. */
-void processes_end(struct processes *processes)
-{
-	if (processes->parts > 1) {
-		fflush(stdout);
-		MPI_Barrier(MPI_COMM_WORLD);
-		MPI_Finalize();
-	}
-	processes->parts = 1;
-}
-
-bool processes_ready(const struct processes *processes, bool ready)
-{
-	int all = ready;
-
-	if (processes->parts > 1)
-		MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
-	return all;
-}
-
-static int reduce(uint64_t *words, size_t count, MPI_Op operation)
-{
-	for (size_t done = 0; done < count;) {
-		size_t part = count - done < WORDS_AT_ONCE ? count - done : WORDS_AT_ONCE;
-		if (MPI_Allreduce(MPI_IN_PLACE, words + done, (int)part, MPI_UINT64_T, operation,
-				  MPI_COMM_WORLD) != MPI_SUCCESS)
-			return -EIO;
-		done += part;
-	}
-	return 0;
-}
-
-int processes_combine(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
-		      size_t minimum_count)
-{
-	(void)context;
-	int rc = reduce(sums, sum_count, MPI_SUM);
-	return rc ? rc : reduce(minima, minimum_count, MPI_MIN);
-}
-
-#else
-
-bool processes_begin(struct processes *processes)
-{
-	*processes = (struct processes){.parts = 1};
-	if (started_processes() == 1)
-		return true;
-	message_error("mpirun started %u processes, but this heddle is built without MPI (cmake "
-		      "-DHEDDLE_MPI=ON)",
-		      started_processes());
+	leave_to_first(launched);
+	message_error("%s started %u processes of heddle, which share their work by MPI, but %s: "
+		      "%s. Install the package heddle-mpi on each host" ALONE,
+		      launched->by, launched->count, path, reason);
 	return false;
 }
 
+static bool load(const struct launched *launched)
+{
+	const char *path = getenv("HEDDLE_MPI_MODULE");
+	char shipped[PATH_MAX + sizeof(MODULE_FILE)];
+
+	if (!path) {
+		catalogue_module_path(MODULE_FILE, shipped, sizeof(shipped));
+		path = shipped;
+	}
+	if (access(path, F_OK))
+		return refuse(launched, path, strerror(errno));
+	/* Open MPI loads modules of its own, which look for its symbols. */
+	void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+	if (!handle)
+		return refuse(launched, "it cannot be loaded", dlerror());
+	module = dlsym(handle, MPI_MODULE_SYMBOL);
+	if (!module)
+		return refuse(launched, path, "it has no " MPI_MODULE_SYMBOL);
+	if (strcmp(module->version, HEDDLE_VERSION) != 0)
+		return refuse(launched, path,
+			      "it is of another version than heddle " HEDDLE_VERSION);
+	return true;
+}
+
+/* Processes without PMI do not know of each other, and each would do all of the work. */
+static bool refuse_strangers(const struct launched *launched)
+{
+	leave_to_first(launched);
+	message_error(
+	    "srun started %u processes of heddle without PMIx, so they cannot share their "
+	    "work: use srun --mpi=pmix" ALONE,
+	    launched->count);
+	return false;
+}
+
+static bool join(const struct launched *launched)
+{
+	struct hd_error err = {""};
+
+	if (module->begin(&world, tell_of_lost, &err)) {
+		message_fail(&err);
+		return false;
+	}
+	if (launched->count == 0 || launched->count == world.parts)
+		return true;
+	module->end();
+	leave_to_first(launched);
+	message_error("%s started %u processes of heddle, but its MPI library found %" PRIu32
+		      ": it does not understand this launcher; use srun --mpi=pmix, or the "
+		      "mpirun of the same MPI" ALONE,
+		      launched->by, launched->count, world.parts);
+	return false;
+}
+
+/* What a process says after all others are lost still goes to the first standard error. */
+static bool be_silent(void)
+{
+	own_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+	return freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr);
+}
+
+static bool refuse_value(const struct launched *launched, const char *value)
+{
+	leave_to_first(launched);
+	message_error("HEDDLE_MPI in the environment is '%s', but it can only be off", value);
+	return false;
+}
+
+bool processes_begin(struct processes *processes)
+{
+	const char *wanted = getenv("HEDDLE_MPI");
+	const bool off = wanted && !strcmp(wanted, "off");
+	const struct launched launched = launched_read();
+
+	*processes = (struct processes){.parts = 1, .threads = hd_parallel_cores()};
+	if (wanted && !off)
+		return refuse_value(&launched, wanted);
+	if (off || launched.count == 1)
+		return true;
+	if (launched.strangers)
+		return refuse_strangers(&launched);
+	if (!load(&launched) || !join(&launched))
+		return false;
+	*processes =
+	    (struct processes){.part = world.part, .parts = world.parts, .threads = world.threads};
+	if (world.part && !be_silent()) {
+		message_error("process %" PRIu32 " cannot open /dev/null", world.part);
+		_exit(STATUS_BAD); /* the others notice */
+	}
+	return true;
+}
+
 void processes_end(struct processes *processes)
 {
-	(void)processes;
+	if (module) {
+		fflush(stdout);
+		module->end();
+	}
+	module = NULL;
+	processes->parts = 1;
 }
+
+/* ---- agreements ---- */
 
 bool processes_ready(const struct processes *processes, bool ready)
 {
-	(void)processes;
-	return ready;
+	uint64_t failed = !ready;
+
+	return processes->parts > 1 ? !module->add_up(&failed, 1) && !failed : ready;
+}
+
+#define ERROR_WORDS (sizeof(struct hd_error) / sizeof(uint64_t))
+
+int processes_agree(const struct processes *processes, int rc, struct hd_error *err)
+{
+	uint64_t words[ERROR_WORDS] = {0}, first = rc ? processes->part : UINT64_MAX;
+	struct hd_error reason;
+
+	if (processes->parts <= 1)
+		return rc;
+	if (module->least(&first, 1))
+		return rc ? rc
+			  : hd_error_set(err, -EIO, "the processes cannot exchange their status");
+	if (first == UINT64_MAX)
+		return 0;
+	if (first == processes->part)
+		memcpy(words, err, sizeof(words));
+	int exchanged = module->add_up(words, ERROR_WORDS);
+	if (rc)
+		return rc;
+	memcpy(&reason, words, sizeof(words));
+	return hd_error_set(err, -ECANCELED, "process %" PRIu64 " of %" PRIu32 ": %s", first,
+			    processes->parts, exchanged ? "failed" : reason.text);
 }
 
 int processes_combine(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
 		      size_t minimum_count)
 {
 	(void)context;
-	(void)sums;
-	(void)sum_count;
-	(void)minima;
-	(void)minimum_count;
-	return -ENOSYS;
+	if (!module)
+		return -ENOSYS;
+	int rc = module->add_up(sums, sum_count);
+	return rc ? rc : module->least(minima, minimum_count);
 }
-
-#endif

@@ -125,8 +125,7 @@ static int run_scenario(struct reproduce_job *job, const char *name, struct hd_e
 		rc = sim_case_read(&one, &options, path, err);
 	if (!rc)
 		rc = sim_case_assign(&one, &options, err);
-	if (!processes_ready(options.processes, !rc) && !rc)
-		rc = hd_error_set(err, -1, "another process failed");
+	rc = processes_agree(options.processes, rc, err);
 	if (!rc)
 		rc = sim_case_run(&one, &options, err);
 	if (!rc)
@@ -274,7 +273,7 @@ static int run(void *context, const struct operands *operands)
 		return message_error("no experiment given; --list shows them; usage: %s",
 				     usage.synopsis);
 	rc = begin(job, &err);
-	if (!processes_ready(job->options.processes, !rc))
+	if (processes_agree(job->options.processes, rc, &err))
 		return message_fail(&err);
 	interrupt_catch();
 	rc = run_operands(job, operands, &err);

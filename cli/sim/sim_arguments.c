@@ -178,8 +178,9 @@ int sim_case_run(struct sim_case *one, const struct sim_options *options, struct
 	progress_begin("%s: tables and paths", one->name);
 	int rc = hd_scenario_prepare(one->scenario, &request, &one->runs, err);
 	progress_end();
-	if (!processes_ready(options->processes, !rc))
-		return rc ? rc : hd_error_set(err, -EIO, "another process failed");
+	rc = processes_agree(options->processes, rc, err);
+	if (rc)
+		return rc;
 	if (options->counters && one->runs->count != 1)
 		return hd_error_set(err, -EINVAL,
 				    "option '--counters' needs one run, this scenario has %u: "
@@ -240,7 +241,7 @@ int sim_arguments_run(const struct usage *usage, struct sim_options *options, in
 		return STATUS_BAD;
 	options->processes = &processes;
 	options->seed = 1;
-	options->threads = processes_threads(&processes);
+	options->threads = processes.threads;
 	int status = arguments_run(usage, argc, argv, job, run);
 	free(options->assignments.items);
 	processes_end(&processes);

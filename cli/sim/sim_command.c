@@ -645,7 +645,7 @@ static int refuse_to_replace(void *context, const char *input)
 
 static int run_case(struct sim_job *job, const char *path, const char *name)
 {
-	struct hd_error err = {"another process failed at the start"};
+	struct hd_error err = {""};
 	int rc;
 
 	job->one.name = name;
@@ -660,10 +660,10 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 	int status = rc ? 0 : hd_scenario_visit_paths(job->one.scenario, refuse_to_replace, job);
 	if (status < 0)
 		status = message_no_memory();
-	if (!processes_ready(job->options.processes, !rc && !status)) {
-		if (!status)
-			status = message_fail(&err);
-	} else {
+	rc = processes_agree(job->options.processes, rc, &err);
+	if (rc && !status)
+		status = message_fail(&err);
+	if (processes_ready(job->options.processes, !status)) {
 		interrupt_catch();
 		rc = sim_case_run(&job->one, &job->options, &err);
 		if (!rc && job->question.fabric)
@@ -671,6 +671,8 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 			    sim_question_title(&job->question, job->one.scenario, job->one.runs,
 					       job->title, sizeof(job->title));
 		status = rc ? message_fail(&err) : show(job);
+	} else if (!status) {
+		status = message_error("another process refuses its files");
 	}
 	sim_case_release(&job->one);
 	return status;

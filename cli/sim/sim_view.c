@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_view.h"
 #include "interrupt.h"
+#include "kept_work.h"
 #include "message.h"
 #include "progress.h"
 
@@ -13,15 +14,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- finished runs in files ---- */
 
 #define HEAD "heddle-sim-runs 1 %016" PRIx64 "\n"
 #define HEAD_SIZE 64
-#define LARGEST ((size_t)1 << 30) /* bytes of a file of runs */
 
 int sim_state_take(const struct hd_text *text, const struct hd_scenario_runs *runs,
 		   struct hd_record **records, size_t *length, struct hd_error *err)
@@ -31,6 +29,7 @@ int sim_state_take(const struct hd_text *text, const struct hd_scenario_runs *ru
 	uint32_t run;
 	int more;
 
+	lines.number = 1; /* the head */
 	*length = 0;
 	while ((more = hd_record_read(&lines, &run, &record, err)) > 0) {
 		*length = (size_t)(lines.at - text->bytes);
@@ -42,118 +41,36 @@ int sim_state_take(const struct hd_text *text, const struct hd_scenario_runs *ru
 	return more;
 }
 
-static char *path_of(const char *path, uint32_t part)
-{
-	char *name = NULL;
-	int rc = part ? asprintf(&name, "%s.%" PRIu32, path, part) : asprintf(&name, "%s", path);
+struct kept {
+	const struct hd_scenario_runs *runs;
+	struct hd_record **records;
+};
 
-	return rc < 0 ? NULL : name;
+static int take_kept(void *context, const struct hd_text *text, size_t *length,
+		     struct hd_error *err)
+{
+	const struct kept *kept = context;
+
+	return sim_state_take(text, kept->runs, kept->records, length, err);
 }
 
-/* Reads one file; *length bytes of it are whole. */
-static int read_file(const char *path, const struct hd_scenario_runs *runs,
-		     struct hd_record **records, size_t *length, struct hd_error *err)
+/* Reads what all processes have kept, and goes on with the file of this process. */
+static int open_state(struct kept_work *state, const struct sim_runs *job, struct hd_error *err)
 {
+	struct kept kept = {job->runs, job->records};
 	char head[HEAD_SIZE];
-	struct hd_text text;
-	int rc = hd_text_open_regular(path, LARGEST, &text, err);
 
-	*length = 0;
-	if (rc == -ENOENT)
-		return rc;
-	if (rc)
-		return rc;
-	size_t size = (size_t)snprintf(head, sizeof(head), HEAD, runs->digest);
-	/* A process may have ended while it wrote the head: then no run is kept yet. */
-	bool begun = text.length >= size;
-	if (memcmp(text.bytes, head, begun ? size : text.length) != 0)
-		rc = hd_error_set(err, -ESTALE,
-				  "%s keeps runs of another scenario, other values or seeds; "
-				  "remove it, or name another file",
-				  path);
-	if (!rc && begun) {
-		struct hd_text rest = {
-		    .bytes = text.bytes + size, .length = text.length - size, .name = path};
-		rc = rest.length ? sim_state_take(&rest, runs, records, length, err) : 0;
-		*length += size;
-	}
-	hd_text_close(&text);
-	return rc;
+	snprintf(head, sizeof(head), HEAD, job->runs->digest);
+	return kept_work_open(state, job->state, head, job->processes, take_kept, &kept, err);
 }
 
-static int read_all(const char *path, const struct processes *processes,
-		    const struct hd_scenario_runs *runs, struct hd_record **records,
-		    size_t *own_length, struct hd_error *err)
-{
-	int rc = 0;
-
-	*own_length = 0;
-	for (uint32_t part = 0; !rc; part++) {
-		char *name = path_of(path, part);
-		size_t length;
-		if (!name)
-			return hd_error_no_memory(err);
-		rc = read_file(name, runs, records, &length, err);
-		free(name);
-		if (part == processes->part)
-			*own_length = length;
-		if (rc == -ENOENT && part < processes->parts)
-			rc = 0;
-	}
-	return rc == -ENOENT ? 0 : rc;
-}
-
-/* Goes on behind the last whole record. */
-static int open_own(struct sim_state *state, size_t length, uint64_t digest, struct hd_error *err)
-{
-	state->stream = fopen(state->path, "ae");
-	if (state->stream && flock(fileno(state->stream), LOCK_EX | LOCK_NB) &&
-	    errno == EWOULDBLOCK)
-		return hd_error_set(err, -EBUSY, "%s: another heddle keeps its runs there",
-				    state->path);
-	if (!state->stream || ftruncate(fileno(state->stream), (off_t)length) ||
-	    (!length && fprintf(state->stream, HEAD, digest) < 0) || fflush(state->stream))
-		return hd_error_set(err, -errno, "cannot write %s: %s", state->path,
-				    strerror(errno));
-	return 0;
-}
-
-int sim_state_open(struct sim_state *state, const char *path, const struct processes *processes,
-		   const struct hd_scenario_runs *runs, struct hd_record **records,
-		   struct hd_error *err)
-{
-	size_t length = 0;
-
-	*state = (struct sim_state){.stream = NULL};
-	if (!path)
-		return 0;
-	state->path = path_of(path, processes->part);
-	int rc = state->path ? read_all(path, processes, runs, records, &length, err)
-			     : hd_error_no_memory(err);
-	/* Nobody may write before all have read. */
-	if (!processes_ready(processes, !rc) && !rc)
-		rc = hd_error_set(err, -EIO, "another process failed");
-	return rc ? rc : open_own(state, length, runs->digest, err);
-}
-
-int sim_state_add(struct sim_state *state, const struct hd_record *record, uint32_t run,
-		  struct hd_error *err)
+static int add_to_state(struct kept_work *state, const struct hd_record *record, uint32_t run,
+			struct hd_error *err)
 {
 	if (!state->stream)
 		return 0;
 	hd_record_write(record, run, state->stream);
-	if (!fflush(state->stream) && !ferror(state->stream))
-		return 0;
-	return hd_error_set(err, -errno, "cannot write %s: %s; it keeps the runs before this one",
-			    state->path, strerror(errno));
-}
-
-void sim_state_close(struct sim_state *state)
-{
-	if (state->stream)
-		fclose(state->stream);
-	free(state->path);
-	*state = (struct sim_state){.stream = NULL};
+	return kept_work_flush(state, err);
 }
 
 /* ---- runs ---- */
@@ -166,7 +83,7 @@ void sim_state_close(struct sim_state *state)
 /* What the threads share. */
 struct working {
 	struct sim_runs *job;
-	struct sim_state state;
+	struct kept_work state;
 	uint32_t *own_runs; /* [own_run_count] runs of this process */
 	uint32_t own_run_count, done, failed_run;
 	double *share; /* [runs->count] of each run that is done */
@@ -250,7 +167,7 @@ static void take_result(struct working *working, uint32_t run, struct hd_record 
 	working->in_flight[run] = 0;
 	working->done++;
 	if (!rc && !record->partial) {
-		rc = sim_state_add(&working->state, record, run, &reason);
+		rc = add_to_state(&working->state, record, run, &reason);
 		err = &reason;
 	}
 	/* Of several failures the first run's counts, so that the message is always the same. */
@@ -378,11 +295,11 @@ static void count(struct sim_runs *job)
 static int do_all(struct working *working, struct hd_error *err)
 {
 	struct sim_runs *job = working->job;
-	int rc = sim_state_open(&working->state, job->state, job->processes, job->runs,
-				job->records, err);
+	int rc = open_state(&working->state, job, err);
 
-	if (!processes_ready(job->processes, !rc))
-		return rc ? rc : hd_error_set(err, -EIO, "another process failed");
+	rc = processes_agree(job->processes, rc, err);
+	if (rc)
+		return rc;
 	for (uint32_t run = 0; run < job->runs->count; run++)
 		job->kept += job->records[run] != NULL;
 	choose(working);
@@ -395,8 +312,9 @@ static int do_all(struct working *working, struct hd_error *err)
 	rc = working->rc;
 	if (rc)
 		*err = working->err;
-	if (!processes_ready(job->processes, !rc))
-		return rc ? rc : hd_error_set(err, -EIO, "another process failed");
+	rc = processes_agree(job->processes, rc, err);
+	if (rc)
+		return rc;
 	if (job->processes->parts > 1)
 		rc = exchange(working, err);
 	count(job);
@@ -415,7 +333,7 @@ int sim_runs_do(struct sim_runs *job, struct hd_error *err)
 	bool memory = job->records && working.own_runs && working.share && working.in_flight;
 	int rc = processes_ready(job->processes, memory) ? do_all(&working, err)
 							 : hd_error_no_memory(err);
-	sim_state_close(&working.state);
+	kept_work_close(&working.state);
 	free(working.own_runs);
 	free(working.share);
 	free(working.in_flight);

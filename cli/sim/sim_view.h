@@ -12,7 +12,7 @@
 struct sim_runs {
 	const struct hd_scenario_runs *runs;
 	const char *title; /* for progress */
-	const char *state; /* a file that keeps finished runs; NULL: none */
+	const char *state; /* a file that keeps finished runs, see kept_work.h; NULL: none */
 	const struct processes *processes;
 	unsigned threads;
 	/* After sim_runs_do(): */
@@ -102,28 +102,6 @@ int sim_html_section(const struct sim_view *view, const char *id, const char *he
 void sim_html_expectations(const struct sim_view *view, FILE *page);
 
 /* ---- finished runs in files ---- */
-
-/* The file that keeps finished runs. Each process has one of its own: FILE, FILE.1, FILE.2 ... */
-
-struct sim_state {
-	FILE *stream; /* NULL: nothing is kept */
-	char *path;
-};
-
-/*
- * Reads what all processes have kept into `records`, and goes on with the file of this process. A
- * NULL path keeps nothing. All processes must call it. Errors: -ESTALE the file is of another
- * scenario or other seeds, -EBUSY another
- * process writes it, -EINVAL, the errno of open and read, -ENOMEM.
- */
-int sim_state_open(struct sim_state *state, const char *path, const struct processes *processes,
-		   const struct hd_scenario_runs *runs, struct hd_record **records,
-		   struct hd_error *err);
-
-/* Adds a finished run. Errors: the errno of the write. One thread at a time. */
-int sim_state_add(struct sim_state *state, const struct hd_record *record, uint32_t run,
-		  struct hd_error *err);
-void sim_state_close(struct sim_state *state);
 
 /* Takes records of a text, which end where it does or where one is cut off: *length bytes of whole
  * records. A run that `records` has already is left alone. */

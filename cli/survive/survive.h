@@ -5,6 +5,7 @@
 #define CLI_SURVIVE_H
 
 #include "json_value.h"
+#include "kept_work.h"
 #include "table_source.h"
 #include "workload.h"
 
@@ -131,6 +132,70 @@ struct survive_share {
 	double delivered[HD_AR_RECOVERY_LEVELS], least[HD_AR_RECOVERY_LEVELS];
 	char refusal[HD_ERROR_TEXT]; /* the last reason why the engine refused */
 };
+
+/* ---- trials ---- */
+
+/*
+ * The outcome of a trial. It consists only of 64-bit words, which are 0 if another process has the
+ * trial, so that they can be added up.
+ */
+struct survive_trial {
+	uint64_t done; /* 0: the work was ended early */
+	uint64_t refused; /* by the engine */
+	uint64_t routed; /* and every LID can be reached */
+	uint64_t deadlock_free; /* if routed */
+	uint64_t changed; /* table entries */
+	uint64_t delivered[HD_AR_RECOVERY_LEVELS], pairs; /* with --ar */
+	union {
+		uint64_t bits;
+		double value;
+	} mean; /* bandwidth, if routed */
+};
+
+/* The trials of all shares, done by several processes, and kept in files. */
+struct survive_trials {
+	const struct survive_share *shares;
+	const struct processes *processes;
+	uint32_t each; /* trials of a share */
+	size_t count; /* of all shares */
+	struct survive_trial *list; /* [count] share * each + trial */
+	uint32_t *owner; /* [count] the process that does it; HD_NONE: kept from a run before */
+	struct survive_refusal {
+		size_t trial; /* the last one that this process knows, plus 1; 0: none */
+		char text[HD_ERROR_TEXT];
+	} * refusals; /* [shares] */
+	struct kept_work state;
+};
+
+/* A digest of what the trials damage. */
+uint64_t survive_trials_digest(const struct hd_fabric *fabric, const struct hd_routes *routes);
+
+/*
+ * Takes what the files of `path` keep (NULL: nothing), and deals out the rest. `digest`: of all that
+ * decides on an outcome. Shares must live as long. Released with survive_trials_release(), also after
+ * an error. All processes must call it. Errors: those of kept_work_open(); -EINVAL a file says
+ * something else; -ENOMEM.
+ */
+int survive_trials_open(struct survive_trials *trials, const struct survive_share *shares,
+			unsigned share_count, uint32_t each, const char *path, uint64_t digest,
+			const struct processes *processes, struct hd_error *err);
+
+bool survive_trials_is_own(const struct survive_trials *trials, size_t number);
+
+/* Notes that the engine refused the fabric of a trial of this process, and why. */
+void survive_trials_refused(struct survive_trials *trials, size_t number, const char *reason);
+
+/* Keeps a trial that is done. Errors: those of kept_work_flush(). */
+int survive_trials_keep(struct survive_trials *trials, size_t number, struct hd_error *err);
+
+/*
+ * Fills in the figures of the shares from their trials. All processes must call it, and get the same
+ * result. Errors: those of processes_combine().
+ */
+int survive_trials_sum_up(struct survive_trials *trials, struct survive_share *shares,
+			  struct hd_error *err);
+
+void survive_trials_release(struct survive_trials *trials);
 
 struct survive_view {
 	const char *fabric_path, *engine;

@@ -10,120 +10,11 @@
 #include "workload.h"
 
 #include <errno.h>
+#include <heddle/base/digest.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- trials ---- */
-
-/* The outcome of each trial, collected from all processes. */
-
-/* Consists only of 64-bit words. They are 0 if another process has the trial, so that they can be
- * added up.
- */
-struct survive_trial {
-	uint64_t done; /* 0: the work was ended early */
-	uint64_t refused; /* by the engine */
-	uint64_t routed; /* and every LID can be reached */
-	uint64_t deadlock_free; /* if routed */
-	uint64_t changed; /* table entries */
-	uint64_t delivered[HD_AR_RECOVERY_LEVELS], pairs; /* with --ar */
-	union {
-		uint64_t bits;
-		double value;
-	} mean; /* bandwidth, if routed */
-};
-
-#define TRIAL_WORDS (sizeof(struct survive_trial) / sizeof(uint64_t))
-#define REFUSAL_WORDS (HD_ERROR_TEXT / sizeof(uint64_t))
-
-/* Trials are dealt out round robin, because neighbouring trials cost about the same. */
-static bool survive_trial_is_own(const struct processes *processes, size_t trial)
-{
-	return trial % processes->parts == processes->part;
-}
-
-static int add_up(const struct processes *processes, uint64_t *words, size_t count,
-		  struct hd_error *err)
-{
-	int rc = processes->parts > 1 ? processes_combine(NULL, words, count, NULL, 0) : 0;
-
-	return rc ? hd_error_set(err, rc, "the processes cannot add up their figures: %s",
-				 strerror(-rc))
-		  : 0;
-}
-
-static void sum_delivered(struct survive_share *share, const struct survive_trial *trial)
-{
-	for (unsigned level = 0; level < HD_AR_RECOVERY_LEVELS; level++) {
-		const double part =
-		    trial->pairs ? (double)trial->delivered[level] / (double)trial->pairs : 1;
-		share->delivered[level] += part;
-		if (share->trials == 1 || part < share->least[level])
-			share->least[level] = part;
-	}
-}
-
-/* In the order of the trials, so that rounding does not depend on which process ran them. */
-static void sum_share(struct survive_share *share, const struct survive_trial *trials,
-		      uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const struct survive_trial *trial = &trials[i];
-		if (!trial->done)
-			continue;
-		share->trials++;
-		sum_delivered(share, trial);
-		if (!trial->routed)
-			continue;
-		share->routed++;
-		share->deadlock_free += (uint32_t)trial->deadlock_free;
-		share->changed += trial->changed;
-		share->sum += trial->mean.value;
-		if (share->routed == 1 || trial->mean.value < share->worst)
-			share->worst = trial->mean.value;
-	}
-}
-
-/* The process that ran the last refused trial has the reason. */
-static int share_refusal(struct survive_share *share, bool own, const struct processes *processes,
-			 struct hd_error *err)
-{
-	uint64_t words[REFUSAL_WORDS] = {0};
-
-	if (own)
-		memcpy(words, share->refusal, sizeof(words));
-	int rc = add_up(processes, words, REFUSAL_WORDS, err);
-	if (!rc)
-		memcpy(share->refusal, words, sizeof(words));
-	return rc;
-}
-
-/*
- * Fills in the figures of `count` shares from their trials: trials[share * each + trial]. This
- * process has run those for which survive_trial_is_own() is true. A share's refusal is at first the
- * last of this process, and afterwards the last of all processes. All processes must call it and
- * get the same result. Errors: those of processes_combine().
- */
-static int survive_sum_up(struct survive_share *shares, unsigned count,
-			  struct survive_trial *trials, uint32_t each,
-			  const struct processes *processes, struct hd_error *err)
-{
-	size_t all = (size_t)count * each;
-	int rc = add_up(processes, (uint64_t *)trials, all * TRIAL_WORDS, err);
-
-	for (unsigned i = 0; !rc && i < count; i++) {
-		size_t first = (size_t)i * each, last = first + each;
-		sum_share(&shares[i], trials + first, each);
-		while (last > first && !trials[last - 1].refused)
-			last--;
-		if (last > first)
-			rc = share_refusal(&shares[i], survive_trial_is_own(processes, last - 1),
-					   processes, err);
-	}
-	return rc;
-}
 
 /* ---- the command ---- */
 
@@ -146,7 +37,8 @@ struct survive_job {
 	struct hd_routes *routes;
 	struct workload_on on;
 	double intact; /* mean bandwidth before links are removed */
-	struct survive_trial *outcome; /* [shares.count * trials] */
+	const char *state;
+	struct survive_trials outcome;
 };
 
 /* ---- shares: "5", "1,2,5", "1..10", "0..20/5", each with or without a percent sign ---- */
@@ -222,6 +114,8 @@ static const struct argument arguments[] = {
      ARGUMENT_BY(take_shares, struct survive_job, shares)},
     {0, "trials", "T", "damage T fabrics for each share (default 10)",
      ARGUMENT_NUMBER(struct survive_job, trials, 1, TRIALS_MAX)},
+    {0, "state", "FILE", "keep finished trials, and go on where a run before was ended",
+     ARGUMENT_TEXT(struct survive_job, state)},
     {0, "ar", NULL, "show what adaptive routing delivers right after the loss by fast recovery",
      ARGUMENT_FLAG(struct survive_job, recovery.wanted)},
     {0, "repair", "T",
@@ -297,8 +191,8 @@ static int measure(struct survive_job *job, const char *title, struct trial *tri
 }
 
 /* Without tables, and without an error, if the engine refuses the damaged fabric. */
-static int route_trial(const struct survive_job *job, struct survive_share *share,
-		       struct trial *trial, struct survive_trial *outcome, struct hd_error *err)
+static int route_trial(struct survive_job *job, struct trial *trial, size_t number,
+		       struct hd_error *err)
 {
 	struct hd_error refusal = {""};
 	int rc = hd_routes_rebase(job->fabric, job->routes, trial->fabric, &trial->previous, err);
@@ -313,17 +207,15 @@ static int route_trial(const struct survive_job *job, struct survive_share *shar
 	rc = table_source_make(&job->tables, &request, &trial->routes, &refusal);
 	if (rc == -ENOMEM)
 		return hd_error_set(err, rc, "%s", refusal.text);
-	if (rc) {
-		snprintf(share->refusal, sizeof(share->refusal), "%s", refusal.text);
-		outcome->refused = true;
-	}
+	if (rc)
+		survive_trials_refused(&job->outcome, number, refusal.text);
 	return 0;
 }
 
 static int judge_trial(struct survive_job *job, struct trial *trial, size_t number,
 		       struct hd_error *err)
 {
-	struct survive_trial *outcome = &job->outcome[number];
+	struct survive_trial *outcome = &job->outcome.list[number];
 	char title[80];
 	bool reachable = false, deadlock_free = false;
 	int rc = check_tables(job, trial, &reachable, &deadlock_free, err);
@@ -348,18 +240,20 @@ static int run_trial(struct survive_job *job, size_t number, struct hd_error *er
 {
 	struct trial trial = {.fabric = NULL};
 	struct survive_share *share = &job->shares.share[number / job->trials];
+	struct survive_trial *outcome = &job->outcome.list[number];
 	uint64_t seed = job->workload.seed * TRIALS_MAX + number % job->trials;
 	int rc = hd_fabric_remove_links(job->fabric, share->percent, seed, &trial.fabric, err);
 
 	if (!rc && job->recovery.wanted)
-		rc = survive_recovery_try(&job->recovery, trial.fabric,
-					  job->outcome[number].delivered,
-					  &job->outcome[number].pairs, err);
+		rc = survive_recovery_try(&job->recovery, trial.fabric, outcome->delivered,
+					  &outcome->pairs, err);
 	if (!rc)
-		rc = route_trial(job, share, &trial, &job->outcome[number], err);
+		rc = route_trial(job, &trial, number, err);
 	if (!rc && trial.routes)
 		rc = judge_trial(job, &trial, number, err);
-	job->outcome[number].done = !rc && !(trial.report && trial.report->partial);
+	outcome->done = !rc && !(trial.report && trial.report->partial);
+	if (outcome->done)
+		rc = survive_trials_keep(&job->outcome, number, err);
 	release_trial(&trial);
 	return rc;
 }
@@ -396,8 +290,39 @@ static int load(struct survive_job *job, const char *path, struct hd_error *err)
 		return rc;
 	job->intact = intact.report->mean;
 	hd_congestion_report_free(intact.report);
-	job->outcome = calloc((size_t)job->shares.count * job->trials + 1, sizeof(*job->outcome));
-	return job->outcome ? 0 : hd_error_no_memory(err);
+	return 0;
+}
+
+/* All that decides on the outcome of a trial with one share and number. */
+static uint64_t digest(const struct survive_job *job)
+{
+	const struct workload *workload = &job->workload;
+	const uint64_t choices[] = {workload->count,
+				    workload->seed,
+				    (uint64_t)workload->mapping,
+				    (uint64_t)workload->lids,
+				    workload->fair,
+				    workload->rate_weights,
+				    workload->aggregation_nodes,
+				    workload->policy.max_reverse_hops,
+				    job->recovery.wanted};
+	uint64_t value = survive_trials_digest(job->fabric, job->routes);
+
+	value = hd_digest_text(hd_digest_text(value, job->tables.name), workload->pattern_text);
+	value = hd_digest_bytes(value, choices, sizeof(choices));
+	value = hd_digest_bytes(value, &job->intact, sizeof(job->intact));
+	value = hd_digest_file(value, workload->host_file);
+	for (unsigned i = 0; i < HD_POLICY_FILES; i++)
+		value = hd_digest_file(hd_digest_bytes(value, &i, sizeof(i)),
+				       workload->policy.files[i]);
+	return value;
+}
+
+static int open_trials(struct survive_job *job, struct hd_error *err)
+{
+	return survive_trials_open(&job->outcome, job->shares.share, job->shares.count, job->trials,
+				   job->state, job->state ? digest(job) : 0,
+				   job->workload.processes, err);
 }
 
 /* Every process plans all repairs: there are few. */
@@ -416,11 +341,10 @@ static int run_repairs(struct survive_job *job, struct hd_error *err)
 
 static int run_own(struct survive_job *job, struct hd_error *err)
 {
-	size_t count = (size_t)job->shares.count * job->trials;
 	int rc = run_repairs(job, err);
 
-	for (size_t number = 0; !rc && number < count && !interrupt_came(); number++)
-		if (survive_trial_is_own(job->workload.processes, number))
+	for (size_t number = 0; !rc && number < job->outcome.count && !interrupt_came(); number++)
+		if (survive_trials_is_own(&job->outcome, number))
 			rc = run_trial(job, number, err);
 	job->workload.partial |= interrupt_came();
 	return rc;
@@ -430,18 +354,13 @@ static int run_own(struct survive_job *job, struct hd_error *err)
 static int run_all(struct survive_job *job, const char *path, struct hd_error *err)
 {
 	const struct processes *processes = job->workload.processes;
-	struct hd_error own = {"another process failed at the start"};
-	int rc = load(job, path, &own);
+	int rc = processes_agree(processes, load(job, path, err), err);
 
-	if (processes_ready(processes, !rc)) {
-		own = (struct hd_error){"another process failed"};
-		rc = run_own(job, &own);
-		if (processes_ready(processes, !rc))
-			return survive_sum_up(job->shares.share, job->shares.count, job->outcome,
-					      job->trials, processes, err);
-	}
-	*err = own;
-	return rc ? rc : -ECANCELED;
+	if (!rc)
+		rc = processes_agree(processes, open_trials(job, err), err);
+	if (!rc)
+		rc = processes_agree(processes, run_own(job, err), err);
+	return rc ? rc : survive_trials_sum_up(&job->outcome, job->shares.share, err);
 }
 
 static int run_job(struct survive_job *job, const char *path)
@@ -488,8 +407,12 @@ static int run(void *context, const struct operands *operands)
 	status = survive_groups_refuse(&job->repairs.groups, job->repairs.each);
 	if (!status && job->recovery.wanted && !job->shares.count)
 		status = message_error("option '--ar' needs shares of links: --remove");
+	if (!status && job->state && !job->shares.count)
+		status = message_error("option '--state' needs shares of links: --remove");
 	if (!status)
 		status = arguments_expect(&usage, operands, "one FABRIC", 1, 1);
+	if (!status)
+		status = workload_refuse_output(&job->workload, "state", job->state, operands);
 	return status ? status : run_job(job, operands->items[0]);
 }
 
@@ -497,7 +420,7 @@ static void release(void *context)
 {
 	struct survive_job *job = context;
 
-	free(job->outcome);
+	survive_trials_release(&job->outcome);
 	survive_repair_release(&job->repairs);
 	survive_recovery_release(&job->recovery);
 	workload_on_release(&job->on);

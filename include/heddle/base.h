@@ -4,6 +4,7 @@
 #define HEDDLE_BASE_H
 
 #include <heddle/base/arena.h>
+#include <heddle/base/digest.h>
 #include <heddle/base/error.h>
 #include <heddle/base/go_on.h>
 #include <heddle/base/grow.h>

@@ -5,7 +5,7 @@
 #include "scenario_number.h"
 #include "scenario_simulation.h"
 
-#include <heddle/base/text.h>
+#include <heddle/base/digest.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -189,36 +189,15 @@ static int read_titles(const struct hd_scenario *scenario, struct scenario_runs 
 	return hd_arena_check(&runs->arena) ? hd_error_no_memory(err) : 0;
 }
 
-/* FNV-1a. */
-static uint64_t mix(uint64_t digest, const char *text)
-{
-	for (; *text; text++)
-		digest = (digest ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return (digest ^ 0xFF) * UINT64_C(0x100000001b3);
-}
-
-static uint64_t mix_bytes(uint64_t digest, const void *bytes, size_t size)
-{
-	const unsigned char *at = bytes;
-
-	for (size_t i = 0; at && i < size; i++)
-		digest = (digest ^ at[i]) * UINT64_C(0x100000001b3);
-	return digest;
-}
-
 /* A file can change while its name stays. One that cannot be read counts by its name. */
 static uint64_t mix_value(uint64_t digest, const char *value)
 {
 	static const char prefix[] = "file:";
-	struct hd_text text;
 
-	digest = mix(digest, value);
-	if (strncmp(value, prefix, strlen(prefix)) != 0 ||
-	    hd_text_open(value + strlen(prefix), &text, NULL))
-		return digest;
-	digest = mix_bytes(digest, text.bytes, text.length);
-	hd_text_close(&text);
-	return digest;
+	digest = hd_digest_text(digest, value);
+	return strncmp(value, prefix, strlen(prefix)) != 0
+		   ? digest
+		   : hd_digest_file(digest, value + strlen(prefix));
 }
 
 /* Titles and expectations do not change results. */
@@ -229,9 +208,10 @@ static uint64_t digest(const struct hd_scenario *scenario, uint64_t before)
 		const char *kind = section->kind->name;
 		if (!strcmp(kind, "scenario") || !strcmp(kind, "expect") || !strcmp(kind, "quick"))
 			continue;
-		before = mix(mix(before, kind), section->label ? section->label : "");
+		before = hd_digest_text(hd_digest_text(before, kind),
+					section->label ? section->label : "");
 		for (uint32_t k = 0; k < section->count; k++)
-			before = mix_value(mix(before, section->entries[k].key),
+			before = mix_value(hd_digest_text(before, section->entries[k].key),
 					   section->entries[k].value);
 	}
 	return before;
@@ -244,16 +224,16 @@ static uint64_t network_digest(const struct scenario_network *network, uint64_t 
 		const struct hd_fabric *fabric = network->subnets[i].source.fabric;
 		const struct hd_routes *routes = network->subnets[i].routes;
 		size_t ports = fabric->port_count;
-		before = mix_bytes(before, fabric->peer, ports * sizeof(*fabric->peer));
-		before = mix_bytes(before, fabric->lid, ports * sizeof(*fabric->lid));
-		before = mix_bytes(before, fabric->width, ports);
-		before = mix_bytes(before, fabric->speed, ports);
-		before = mix_bytes(before, routes->sl2vl, sizeof(routes->sl2vl));
+		before = hd_digest_bytes(before, fabric->peer, ports * sizeof(*fabric->peer));
+		before = hd_digest_bytes(before, fabric->lid, ports * sizeof(*fabric->lid));
+		before = hd_digest_bytes(before, fabric->width, ports);
+		before = hd_digest_bytes(before, fabric->speed, ports);
+		before = hd_digest_bytes(before, routes->sl2vl, sizeof(routes->sl2vl));
 		for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
 			size_t row = (size_t)sw * routes->stride;
-			before = mix_bytes(before, routes->lft + row, routes->lid_count);
-			before = mix_bytes(before, routes->sl ? routes->sl + row : NULL,
-					   routes->lid_count);
+			before = hd_digest_bytes(before, routes->lft + row, routes->lid_count);
+			before = hd_digest_bytes(before, routes->sl ? routes->sl + row : NULL,
+						 routes->lid_count);
 		}
 	}
 	return before;
@@ -262,19 +242,19 @@ static uint64_t network_digest(const struct scenario_network *network, uint64_t 
 /* The networks must be ready. */
 static void find_digest(struct scenario_runs *runs)
 {
-	uint64_t value = UINT64_C(0xcbf29ce484222325);
+	uint64_t value = HD_DIGEST_BEGIN;
 	char text[24];
 
 	for (uint32_t i = 0; i < runs->shown.point_count; i++)
 		value = digest(runs->sweep.scenarios[i], value);
 	for (uint32_t i = 0; i < runs->shown.seed_count; i++) {
 		snprintf(text, sizeof(text), "%" PRIu64, runs->seeds[i]);
-		value = mix(value, text);
+		value = hd_digest_text(value, text);
 	}
 	for (uint32_t i = 0; i < runs->shown.point_count; i++)
 		if (!i || runs->ready[i].network != runs->ready[i - 1].network)
 			value = network_digest(runs->ready[i].network, value);
-	runs->shown.digest = runs->counters ? mix(value, "counters") : value;
+	runs->shown.digest = runs->counters ? hd_digest_text(value, "counters") : value;
 }
 
 /* ---- points ---- */

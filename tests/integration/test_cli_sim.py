@@ -204,20 +204,6 @@ def test_seeds_decide(scenario):
     assert one != other and one.keys() == other.keys()
 
 
-@pytest.mark.skipif(not shutil.which("mpirun"), reason="mpirun is not installed")
-def test_figures_do_not_depend_on_processes(scenario):
-    if "MPI" in subprocess.run([HEDDLE, "--version"], capture_output=True, text=True, check=True,
-                               env={**os.environ, "OMPI_COMM_WORLD_SIZE": "1"}).stderr:
-        pytest.skip("built without MPI")
-    alone = heddle("sim", scenario, "--json")[0]
-    done = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3", HEDDLE, "sim",
-                           "--json", scenario], capture_output=True, text=True, timeout=PATIENCE, check=False)
-    if "built without MPI" in done.stderr:
-        pytest.skip("built without MPI")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == alone
-
-
 # ---- runs that are ended ----
 
 def is_at_work(pid):
@@ -261,8 +247,8 @@ def test_ended_runs_go_on_with_equal_figures(scenario, tmp_path):
 def test_a_file_of_other_runs_is_refused(scenario, tmp_path):
     state = tmp_path / "state"
     heddle("sim", scenario, "--state", state)
-    assert "keeps runs of another scenario" in refused("sim", scenario, "--state", state, "--seed", 5)
-    assert "keeps runs of another scenario" in refused("sim", scenario, "--state", state, "-O",
+    assert "keeps work on other input" in refused("sim", scenario, "--state", state, "--seed", 5)
+    assert "keeps work on other input" in refused("sim", scenario, "--state", state, "-O",
                                                        "model.mtu=1024")
 
 
@@ -283,7 +269,7 @@ def test_runs_before_a_full_disk_are_kept(scenario, tmp_path):
     whole = heddle("sim", scenario, "--json")[0]
     status, output, message = limited(4, "sim", scenario, "-t", 1, "--state", tmp_path / "kept")
     assert status == BAD and not output
-    assert message == f"heddle: cannot write {tmp_path}/kept: File too large; it keeps the runs before this one\n"
+    assert message == f"heddle: cannot write {tmp_path}/kept: File too large; it keeps what was finished before\n"
     assert "of them kept from before" in heddle("sim", scenario, "--state", tmp_path / "kept")[0]
     assert heddle("sim", scenario, "--json", "--state", tmp_path / "kept")[0] == whole
 
@@ -334,7 +320,7 @@ def test_runs_of_a_changed_fabric_are_refused(scenario, tmp_path):
     generate(tmp_path / "tree.net", "xgft", "--children=4,4", "--parents=1,2")
     heddle("sim", scenario, "--state", tmp_path / "kept")
     generate(tmp_path / "tree.net", "xgft", "--children=4,4", "--parents=1,1")
-    assert "keeps runs of another scenario" in refused("sim", scenario, "--state", tmp_path / "kept")
+    assert "keeps work on other input" in refused("sim", scenario, "--state", tmp_path / "kept")
 
 
 def test_runs_of_a_changed_list_of_hosts_are_refused(scenario, tmp_path):
@@ -343,7 +329,7 @@ def test_runs_of_a_changed_list_of_hosts_are_refused(scenario, tmp_path):
     hosts.write_text("H_0_0\nH_1_0\nH_2_0\n")
     heddle(*arguments)
     hosts.write_text("H_0_0\nH_1_0\nH_3_0\n")
-    assert "keeps runs of another scenario" in refused(*arguments)
+    assert "keeps work on other input" in refused(*arguments)
 
 
 def test_a_file_of_runs_that_was_only_begun_is_used(scenario, tmp_path):
@@ -357,7 +343,7 @@ def test_a_file_of_runs_that_was_only_begun_is_used(scenario, tmp_path):
 def test_two_processes_do_not_write_the_same_file_of_runs(scenario, tmp_path):
     with open(tmp_path / "kept", "w", encoding="ascii") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        assert "another heddle keeps its runs there" in refused("sim", scenario, "--state", tmp_path / "kept")
+        assert "another heddle keeps its work there" in refused("sim", scenario, "--state", tmp_path / "kept")
 
 
 def test_the_page_is_well_formed_and_complete(scenario, tmp_path):

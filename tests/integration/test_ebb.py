@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import xml.etree.ElementTree
 
 import pytest
@@ -200,65 +199,6 @@ def test_without_gnuplot_nothing_is_written(folder, small):
     message = refused("ebb", small, "-e", "dmodk", "-n", 5, "--plot", path,
                       env={**os.environ, "PATH": str(empty)})
     assert "gnuplot is not installed" in message and not path.exists()
-
-
-# ---- processes ----
-
-
-def mpi():
-    if not shutil.which("mpirun") or b"MPI_Allreduce" not in open(HEDDLE, "rb").read():
-        pytest.skip("not built with MPI, or no mpirun")
-
-
-def mpirun(count, *arguments):
-    return subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(count),
-                           HEDDLE, *map(str, arguments)],
-                          capture_output=True, text=True, timeout=PATIENCE, check=False)
-
-
-@pytest.mark.parametrize("command", ["ebb", "compare", "survive"])
-def test_figures_are_the_same_for_any_number_of_processes(small, command):
-    mpi()
-    arguments = {"ebb": [small, "-e", "dmodk", "--hot", 3, "--lmc", 2, "--lids", "rotate"],
-                 "compare": [small, "-e", "dmodk", "-e", "spf"],
-                 "survive": [small, "-e", "spf", "-r", "0..40/20", "--trials", 5]}[command]
-    expected = heddle(command, "--json", *arguments)[0]
-    for count in (1, 2, 3):
-        done = mpirun(count, command, "--json", *arguments)
-        assert done.returncode == CLEAN and done.stdout == expected
-
-
-def test_processes_tell_of_trials_that_others_could_not_route(folder):
-    """Refused by some, with the reason of the last trial, whoever ran it; all of the report is
-    there though the processes end with status 1."""
-    mpi()
-    tree = generate(folder / "refusals.net", "kary-ntree", "--k=3", "--n=3")
-    arguments = ["survive", "--json", tree, "-e", "dmodk", "-r", "5..20/5", "--trials", 5]
-    expected = heddle(*arguments, status=FAULTS)[0]
-    rows = json.loads(expected)["shares_removed"]
-    assert any("refusal" in row for row in rows) and any(0 < row["routed"] < 5 for row in rows)
-    for count in (2, 3, 4):
-        done = mpirun(count, *arguments)
-        assert done.returncode == FAULTS and done.stdout == expected
-
-
-@pytest.mark.parametrize("command", ["ebb", "compare", "survive"])
-def test_bad_input_is_told_of_once(folder, command):
-    mpi()
-    done = mpirun(2, command, folder / "none.net", *{"ebb": ["-e", "spf"],
-                                                     "compare": ["-e", "spf", "-e", "dmodk"],
-                                                     "survive": ["-e", "spf"]}[command])
-    assert done.returncode == BAD and done.stdout == ""
-    assert done.stderr.count("heddle: ") == 1 and "none.net: cannot open" in done.stderr
-
-
-@pytest.mark.parametrize("command", ["ebb", "compare", "survive"])
-def test_without_mpi_several_processes_are_refused(small, command):
-    if b"MPI_Allreduce" in open(HEDDLE, "rb").read():
-        pytest.skip("built with MPI")
-    message = refused(command, small, "-e", "dmodk",
-                      env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2"})
-    assert "built without MPI" in message
 
 
 # ---- compare ----

@@ -60,7 +60,7 @@ static bool find_program(char program[PATH_MAX])
 	return realpath("/proc/self/exe", program) || (started && realpath(started, program));
 }
 
-void catalogue_shipped_path(const char *name, char *path, size_t size)
+static void path_from_program(const char *folder, const char *name, char *path, size_t size)
 {
 	char program[PATH_MAX];
 
@@ -68,7 +68,17 @@ void catalogue_shipped_path(const char *name, char *path, size_t size)
 	if (!find_program(program))
 		return;
 	*strrchr(program, '/') = '\0';
-	snprintf(path, size, "%s/" HEDDLE_DATA_FROM_PROGRAM "/heddle/%s", program, name);
+	snprintf(path, size, "%s/%s/heddle/%s", program, folder, name);
+}
+
+void catalogue_shipped_path(const char *name, char *path, size_t size)
+{
+	path_from_program(HEDDLE_DATA_FROM_PROGRAM, name, path, size);
+}
+
+void catalogue_module_path(const char *name, char *path, size_t size)
+{
+	path_from_program(HEDDLE_LIBRARIES_FROM_PROGRAM, name, path, size);
 }
 
 #define NAMES_SIZE 512

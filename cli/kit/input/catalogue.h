@@ -41,6 +41,9 @@ void catalogue_forget_engines(void);
  */
 void catalogue_shipped_path(const char *name, char *path, size_t size);
 
+/* The same for lib/heddle/NAME. */
+void catalogue_module_path(const char *name, char *path, size_t size);
+
 struct catalogue_entry {
 	const char *name, *summary;
 	const struct hd_option *options;

@@ -54,7 +54,7 @@ int workload_init(struct workload *workload, struct processes *processes)
 	*workload = (struct workload){.mapping = HD_MAP_RANDOM,
 				      .seed = 1,
 				      .lmc = LMC_ANY,
-				      .threads = processes_threads(processes),
+				      .threads = processes->threads,
 				      .processes = processes};
 	return choose_pattern(workload, "bisect");
 }

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "kept_work.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define LARGEST ((size_t)1 << 30) /* bytes of a file */
+
+struct reading {
+	const char *head;
+	kept_work_take_fn *take;
+	void *context;
+};
+
+static char *path_of(const char *path, uint32_t part)
+{
+	char *name = NULL;
+	int rc = part ? asprintf(&name, "%s.%" PRIu32, path, part) : asprintf(&name, "%s", path);
+
+	return rc < 0 ? NULL : name;
+}
+
+/* Reads one file; *length bytes of it are whole. */
+static int read_file(const char *path, const struct reading *reading, size_t *length,
+		     struct hd_error *err)
+{
+	const size_t size = strlen(reading->head);
+	struct hd_text text;
+	int rc = hd_text_open_regular(path, LARGEST, &text, err);
+
+	*length = 0;
+	if (rc)
+		return rc;
+	/* A process may have ended while it wrote the head: then nothing is kept yet. */
+	bool begun = text.length >= size;
+	if (memcmp(text.bytes, reading->head, begun ? size : text.length) != 0)
+		rc = hd_error_set(err, -ESTALE,
+				  "%s keeps work on other input, or with other options or seeds; "
+				  "remove it, or name another file",
+				  path);
+	if (!rc && begun) {
+		struct hd_text rest = {
+		    .bytes = text.bytes + size, .length = text.length - size, .name = path};
+		rc = rest.length ? reading->take(reading->context, &rest, length, err) : 0;
+		*length += size;
+	}
+	hd_text_close(&text);
+	return rc;
+}
+
+static int read_all(const char *path, const struct reading *reading,
+		    const struct processes *processes, size_t *own_length, struct hd_error *err)
+{
+	int rc = 0;
+
+	*own_length = 0;
+	for (uint32_t part = 0; !rc; part++) {
+		char *name = path_of(path, part);
+		size_t length;
+		if (!name)
+			return hd_error_no_memory(err);
+		rc = read_file(name, reading, &length, err);
+		free(name);
+		if (part == processes->part)
+			*own_length = length;
+		if (rc == -ENOENT && part < processes->parts)
+			rc = 0;
+	}
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/* Goes on behind the last whole entry. */
+static int open_own(struct kept_work *state, size_t length, const char *head, struct hd_error *err)
+{
+	state->stream = fopen(state->path, "ae");
+	if (state->stream && flock(fileno(state->stream), LOCK_EX | LOCK_NB) &&
+	    errno == EWOULDBLOCK)
+		return hd_error_set(err, -EBUSY, "%s: another heddle keeps its work there",
+				    state->path);
+	if (!state->stream || ftruncate(fileno(state->stream), (off_t)length) ||
+	    (!length && fputs(head, state->stream) < 0) || fflush(state->stream))
+		return hd_error_set(err, -errno, "cannot write %s: %s", state->path,
+				    strerror(errno));
+	return 0;
+}
+
+int kept_work_open(struct kept_work *state, const char *path, const char *head,
+		   const struct processes *processes, kept_work_take_fn *take, void *context,
+		   struct hd_error *err)
+{
+	const struct reading reading = {head, take, context};
+	size_t length = 0;
+
+	*state = (struct kept_work){.stream = NULL};
+	if (!path)
+		return 0;
+	state->path = path_of(path, processes->part);
+	int rc = state->path ? read_all(path, &reading, processes, &length, err)
+			     : hd_error_no_memory(err);
+	/* Nobody may write before all have read. */
+	rc = processes_agree(processes, rc, err);
+	if (!rc)
+		rc = open_own(state, length, head, err);
+	if (!rc)
+		processes_keep(path);
+	return rc;
+}
+
+int kept_work_flush(struct kept_work *state, struct hd_error *err)
+{
+	if (!fflush(state->stream) && !ferror(state->stream))
+		return 0;
+	return hd_error_set(err, -errno, "cannot write %s: %s; it keeps what was finished before",
+			    state->path, strerror(errno));
+}
+
+void kept_work_close(struct kept_work *state)
+{
+	if (state->stream)
+		fclose(state->stream);
+	free(state->path);
+	*state = (struct kept_work){.stream = NULL};
+}

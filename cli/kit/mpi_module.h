@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the module heddle-mpi.so offers the command. It alone is linked with MPI, so that the command
+ * needs MPI only where mpirun or srun starts several processes of it.
+ */
+#ifndef CLI_MPI_MODULE_H
+#define CLI_MPI_MODULE_H
+
+#include <heddle/base/error.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MPI_MODULE_SYMBOL "hd_mpi_module"
+#define MPI_MODULE_HOST 256 /* bytes of a host's name */
+
+struct mpi_module_world {
+	uint32_t part, parts;
+	unsigned threads; /* processors of this host for each of its processes */
+};
+
+struct mpi_module {
+	const char *version; /* of Heddle: that of the command */
+
+	/*
+	 * Joins the other processes, and watches them: if one ends before end(), the others would wait
+	 * for it for ever, and so they end, too. One of them or more call `lost` before that, in a
+	 * thread of its own, with the number and host of the lost one; it returns the exit status.
+	 * Errors: -EIO.
+	 */
+	int (*begin)(struct mpi_module_world *world, int (*lost)(uint32_t part, const char *host),
+		     struct hd_error *err);
+
+	/* Waits for the others, and leaves them. */
+	void (*end)(void);
+
+	/* Adds up words over all processes, or takes their minima. All must call it. Errors: -EIO. */
+	int (*add_up)(uint64_t *words, size_t count);
+	int (*least)(uint64_t *words, size_t count);
+};
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "mpi_module.h"
+#include "mpi_watch.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <sched.h>
+
+/* Some libraries of MPI count in 32 bits. */
+#define WORDS_AT_ONCE ((size_t)1 << 28)
+
+/* A launcher may have given each process processors of its own, or all the same. */
+static unsigned processors_for_each(void)
+{
+	cpu_set_t set;
+	MPI_Comm here;
+	int processes = 1;
+
+	CPU_ZERO(&set);
+	sched_getaffinity(0, sizeof(set), &set);
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+	MPI_Comm_size(here, &processes);
+	MPI_Allreduce(MPI_IN_PLACE, &set, sizeof(set), MPI_BYTE, MPI_BOR, here);
+	MPI_Comm_free(&here);
+	unsigned each = (unsigned)CPU_COUNT(&set) / (unsigned)processes;
+	return each ? each : 1;
+}
+
+static int begin(struct mpi_module_world *world, int (*lost)(uint32_t part, const char *host),
+		 struct hd_error *err)
+{
+	int rank, size, provided;
+
+	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+		return hd_error_set(err, -EIO, "MPI cannot begin");
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	*world = (struct mpi_module_world){
+	    .part = (uint32_t)rank, .parts = (uint32_t)size, .threads = processors_for_each()};
+	if (size > 1)
+		mpi_watch_begin(rank, size, lost);
+	return 0;
+}
+
+/* When one process ends with a status that is not 0, mpirun ends all others. So nobody ends before
+ * the first process has printed its report. */
+static void end(void)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
+	mpi_watch_end();
+	MPI_Finalize();
+}
+
+static int reduce(uint64_t *words, size_t count, MPI_Op operation)
+{
+	for (size_t done = 0; done < count;) {
+		size_t part = count - done < WORDS_AT_ONCE ? count - done : WORDS_AT_ONCE;
+		if (MPI_Allreduce(MPI_IN_PLACE, words + done, (int)part, MPI_UINT64_T, operation,
+				  MPI_COMM_WORLD) != MPI_SUCCESS)
+			return -EIO;
+		done += part;
+	}
+	return 0;
+}
+
+static int add_up(uint64_t *words, size_t count)
+{
+	return reduce(words, count, MPI_SUM);
+}
+
+static int least(uint64_t *words, size_t count)
+{
+	return reduce(words, count, MPI_MIN);
+}
+
+extern const struct mpi_module hd_mpi_module __attribute__((visibility("default")));
+const struct mpi_module hd_mpi_module = {
+    .version = HEDDLE_VERSION, .begin = begin, .end = end, .add_up = add_up, .least = least};
