@@ -93,7 +93,7 @@ def rpms(request, packages):
         return packages
     root = request.getfixturevalue("installed")
     clean_root.enter(root, "apt-get -qq install -y --no-install-recommends rpm xz-utils >/dev/null; cd /heddle;"
-                           "packaging/rpms /rpms --nodeps >/dev/null; mkdir /rpms/later; cd /rpms;"
-                           "mv work later; mv root later 2>/dev/null || :; cd /heddle;"
-                           "packaging/rpms /rpms/later --nodeps --noprep --define 'heddle_release 2' >/dev/null")
+                           "packaging/rpms /rpms --nodeps --noclean >/dev/null;"
+                           "packaging/rpms /rpms --nodeps --noprep --define 'heddle_release 2' >/dev/null;"
+                           "mkdir /rpms/later; mv /rpms/*-2.*.rpm /rpms/later; rm /rpms/*.src.rpm")
     return root / "rpms"

@@ -49,10 +49,10 @@ def test_names(files):
         assert len(facts[3]) > 20 and len(facts[4]) > 20
 
 
-def test_requires(files):
+def test_requires(files, packages):
     """The plugin needs exactly its OpenSM, and the command none."""
     assert not [line for line in ask(files, "heddle", "--requires") if "opensm" in line]
-    version = opensm_version(files)
+    version = opensm_version(packages)
     assert f"opensm = {version}" in ask(files, "heddle-opensm", "--requires")
     assert {"graphviz", "gnuplot"} <= set(ask(files, "heddle", "--recommends"))
     assert "heddle" in ask(files, "heddle-opensm", "--recommends")
@@ -61,9 +61,9 @@ def test_requires(files):
     assert [line for line in ask(files, "heddle-slurm", "--requires") if line.startswith("slurm < ")]
 
 
-def opensm_version(files):
-    """The version of OpenSM that the Debian package of the same build depends on."""
-    deb, = files["heddle"].parent.glob("heddle-opensm_*.deb")
+def opensm_version(packages):
+    """The version of OpenSM that the Debian package depends on, which was built in the same release of Debian."""
+    deb, = packages.glob("heddle-opensm_*.deb")
     return re.search(r"opensm \(>= ([0-9.]+)\)", run(["dpkg-deb", "-f", str(deb), "Depends"])).group(1)
 
 
