@@ -58,8 +58,9 @@ def packages(request):
     if "HEDDLE_PACKAGES" in os.environ:
         return pathlib.Path(os.environ["HEDDLE_PACKAGES"]).resolve()
     root = request.getfixturevalue("installed")
-    clean_root.enter(root, "apt-get -qq install -y --no-install-recommends dpkg-dev file >/dev/null;"
-                           "cd /heddle/build/release; cpack -G DEB >/dev/null")
+    clean_root.enter(root, "apt-get -qq install -y --no-install-recommends dpkg-dev file libopenmpi-dev >/dev/null;"
+                           "cd /heddle; cmake --preset release >/dev/null; ninja -C build/release >/dev/null;"
+                           "cd build/release; cpack -G DEB >/dev/null")
     return root / "heddle/build/release"
 
 
