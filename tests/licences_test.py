@@ -11,7 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADER = "SPDX-License-" + "Identifier: GPL-2.0-only OR BSD-2-Clause"
 # Those that .reuse/dep5 speaks for: documents, data, and files whose format has no comments.
-WITHOUT = re.compile(r"\.(md|json|png|ini|csv|net|pairs|application|trace|txt|abi)$|^tests/fuzz/corpus/|^LICENSE|^\.reuse/|"
+WITHOUT = re.compile(r"\.(md|json|png|ini|csv|net|pairs|application|trace|goal|et|txt|abi)$|^tests/fuzz/corpus/|^LICENSE|^\.reuse/|"
                      r"^debian/(changelog|clean|copyright|source/format|.*\.symbols)$")
 
 
