@@ -150,6 +150,8 @@ def test_compare_and_survive_work_by_machine(groups):
     assert " by machine\n" in heddle("compare", "-e", "spf", *words, groups)[0]
     report = json.loads(heddle("survive", "--json", "-r", 5, "--trials", 1, *words, groups, status=None)[0])
     assert report["machines"]["adapters"] == 4
+    assert "\nmachines 16 of 4 adapters each, by system image GUIDs\n" in heddle(
+        "survive", "-r", 5, "--trials", 1, *words, groups, status=None)[0]
 
 
 def test_the_table_for_spreadsheets_has_machines(groups):
