@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MODULE_FILE "heddle-mpi.so"
+#define MODULE_FILE "mpi/heddle-mpi.so"
 #define ALONE "; or let each process work alone by HEDDLE_MPI=off in its environment"
 
 /* A process has one world, as in MPI. It outlives struct processes: a thread watches the others. */
@@ -106,6 +106,7 @@ static bool join(const struct launched *launched)
 	struct hd_error err = {""};
 
 	if (module->begin(&world, tell_of_lost, &err)) {
+		leave_to_first(launched);
 		message_fail(&err);
 		return false;
 	}

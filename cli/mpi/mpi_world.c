@@ -4,7 +4,13 @@
 
 #include <errno.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 /* Some libraries of MPI count in 32 bits. */
 #define WORDS_AT_ONCE ((size_t)1 << 28)
@@ -26,11 +32,59 @@ static unsigned processors_for_each(void)
 	return each ? each : 1;
 }
 
+/* Open MPI knows srun's processes only by PMIx. It would say so itself, in thirty lines of each process. */
+static bool is_left_alone(void)
+{
+#ifdef OPEN_MPI
+	return getenv("SLURM_STEP_NUM_TASKS") && getenv("PMI_RANK") && !getenv("PMIX_RANK");
+#else
+	return false;
+#endif
+}
+
+/* ---- the start ---- */
+
+/* A process that is lost before it is watched would keep the others in MPI_Init(), too. */
+
+#define START_SECONDS 300 /* Slurm's own patience with PMIx */
+
+static atomic_bool joined;
+
+static void *wait_for_start(void *lost)
+{
+	int (*const *tell)(uint32_t part, const char *host) = lost;
+
+	for (unsigned left = START_SECONDS; left;)
+		left = sleep(left);
+	if (!joined)
+		_exit((*tell)(0, NULL));
+	return NULL;
+}
+
+static void expect_start(int (**lost)(uint32_t part, const char *host))
+{
+	pthread_t thread;
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (!pthread_create(&thread, NULL, wait_for_start, lost))
+		pthread_detach(thread);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static int begin(struct mpi_module_world *world, int (*lost)(uint32_t part, const char *host),
 		 struct hd_error *err)
 {
+	static int (*tell)(uint32_t part, const char *host);
 	int rank, size, provided;
 
+	if (is_left_alone())
+		return hd_error_set(err, -ENOTSUP,
+				    "Open MPI needs PMIx to join the processes of srun: use srun "
+				    "--mpi=pmix");
+	tell = lost;
+	expect_start(&tell);
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
 		return hd_error_set(err, -EIO, "MPI cannot begin");
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -39,6 +93,7 @@ static int begin(struct mpi_module_world *world, int (*lost)(uint32_t part, cons
 	    .part = (uint32_t)rank, .parts = (uint32_t)size, .threads = processors_for_each()};
 	if (size > 1)
 		mpi_watch_begin(rank, size, lost);
+	joined = true;
 	return 0;
 }
 

@@ -11,7 +11,7 @@ from cli_testing import HEDDLE
 from fabric_sim import PATIENCE, wait_until
 
 BUILD = pathlib.Path(HEDDLE).parent.parent
-MODULE = next(iter(sorted(BUILD.glob("lib*/**/heddle/heddle-mpi.so"))), None)
+MODULE = next(iter(sorted(BUILD.glob("lib*/**/heddle-mpi.so"))), None)
 MISSING = [name for name, there in (("heddle-mpi.so", MODULE), ("mpirun", shutil.which("mpirun"))) if not there]
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 
@@ -29,21 +29,31 @@ def start(count, *arguments):
     return subprocess.Popen(command(count, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def processes(parent):
-    """{number: process id} of the processes of heddle below another one."""
-    children = pathlib.Path(f"/proc/{parent}/task").glob("*/children")
+NUMBERS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK")
+
+
+def variables(process):
+    """The environment of a process of heddle; nothing for another one, or one that has ended."""
+    folder = pathlib.Path("/proc") / str(process)
+    try:
+        if (folder / "comm").read_text() != "heddle\n":
+            return {}
+        pairs = (folder / "environ").read_bytes().decode().split("\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return {}
+    return dict(pair.partition("=")[::2] for pair in pairs)
+
+
+def started_by(program):
+    """{number: process id} of the processes of heddle that this mpirun started, or that the srun of this Slurm did."""
+    key, ending = ("SLURM_CONF", program.environment["SLURM_CONF"]) if hasattr(program, "environment") else \
+        ("OMPI_MCA_orte_jobfam_session_dir", f"/pid.{program.pid}")
     found = {}
-    for child in " ".join(path.read_text() for path in children).split():
-        folder = pathlib.Path("/proc") / child
-        try:
-            if (folder / "comm").read_text() != "heddle\n":
-                found.update(processes(child))
-                continue
-            variables = dict(pair.partition(b"=")[::2] for pair in (folder / "environ").read_bytes().split(b"\0"))
-        except FileNotFoundError:
-            continue
-        number = variables.get(b"OMPI_COMM_WORLD_RANK") or variables.get(b"PMIX_RANK") or variables[b"SLURM_PROCID"]
-        found[int(number)] = int(child)
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        environment = variables(folder.name)
+        number = next((environment[name] for name in NUMBERS if name in environment), None)
+        if number and environment.get(key, "").endswith(ending):
+            found[int(number)] = int(folder.name)
     return found
 
 
@@ -52,10 +62,10 @@ def watches(process):
     return any(path.read_text() == "heddle-watch\n" for path in pathlib.Path(f"/proc/{process}/task").glob("*/comm"))
 
 
-def kill(parent, number, count):
-    """Kills one of the `count` processes that `parent` started, when all have joined."""
+def kill(program, number, count):
+    """Kills one of the `count` processes that mpirun or Slurm started, when all have joined."""
     def joined():
-        found = processes(parent)
+        found = started_by(program)
         return len(found) == count and all(map(watches, found.values()))
     wait_until(joined, "the processes")
-    os.kill(processes(parent)[number], signal.SIGKILL)
+    os.kill(started_by(program)[number], signal.SIGKILL)

@@ -189,7 +189,7 @@ def long_survive(tree, *options):
 def test_a_killed_process_ends_the_others(tree, number):
     """Quickly: the run would last for hours."""
     process = ranks.start(3, "ebb", tree, "-e", "dmodk", "-n", 4000000000, "-t", 1)
-    ranks.kill(process.pid, number, 3)
+    ranks.kill(process, number, 3)
     out, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode not in (CLEAN, FAULTS) and out == ""
     assert f"process {number} of 3 on" in errors, errors
@@ -203,7 +203,7 @@ def test_survive_goes_on_from_what_is_kept(tree, tmp_path, number):
     process = ranks.start(2, *long_survive(tree, "--state", kept))
     files = [kept, tmp_path / "kept.1"]
     wait_until(lambda: all(path.exists() and path.read_text().count("\n") > 2 for path in files), "trials")
-    ranks.kill(process.pid, number, 2)
+    ranks.kill(process, number, 2)
     out, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode not in (CLEAN, FAULTS) and out == "", errors
     assert f"process {number} of 2 on" in errors and f"finished work is kept in {kept}" in errors, errors
@@ -229,7 +229,7 @@ def test_simulations_go_on_from_what_is_kept(scenario, tmp_path, name):
     def kept():
         return [path.read_text().count("\nend complete\n") for path in folder.iterdir()]
     wait_until(lambda: len(kept()) == 2 and all(kept()), "runs of both processes")
-    ranks.kill(process.pid, 1, 2)
+    ranks.kill(process, 1, 2)
     out, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode not in (CLEAN, FAULTS) and out == "", errors
     assert 2 <= sum(kept()) < 10

@@ -36,6 +36,7 @@ OTHERS = [
     ("CONTRIBUTING.md", r"build/check/.*golden|HEDDLE_PICTURES|export HEDDLE_BIN", "they write into the sources"),
     ("doc/guide/opensm-versions.md", r"", "it builds another OpenSM"),
     ("doc/guide/slurm.md", r"", "integration/slurm_live runs a cluster"),
+    ("doc/guide/cluster.md", r"", "integration/slurm_share runs a cluster"),
     ("doc/guide/inter-subnet-opensm.md", r"saquery ", "integration/opensm_map_routers asks, in two subnets"),
     ("doc/guide/lanes.md", r"heddle check /var/log/", "integration/opensm_lanes checks the dumps, in a folder of its own"),
     ("doc/guide/placement.md", r"heddle key propose |export SLURM_|srun ",
