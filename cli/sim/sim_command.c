@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the list of scenarios ---- */
 
@@ -267,7 +266,7 @@ static int run(void *context, const struct operands *operands)
 		return status;
 	if (job->plot && gnuplot_check(&err))
 		return message_fail(&err);
-	const char *name = asked ? SIM_QUESTION_SCENARIO : operands->items[0];
+	const char *name = asked ? sim_question_scenario(&job->question) : operands->items[0];
 	char *path;
 	if (sim_folder_find(name, &path, &err))
 		return message_fail(&err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_question.h"
+
 #include "message.h"
 #include "sim_view.h"
 
@@ -9,12 +10,18 @@
 #include <heddle/keyd/key_pattern.h>
 #include <heddle/sim/workload.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define SIM_QUESTION_LABEL 4096 /* bytes of a column's label */
+
+const char *sim_question_scenario(const struct sim_question *question)
+{
+	return question->trace ? "question-trace" : "question";
+}
 
 bool sim_question_asked(const struct sim_question *question, const struct operands *operands)
 {
@@ -289,18 +296,16 @@ static int set_trace(const struct sim_question *question, struct hd_scenario *sc
 		     struct hd_error *err)
 {
 	static const char option[] = "--trace";
+	bool chakra = is_chakra(question->trace);
 	char *path = NULL;
-	int rc;
+	int rc = 0;
 
-	if (!question->trace)
-		return 0;
 	if (asprintf(&path, "file:%s", question->trace) < 0)
 		return hd_error_no_memory(err);
-	bool chakra = is_chakra(question->trace);
-	rc = set(scenario, option, "traffic.collective.active", "no", err);
-	if (!rc)
-		rc = set(scenario, option, chakra ? "traffic.chakra.active" : "traffic.goal.active",
-			 "yes", err);
+	if (chakra)
+		rc = set(scenario, option, "traffic.goal.active", "no", err);
+	if (!rc && chakra)
+		rc = set(scenario, option, "traffic.chakra.active", "yes", err);
 	if (!rc)
 		rc = set(scenario, option, chakra ? "traffic.chakra.trace" : "traffic.goal.trace",
 			 path, err);
@@ -343,15 +348,10 @@ int sim_question_apply(const struct sim_question *question, struct hd_scenario *
 	if (!rc)
 		rc = set(scenario, "--hosts", "traffic.hosts", hosts, err);
 	if (!rc)
-		rc = set_pattern(question, scenario, err);
+		rc = question->trace ? set_trace(question, scenario, err)
+				     : set_pattern(question, scenario, err);
 	if (!rc)
-		rc = set_trace(question, scenario, err);
-	if (!rc)
-		rc = set(scenario, "--size", "traffic.collective.size", question->size, err);
-	if (!rc)
-		rc = set(scenario, "--size", "traffic.phases.size", question->size, err);
-	if (!rc)
-		rc = set(scenario, "--size", "traffic.rounds.size", question->size, err);
+		rc = set(scenario, "--size", "traffic.size", question->size, err);
 	free(hosts);
 	return rc;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A planner's question: one kind of traffic between these hosts, under several tables. The answer is the
- * scenario `question` with values from the command line. */
-#ifndef CLI_SIM_QUESTION_H
-#define CLI_SIM_QUESTION_H
+/*
+ * A planner's question: one kind of traffic between these hosts, under several tables. The answer is the
+ * scenario `question`, or `question-trace`, with values from the command line.
+ */
+#ifndef SIM_QUESTION_H
+#define SIM_QUESTION_H
 
 #include "sim_arguments.h"
 
 #include <heddle/sim/scenario.h>
-
-#define SIM_QUESTION_SCENARIO "question"
 
 struct sim_question {
 	const char *fabric; /* NULL: no question is asked */
@@ -47,8 +47,12 @@ struct sim_question {
 		    ARGUMENT_TEXT(type, member.trace)                                              \
 	}
 
-/* As other commands, it takes FABRIC as an operand where engines are named: scenarios name their own. */
+/* Whether a question is asked, with FABRIC as an option or, as in other commands, as an operand where
+ * engines are named: scenarios name their own. */
 bool sim_question_asked(const struct sim_question *question, const struct operands *operands);
+
+/* The name of the scenario that the question fills in. */
+const char *sim_question_scenario(const struct sim_question *question);
 
 /* Tables from the operands, and before them the fabric if no option has it. 0, or STATUS_BAD after a message. */
 int sim_question_take_operands(struct sim_question *question, const struct operands *operands);
@@ -60,8 +64,9 @@ int sim_question_refuse(const struct sim_question *question);
 int sim_question_apply(const struct sim_question *question, struct hd_scenario *scenario,
 		       struct hd_error *err);
 
-/* "all-to-all of 64 KiB between 200 hosts of fabric.txt". Returns buffer. */
 #define SIM_QUESTION_TITLE 400
+
+/* "all-to-all of 64 KiB between 200 hosts of fabric.txt". Returns buffer. */
 const char *sim_question_title(const struct sim_question *question,
 			       const struct hd_scenario *scenario,
 			       const struct hd_scenario_runs *runs, char *buffer, size_t size);
