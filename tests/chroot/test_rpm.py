@@ -9,7 +9,7 @@ import pytest
 import clean_root
 from clean_root import enter, run
 
-NAMES = ["heddle", "heddle-keyd", "heddle-opensm", "heddle-router", "heddle-slurm", "libheddle-key",
+NAMES = ["heddle", "heddle-keyd", "heddle-mpi", "heddle-opensm", "heddle-router", "heddle-slurm", "libheddle-key",
          "libheddle-key-devel", "libheddle-devel"]
 LIBRARIES = ("libjansson4 libinih1 libibmad5 libibumad3 libmunge2 zlib1g libevent-core-2.1-7 libevent-extra-2.1-7 "
              "libsqlite3-0 libmd0 libprotobuf-c1")
@@ -59,6 +59,7 @@ def test_requires(files):
     assert "shadow-utils" in ask(files, "heddle-keyd", "--requires")
     assert [line for line in ask(files, "libheddle-key-devel", "--requires") if line.startswith("libheddle-key = ")]
     assert [line for line in ask(files, "heddle-slurm", "--requires") if line.startswith("slurm < ")]
+    assert [line for line in ask(files, "heddle-mpi", "--requires") if line.startswith("heddle = ")]
 
 
 def opensm_version(files):
