@@ -20,7 +20,7 @@
 
 const char *sim_question_scenario(const struct sim_question *question)
 {
-	return question->trace ? "question-trace" : "question";
+	return question->trace ? "questions/trace" : "question";
 }
 
 bool sim_question_asked(const struct sim_question *question, const struct operands *operands)

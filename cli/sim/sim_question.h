@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A planner's question: one kind of traffic between these hosts, under several tables. The answer is the
- * scenario `question`, or `question-trace`, with values from the command line.
+ * scenario `question`, or `questions/trace`, with values from the command line.
  */
 #ifndef SIM_QUESTION_H
 #define SIM_QUESTION_H

@@ -204,7 +204,7 @@ def test_errors_of_the_command(fabric, tmp_path):
     assert "--pattern and --size do not go with it" in refused("sim", "-e", "dmodk", fabric, "--trace", "t", "--size", 3)
     assert "--trace need --fabric" in refused("sim", "question", "--trace", "t")
     assert "nobody.goal: cannot open" in refused("sim", "-e", "dmodk", fabric, "--trace", tmp_path / "nobody.goal")
-    assert "expected file:PATH" in refused("sim", "question-trace", "-O", f"fabric.file={fabric}", "-O", "traffic.goal.trace=x")
+    assert "expected file:PATH" in refused("sim", "questions/trace", "-O", f"fabric.file={fabric}", "-O", "traffic.goal.trace=x")
 
 
 # ---- a large trace ----
