@@ -283,6 +283,7 @@ static int allocate(struct traffic *traffic, struct hd_error *err)
 	struct hd_arena *arena = &traffic->arena;
 
 	traffic->ranks.count = ranks;
+	traffic->ranks.adapters = 1;
 	traffic->ranks.host = hd_arena_alloc(arena, ranks, sizeof(uint32_t));
 	traffic->flows = hd_arena_alloc(arena, ranks, sizeof(*traffic->flows));
 	traffic->packet = hd_arena_alloc(arena, plan->bytes, 1);

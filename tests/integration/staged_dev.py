@@ -31,7 +31,7 @@ class Stage:
         # the installation writes the pkg-config file in the build folder first
         with open(BUILD / "stage.lock", "w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            run("cmake", "--install", BUILD, "--component", "dev", "--prefix", self.folder)
+            run("cmake", "--install", BUILD, "--component", "libheddle-dev", "--prefix", self.folder)
         self.include = self.folder / "include"
         self.examples = next(self.folder.rglob("examples"))
         description = next(self.folder.rglob("heddle.pc"))

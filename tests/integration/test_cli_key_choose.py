@@ -123,7 +123,8 @@ def test_files_have_the_host_of_each_rank(folder, tmp_path):
 def mapped(folder, *options):
     """The node of each rank, as Open MPI maps them. All nodes are this machine."""
     agent = folder / "agent"
-    agent.write_text('#!/bin/sh\nshift\nexec sh -c "$*"\n')
+    # the daemons of all nodes are here, and each makes a folder of the same name
+    agent.write_text(f'#!/bin/sh\nshift\nexport TMPDIR=$(mktemp -d {folder}/node-XXXXXX)\nexec sh -c "$*"\n')
     agent.chmod(0o755)
     done = subprocess.run(["mpirun", "--allow-run-as-root", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent", agent,
                            # other tests make and remove interfaces meanwhile

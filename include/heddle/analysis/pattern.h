@@ -29,7 +29,7 @@ struct hd_ranks {
 	uint32_t *host; /* [count]: index of the host that runs a rank; each host at most once */
 	uint32_t aggregation_nodes; /* left out */
 	uint32_t without_lid; /* left out, because no table has an entry for them */
-	/* More than 1: rank r is adapter (rail) r % adapters of machine r / adapters. */
+	/* 1: each rank is a host of its own. More: rank r is adapter (rail) r % adapters of machine r / adapters. */
 	uint32_t adapters;
 	uint32_t other_machines; /* left out, because they have another number of adapters */
 };
