@@ -2,7 +2,7 @@
 /*
  * A run draws its patterns in batches. The threads (and processes) share the patterns of a batch.
  * Each thread has its own tally, and all tallies are added up after each batch. The size of a batch
- * depends only on the pattern. So a run that stops at a precision stops at the same pattern
+ * of a run that stops at a precision depends only on the pattern, so it stops at the same pattern
  * everywhere.
  */
 #include "counting.h"
@@ -184,6 +184,7 @@ uint32_t hd_congestion_link_port(const struct hd_fabric *fabric, uint32_t link)
 #define BATCH_FLOWS (1u << 22) /* about a tenth of a second */
 #define BATCH_LEAST 16u
 #define BATCH_MOST 8192u
+#define SHARED_BATCHES 16 /* at most, of several processes */
 #define GRAIN_MOST 16u /* patterns a thread takes at a time */
 
 /* How often a thread takes patterns in a batch: often enough that all end at about the same
@@ -377,6 +378,14 @@ static uint64_t batch_size(const struct hd_pattern *pattern)
 	return size < BATCH_LEAST ? BATCH_LEAST : size > BATCH_MOST ? BATCH_MOST : size;
 }
 
+/* Processes wait for each other behind each batch, so they have few, unless one may be the last. */
+static uint64_t shared_batch_size(const struct hd_congestion_request *request)
+{
+	uint64_t size = batch_size(request->pattern), few = request->patterns / SHARED_BATCHES;
+
+	return request->parts > 1 && !(request->precision > 0) && few > size ? few : size;
+}
+
 static uint32_t grain_of(uint32_t count, unsigned workers)
 {
 	uint32_t grain = count / (TURNS * workers);
@@ -482,7 +491,7 @@ static bool precise_enough(const struct run *run)
 
 static int run_batches(struct run *run, struct hd_error *err)
 {
-	uint64_t wanted = run->request->patterns, size = batch_size(run->request->pattern);
+	uint64_t wanted = run->request->patterns, size = shared_batch_size(run->request);
 
 	for (uint64_t done = 0; done < wanted && !precise_enough(run);) {
 		uint64_t count = wanted - done < size ? wanted - done : size;

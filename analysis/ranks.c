@@ -216,6 +216,20 @@ int hd_ranks_by_machine(struct hd_ranks *ranks, const struct hd_machines *machin
 	return rc;
 }
 
+int hd_ranks_for_pattern(struct hd_ranks *ranks, const struct hd_pattern_kind *kind,
+			 struct hd_error *err)
+{
+	struct hd_machines *machines = NULL;
+
+	if (!kind->by_adapter)
+		return 0;
+	int rc = hd_machines_find(ranks->fabric, HD_MACHINES_AUTO, &machines, err);
+	if (!rc)
+		rc = hd_ranks_by_machine(ranks, machines, err);
+	hd_machines_free(machines);
+	return rc;
+}
+
 void hd_ranks_free(struct hd_ranks *ranks)
 {
 	if (!ranks)

@@ -10,10 +10,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Some libraries of MPI count in 32 bits. */
 #define WORDS_AT_ONCE ((size_t)1 << 28)
+
+#define NAP_SHORTEST 10000 /* ns */
+#define NAP_LONGEST 1000000
 
 /* A launcher may have given each process processors of its own, or all the same. */
 static unsigned processors_for_each(void)
@@ -97,21 +101,40 @@ static int begin(struct mpi_module_world *world, int (*lost)(uint32_t part, cons
 	return 0;
 }
 
+/* MPI waits by looking all the time, which takes a processor from threads and processes that work. */
+static int wait_for(MPI_Request *request)
+{
+	struct timespec nap = {.tv_nsec = NAP_SHORTEST};
+	int rc, done = 0;
+
+	while ((rc = MPI_Test(request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !done) {
+		nanosleep(&nap, NULL);
+		nap.tv_nsec = 2 * nap.tv_nsec < NAP_LONGEST ? 2 * nap.tv_nsec : NAP_LONGEST;
+	}
+	return rc;
+}
+
 /* When one process ends with a status that is not 0, mpirun ends all others. So nobody ends before
  * the first process has printed its report. */
 static void end(void)
 {
-	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Request request;
+
+	if (MPI_Ibarrier(MPI_COMM_WORLD, &request) == MPI_SUCCESS)
+		wait_for(&request);
 	mpi_watch_end();
 	MPI_Finalize();
 }
 
 static int reduce(uint64_t *words, size_t count, MPI_Op operation)
 {
+	MPI_Request request;
+
 	for (size_t done = 0; done < count;) {
 		size_t part = count - done < WORDS_AT_ONCE ? count - done : WORDS_AT_ONCE;
-		if (MPI_Allreduce(MPI_IN_PLACE, words + done, (int)part, MPI_UINT64_T, operation,
-				  MPI_COMM_WORLD) != MPI_SUCCESS)
+		if (MPI_Iallreduce(MPI_IN_PLACE, words + done, (int)part, MPI_UINT64_T, operation,
+				   MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
+		    wait_for(&request) != MPI_SUCCESS)
 			return -EIO;
 		done += part;
 	}

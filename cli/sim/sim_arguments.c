@@ -94,6 +94,8 @@ static int add(struct sim_folder_list *list, const char *name, size_t length)
 	return names[list->count] ? (list->count++, 0) : -ENOMEM;
 }
 
+#define QUESTIONS "questions" /* a folder that is no experiment */
+
 /* Scenarios of an experiment, or with NULL all experiments. */
 static int read_folder(const char *experiment, const char *folder, struct sim_folder_list *list,
 		       struct hd_error *err)
@@ -111,7 +113,7 @@ static int read_folder(const char *experiment, const char *folder, struct sim_fo
 		const char *name = entry->d_name;
 		if (*name == '.')
 			continue;
-		if (!experiment && is_folder(folder, name))
+		if (!experiment && strcmp(name, QUESTIONS) != 0 && is_folder(folder, name))
 			rc = add(list, name, strlen(name));
 		else if (experiment && has_ending(name))
 			rc = add(list, name, strlen(name) - strlen(ENDING));

@@ -129,12 +129,16 @@ static void print_partial(const struct survive_view *view)
 
 void survive_print(const struct survive_view *view)
 {
+	char machines[WORKLOAD_MACHINES_TEXT];
+
 	printf("fabric   %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
 	       view->fabric_path, view->on->ranks->fabric->host_count,
 	       view->on->ranks->fabric->switch_count, view->on->ranks->fabric->isl_count / 2);
 	printf("engine   %s\npattern  %s, %" PRIu64 " patterns a fabric, seed %" PRIu64 "%s\n",
 	       view->engine, view->workload->pattern_text, view->on->count, view->workload->seed,
 	       workload_lids_remark(view->workload));
+	if (workload_machines(view->on, machines, sizeof(machines)))
+		printf("machines %s\n", machines);
 	printf("intact   bandwidth %.4f (mean of %s)\n\n", view->intact,
 	       workload_share_name(view->workload));
 	if (view->recovery)

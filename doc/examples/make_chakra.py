@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Writes a Chakra execution trace, one file a rank: PREFIX.0.et, PREFIX.1.et ...
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Writes a trace in the text form of GOAL to standard output: what MPI ranks do in a well-known operation.
 

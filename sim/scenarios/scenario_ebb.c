@@ -167,6 +167,8 @@ int scenario_ebb_run(const struct scenario_ebb *ebb, const struct scenario_netwo
 			    : hd_ranks_new(subnet->source.fabric, false, &ranks, err);
 
 	if (!rc)
+		rc = hd_ranks_for_pattern(ranks, ebb->kind, err);
+	if (!rc)
 		rc = hd_pattern_new(ebb->kind, ebb->options, ranks, &pattern, err);
 	if (!rc) {
 		const struct hd_congestion_request request = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "scenario_fabric.h"
-#include "scenario_number.h"
+#include "scenario_settings.h"
 
 #include <heddle/base/suggest.h>
 #include <heddle/fabric/builder.h>
@@ -32,7 +32,7 @@
 	     .summary = "remove that share of the links between switches",                         \
 	     .type = HD_OPTION_STRING,                                                             \
 	     .fallback = "0",                                                                      \
-	     .validate = scenario_number_check},                                                   \
+	     .validate = scenario_settings_number_check},                                          \
 	    {.name = "remove_seed",                                                                \
 	     .summary = "chooses the links to remove",                                             \
 	     .type = HD_OPTION_INT,                                                                \
@@ -120,7 +120,7 @@ static int change(const struct hd_options *options, struct hd_fabric **fabric, s
 	double removed = 0;
 	int rc = 0;
 
-	scenario_number(hd_options_get(options, "remove_links")->text, &removed, NULL);
+	scenario_settings_number(hd_options_get(options, "remove_links")->text, &removed, NULL);
 	if (hd_options_get(options, "aggregation_nodes")->number)
 		rc = replace(fabric, changed, hd_fabric_add_aggregation(*fabric, &changed, err));
 	if (!rc && removed > 0) {

@@ -2,8 +2,8 @@
 /* The figures of a point over its seeds, and whether they are what papers say. */
 #include "scenario_interval.h"
 #include "scenario_load.h"
-#include "scenario_number.h"
 #include "scenario_runs.h"
+#include "scenario_settings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -224,7 +224,7 @@ int hd_scenario_judge(const struct hd_scenario_runs *shown, struct hd_record *co
 						       .judge = expect->judge,
 						       .tolerance = expect->tolerance,
 						       .full = full_at(runs, records, point)};
-			scenario_number(value, &row->expected, NULL);
+			scenario_settings_number(value, &row->expected, NULL);
 			measure(runs, records, expect, point, row);
 		}
 	}

@@ -2,7 +2,7 @@
 #include "scenario_runs.h"
 #include "scenario_ebb.h"
 #include "scenario_load.h"
-#include "scenario_number.h"
+#include "scenario_settings.h"
 #include "scenario_simulation.h"
 
 #include <heddle/base/digest.h>
@@ -38,7 +38,7 @@ const struct hd_option scenario_expect_keys[] = {
      .summary = "share of the value",
      .type = HD_OPTION_STRING,
      .fallback = "3%",
-     .validate = scenario_number_check},
+     .validate = scenario_settings_number_check},
     {.name = "at",
      .summary = "LABEL | LABEL ...: only points that have all of these labels",
      .type = HD_OPTION_STRING,
@@ -64,7 +64,7 @@ const struct hd_option scenario_expect_keys[] = {
      .summary = "by which the figure is multiplied to have that unit",
      .type = HD_OPTION_STRING,
      .fallback = "1",
-     .validate = scenario_number_check},
+     .validate = scenario_settings_number_check},
     {.name = "source",
      .summary = "where the value is from",
      .type = HD_OPTION_STRING,
@@ -105,7 +105,7 @@ static int check_expected_values(const struct scenario_runs *runs,
 				    points);
 	for (uint32_t i = 0; !rc && i < expect->value_count; i++)
 		if (strcmp(expect->values[i], "-") != 0)
-			rc = scenario_number(expect->values[i], &value, err);
+			rc = scenario_settings_number(expect->values[i], &value, err);
 	return rc;
 }
 
@@ -130,8 +130,9 @@ static int read_expect(struct scenario_runs *runs, const char *name,
 	expect->relative_to = copy(runs, options, "relative_to");
 	expect->judge = (enum hd_judge)hd_options_get(options, "judge")->number;
 	expect->statistic = (enum hd_statistic)hd_options_get(options, "statistic")->number;
-	scenario_number(hd_options_get(options, "tolerance")->text, &expect->tolerance, NULL);
-	scenario_number(hd_options_get(options, "scale")->text, &expect->scale, NULL);
+	scenario_settings_number(hd_options_get(options, "tolerance")->text, &expect->tolerance,
+				 NULL);
+	scenario_settings_number(hd_options_get(options, "scale")->text, &expect->scale, NULL);
 	expect->values = scenario_sweep_split(hd_options_get(options, "value")->text, &runs->arena,
 					      &expect->value_count);
 	if (*at)

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -301,4 +303,38 @@ int scenario_settings_seeds(const struct hd_scenario *scenario, uint64_t first, 
 	hd_error_set(err, rc, "expected the number of seeds, 1 .. %u, or a list of them: 3, 5, 9",
 		     SEEDS_MAX);
 	return entry ? scenario_text_error(scenario, section, entry, rc, err) : rc;
+}
+
+/* ---- numbers as papers print them ---- */
+
+int scenario_settings_number(const char *text, double *out, struct hd_error *err)
+{
+	char *end;
+	double number = strtod(text, &end);
+	bool begun = end != text;
+
+	if (begun && *end == '/') {
+		const char *below = end + 1;
+		double divisor = strtod(below, &end);
+		begun = end != below && divisor != 0;
+		number /= divisor;
+	}
+	while (begun && *end == ' ')
+		end++;
+	if (begun && *end == '%') {
+		number /= 100;
+		end++;
+	}
+	if (!begun || *end || !isfinite(number))
+		return hd_error_set(err, -EINVAL, "'%s' is no number, fraction or percentage",
+				    text);
+	*out = number;
+	return 0;
+}
+
+int scenario_settings_number_check(const char *text, struct hd_error *err)
+{
+	double value;
+
+	return scenario_settings_number(text, &value, err);
 }

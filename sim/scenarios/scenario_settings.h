@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The sections [model] and [run]: the settings of the simulator, by their names. */
+/* The sections [model] and [run]: the settings of the simulator, by their names; and numbers in any section. */
 #ifndef SIM_SCENARIO_SETTINGS_H
 #define SIM_SCENARIO_SETTINGS_H
 
@@ -23,5 +23,13 @@ int scenario_settings_read(const struct hd_scenario *scenario, struct scenario_r
 /* The seeds of [run]: `seeds` is their number, or the list "3, 5, 9". *seeds is malloc'ed. */
 int scenario_settings_seeds(const struct hd_scenario *scenario, uint64_t first, bool first_given,
 			    uint64_t **seeds, uint32_t *count, struct hd_error *err);
+
+/* ---- numbers as papers print them: 0.5, 2/3, 50% ---- */
+
+/* A plain number, a fraction such as 2/3, or percent. Errors: -EINVAL. */
+int scenario_settings_number(const char *text, double *out, struct hd_error *err);
+
+/* For the member `validate` of struct hd_option. */
+int scenario_settings_number_check(const char *text, struct hd_error *err);
 
 #endif

@@ -92,7 +92,8 @@ def rpms(request, packages):
     if "HEDDLE_PACKAGES" in os.environ:
         return packages
     root = request.getfixturevalue("installed")
-    clean_root.enter(root, "apt-get -qq install -y --no-install-recommends rpm xz-utils >/dev/null; cd /heddle;"
+    clean_root.enter(root, "apt-get -qq install -y --no-install-recommends rpm xz-utils libopenmpi-dev >/dev/null;"
+                           "cd /heddle;"
                            "packaging/rpms /rpms --nodeps --noclean >/dev/null;"
                            "packaging/rpms /rpms --nodeps --noprep --define 'heddle_release 2' >/dev/null;"
                            "mkdir /rpms/later; mv /rpms/*-2.*.rpm /rpms/later; rm /rpms/*.src.rpm")

@@ -150,6 +150,8 @@ def test_compare_and_survive_work_by_machine(groups):
     assert " by machine\n" in heddle("compare", "-e", "spf", *words, groups)[0]
     report = json.loads(heddle("survive", "--json", "-r", 5, "--trials", 1, *words, groups, status=None)[0])
     assert report["machines"]["adapters"] == 4
+    assert "\nmachines 16 of 4 adapters each, by system image GUIDs\n" in heddle(
+        "survive", "-r", 5, "--trials", 1, *words, groups, status=None)[0]
 
 
 def test_the_table_for_spreadsheets_has_machines(groups):
@@ -197,3 +199,13 @@ def test_sim_sends_the_rounds_of_nccl(groups):
         assert means["class.rounds.delivered"] == 15 * 4 * 64
     assert "no such pattern; did you mean" in refused("sim", "-e", "dmodk", "--pattern", "alltoal", groups)
     assert "phase" in refused("sim", "-e", "dmodk", "--pattern", "nccl-tree:phase=up", groups)
+
+
+def test_a_scenario_counts_what_nccl_sends(tmp_path, groups):
+    """[ebb] takes machines as heddle ebb does; so does traffic to = pattern:..."""
+    (tmp_path / "s.ini").write_text(
+        f"[fabric]\nfile = {groups}\n[routing]\nengine = dmodk\n[ebb e]\npattern = nccl-tree\nmap = identity\n"
+        "[traffic t]\nkind = constant\nto = pattern:nccl-ring\n[run]\nduration = 5 us\n")
+    report = json.loads(heddle("sim", "--json", tmp_path / "s.ini")[0])
+    means = {one["name"]: one["mean"] for one in report["points"][0]["figures"]}
+    assert means["ebb.e.mean"] == ebb(groups, "-e", "dmodk", "-p", "nccl-tree", "--map", "identity")["mean"] == 0.25

@@ -9,6 +9,7 @@ import os
 import random
 import resource
 import subprocess
+import sys
 
 import pytest
 
@@ -131,7 +132,7 @@ KINDS = {"ring-8": ("ring", 8, 1048576), "linear-8": ("linear", 8, 65536), "sten
 @pytest.mark.parametrize("name", KINDS)
 def test_examples(fabric, tmp_path, name):
     path, words = EXAMPLES / f"{name}.goal", list(map(str, KINDS[name]))
-    made = subprocess.run([EXAMPLES / "make_goal.py", *words], capture_output=True, text=True, check=True).stdout
+    made = subprocess.run([sys.executable, EXAMPLES / "make_goal.py", *words], capture_output=True, text=True, check=True).stdout
     assert made == path.read_text()
     sums = goal_model.bytes_between(made)
     report = json.loads(heddle("sim", "--json", "-e", "dmodk", fabric, "--trace", path)[0])
@@ -203,8 +204,7 @@ def test_errors_of_the_command(fabric, tmp_path):
     assert "--pattern and --size do not go with it" in refused("sim", "-e", "dmodk", fabric, "--trace", "t", "--size", 3)
     assert "--trace need --fabric" in refused("sim", "question", "--trace", "t")
     assert "nobody.goal: cannot open" in refused("sim", "-e", "dmodk", fabric, "--trace", tmp_path / "nobody.goal")
-    assert "expected file:PATH" in refused("sim", "question", "-O", f"fabric.file={fabric}", "-O", "traffic.goal.active=yes",
-                                           "-O", "traffic.goal.trace=x")
+    assert "expected file:PATH" in refused("sim", "questions/trace", "-O", f"fabric.file={fabric}", "-O", "traffic.goal.trace=x")
 
 
 # ---- a large trace ----

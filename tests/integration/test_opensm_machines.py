@@ -3,6 +3,7 @@
 and the tables in the switches carry patterns of machines."""
 
 import json
+import socket
 
 import fabric_sim
 import pytest
@@ -17,6 +18,16 @@ GROUPS = ("rail-tree", "--groups=4", "--machines=8", "--spines=4")  # as many
 
 def ebb(topology, tables, *options):
     return json.loads(heddle("ebb", "--json", "-n", 500, *options, topology, *tables).stdout)
+
+
+def ask_plugin(path, question):
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(path))
+        connection.sendall(f"{question}\n".encode())
+        answer = b""
+        while part := connection.recv(1 << 16):
+            answer += part
+    return answer.decode()
 
 
 @pytest.fixture(scope="module", params=[UNIT, GROUPS], ids=["unit", "groups"], name="simulation")
@@ -44,3 +55,14 @@ def test_machines_of_a_live_subnet(simulation, engine):
         assert report["machines"]["count"] == 32 and report["broken"] == 0
         if simulation.one_unit:
             assert report["mean"] == (0.25 if pattern == "nccl-tree" else 1)
+
+
+def test_the_plugin_has_the_machines_too(tmp_path):
+    """What the status socket of a running OpenSM answers to `fabric`."""
+    with Simulation(generate(tmp_path, *UNIT)) as simulation, simulation.opensm("dmodk") as opensm:
+        opensm.sweep()
+        live = tmp_path / "plugin.topo"
+        live.write_text(ask_plugin(opensm.status_socket(), "fabric"))
+        for source in ("system-guid", "name"):
+            found = json.loads(heddle("topo", "show", "--json", "--machines", source, live).stdout)["machines"]
+            assert (found["count"], found["by_ports"]) == (32, [{"ports": 8, "machines": 32}])

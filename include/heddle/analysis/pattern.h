@@ -107,6 +107,13 @@ struct hd_pattern {
 	struct hd_flow *list;
 };
 
+/*
+ * hd_ranks_by_machine() with the machines that HD_MACHINES_AUTO finds, if `kind` is by_adapter; else
+ * does nothing. Errors: -ENOMEM. Cost: O(hosts * log hosts).
+ */
+int hd_ranks_for_pattern(struct hd_ranks *ranks, const struct hd_pattern_kind *kind,
+			 struct hd_error *err);
+
 /* All kinds in the order of the documentation; *count of them. */
 const struct hd_pattern_kind *const *hd_pattern_kinds(unsigned *count);
 

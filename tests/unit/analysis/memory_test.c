@@ -60,6 +60,72 @@ static void ranks(void **state)
 	hd_fabric_free((struct hd_fabric *)(uintptr_t)ranking.fabric);
 }
 
+/* ---- machines ---- */
+
+struct machine_run {
+	const struct hd_fabric *fabric;
+	struct hd_congestion_request request;
+	double expected; /* when memory is plenty */
+	struct hd_congestion_report *report;
+};
+
+/* Ranks, their machines, a pattern of them, and its figures. */
+static int machines_call(void *context, struct hd_error *err)
+{
+	struct machine_run *run = context;
+	struct hd_ranks *found = NULL;
+	struct hd_pattern *pattern = NULL;
+	const struct hd_pattern_kind *kind = hd_pattern_find("nccl-ring");
+	int rc = hd_ranks_new(run->fabric, false, &found, err);
+
+	run->report = NULL;
+	if (!rc)
+		rc = hd_ranks_for_pattern(found, kind, err);
+	if (!rc)
+		rc = hd_pattern_new(kind, NULL, found, &pattern, err);
+	run->request.ranks = found;
+	run->request.pattern = pattern;
+	if (!rc)
+		rc = hd_congestion_run(&run->request, &run->report, err);
+	hd_pattern_free(pattern);
+	hd_ranks_free(found);
+	return rc;
+}
+
+static void machines_settle(void *context, int rc)
+{
+	struct machine_run *run = context;
+
+	assert_int_equal(!rc, run->report != NULL);
+	if (!rc) {
+		assert_true(run->report->machine_routes == 3 * 4);
+		assert_true(!(run->report->machine_mean < run->expected) &&
+			    !(run->report->machine_mean > run->expected));
+	}
+	hd_congestion_report_free(run->report);
+}
+
+/* Property: patterns of machines. */
+static void machines(void **state)
+{
+	uint64_t random = 1;
+	struct hd_fabric *fabric = generate("rail-tree", "groups=2 machines=2 adapters=2 spines=1");
+	struct hd_routes *routes = random_tables(fabric, &random, false);
+	struct machine_run run = {
+	    .fabric = fabric,
+	    .request = {
+		.fabric = fabric, .routes = routes, .mapping = HD_MAP_RANDOM, .patterns = 3}};
+
+	(void)state;
+	assert_int_equal(machines_call(&run, NULL), 0);
+	run.expected = run.report->machine_mean;
+	hd_congestion_report_free(run.report);
+	struct short_memory_case tried = {"machines", &run, machines_call, machines_settle, 0};
+	assert_true(short_memory_try(&tried) > 10);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
 /* ---- patterns ---- */
 
 struct drawing {
@@ -352,9 +418,10 @@ static void schedules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(ranks),	cmocka_unit_test(schedules),
-	    cmocka_unit_test(patterns), cmocka_unit_test(applications),
-	    cmocka_unit_test(runs),	cmocka_unit_test(broken_routes),
+	    cmocka_unit_test(ranks),	     cmocka_unit_test(schedules),
+	    cmocka_unit_test(machines),	     cmocka_unit_test(patterns),
+	    cmocka_unit_test(applications),  cmocka_unit_test(runs),
+	    cmocka_unit_test(broken_routes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,18 +2,6 @@
 #include "traffic_pattern.h"
 
 #include <errno.h>
-#include <heddle/fabric/machines.h>
-
-static int group_machines(struct hd_ranks *ranks, struct hd_error *err)
-{
-	struct hd_machines *machines = NULL;
-	int rc = hd_machines_find(ranks->fabric, HD_MACHINES_AUTO, &machines, err);
-
-	if (!rc)
-		rc = hd_ranks_by_machine(ranks, machines, err);
-	hd_machines_free(machines);
-	return rc;
-}
 
 static int take_ranks(const struct hd_traffic_part *part, const struct hd_pattern_kind *kind,
 		      struct hd_ranks *ranks, struct hd_error *err)
@@ -26,7 +14,7 @@ static int take_ranks(const struct hd_traffic_part *part, const struct hd_patter
 	if (!ranks->host)
 		return hd_error_no_memory(err);
 	memcpy(ranks->host, part->members, part->member_count * sizeof(*ranks->host));
-	return kind->by_adapter ? group_machines(ranks, err) : 0;
+	return hd_ranks_for_pattern(ranks, kind, err);
 }
 
 static int make(const struct hd_traffic_part *part, const struct hd_pattern_kind *kind,
