@@ -34,6 +34,13 @@ struct mpi_module {
 	/* Waits for the others, and leaves them. */
 	void (*end)(void);
 
+	/*
+	 * Numbers 0, 1, 2 ... of which each goes to one process: deal() begins with 0. All must call it,
+	 * and nobody may call next() before. Several threads may call next().
+	 */
+	void (*deal)(void);
+	uint64_t (*next)(void);
+
 	/* Adds up words over all processes, or takes their minima. All must call it. Errors: -EIO. */
 	int (*add_up)(uint64_t *words, size_t count);
 	int (*least)(uint64_t *words, size_t count);

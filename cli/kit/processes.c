@@ -11,6 +11,7 @@
 #include <heddle/base/parallel.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +201,22 @@ int processes_agree(const struct processes *processes, int rc, struct hd_error *
 	memcpy(&reason, words, sizeof(words));
 	return hd_error_set(err, -ECANCELED, "process %" PRIu64 " of %" PRIu32 ": %s", first,
 			    processes->parts, exchanged ? "failed" : reason.text);
+}
+
+static atomic_uint_least64_t next_alone;
+
+/* Nobody may have a number before all have begun. */
+void processes_deal(const struct processes *processes)
+{
+	next_alone = 0;
+	if (processes->parts > 1)
+		module->deal();
+	processes_ready(processes, true);
+}
+
+uint64_t processes_next(const struct processes *processes)
+{
+	return processes->parts > 1 ? module->next() : atomic_fetch_add(&next_alone, 1);
 }
 
 int processes_combine(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,

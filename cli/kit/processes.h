@@ -36,6 +36,13 @@ bool processes_ready(const struct processes *processes, bool ready);
  */
 int processes_agree(const struct processes *processes, int rc, struct hd_error *err);
 
+/*
+ * Deals out numbers 0, 1, 2 ... of which each goes to one process: processes_deal() begins with 0.
+ * All must call it. Several threads may call processes_next().
+ */
+void processes_deal(const struct processes *processes);
+uint64_t processes_next(const struct processes *processes);
+
 /* hd_congestion_request's combine(). */
 int processes_combine(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
 		      size_t minimum_count);

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,8 @@
 
 #define FAREWELL 'E' /* what a process sends when it may end */
 #define LOST 'L' /* what the first process sends when it ends because it has lost one */
+#define ASK 'N' /* another process wants a number */
+#define NUMBER 'T' /* 8 bytes follow */
 #define HELLO_SECONDS 5
 #define PROBES 4
 
@@ -39,12 +42,30 @@ struct hello {
 
 /* Processes that this one watches. */
 static struct {
+	bool first; /* this is the first process */
 	int *sockets; /* [count] -1: none */
 	struct pollfd *polled; /* [count] the same, as long as there is no news of it */
 	struct hello *others; /* [count] */
 	nfds_t count;
 	int (*lost)(uint32_t part, const char *host);
 } watch;
+
+/* Numbers that the first process deals out. */
+static struct {
+	atomic_uint_least64_t next; /* in the first process */
+	pthread_mutex_t one; /* thread asks at a time */
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t came;
+	bool there;
+	uint64_t answer;
+} numbers = {.one = PTHREAD_MUTEX_INITIALIZER,
+	     .lock = PTHREAD_MUTEX_INITIALIZER,
+	     .came = PTHREAD_COND_INITIALIZER};
+
+struct answer {
+	char letter;
+	char bytes[sizeof(uint64_t)];
+};
 
 static void host_name(char name[MPI_MODULE_HOST])
 {
@@ -85,6 +106,55 @@ static void end_process(const struct hello *other, char letter)
 	_exit(status);
 }
 
+/* ---- numbers ---- */
+
+void mpi_watch_deal(void)
+{
+	numbers.next = 0;
+}
+
+static void send_number(int socket)
+{
+	const uint64_t number = atomic_fetch_add(&numbers.next, 1);
+	struct answer answer = {.letter = NUMBER};
+
+	memcpy(answer.bytes, &number, sizeof(number));
+	send(socket, &answer, sizeof(answer), MSG_NOSIGNAL);
+}
+
+static void take_number(int socket)
+{
+	uint64_t number;
+
+	if (recv(socket, &number, sizeof(number), MSG_WAITALL) != (ssize_t)sizeof(number))
+		return; /* the end of the connection comes next */
+	pthread_mutex_lock(&numbers.lock);
+	numbers.answer = number;
+	numbers.there = true;
+	pthread_cond_signal(&numbers.came);
+	pthread_mutex_unlock(&numbers.lock);
+}
+
+uint64_t mpi_watch_next(void)
+{
+	const char ask = ASK;
+
+	if (watch.first)
+		return atomic_fetch_add(&numbers.next, 1);
+	pthread_mutex_lock(&numbers.one);
+	pthread_mutex_lock(&numbers.lock);
+	numbers.there = false;
+	send(watch.sockets[0], &ask, 1, MSG_NOSIGNAL);
+	while (!numbers.there)
+		pthread_cond_wait(&numbers.came, &numbers.lock);
+	const uint64_t number = numbers.answer;
+	pthread_mutex_unlock(&numbers.lock);
+	pthread_mutex_unlock(&numbers.one);
+	return number;
+}
+
+/* ---- news ---- */
+
 /* The socket stays open: mpi_watch_end() may use it. */
 static void take_news(nfds_t i)
 {
@@ -93,6 +163,10 @@ static void take_news(nfds_t i)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (got == 1 && letter == (watch.first ? ASK : NUMBER)) {
+		watch.first ? send_number(watch.sockets[i]) : take_number(watch.sockets[i]);
+		return;
+	}
 	watch.polled[i].fd = -1;
 	if (got != 1 || letter != FAREWELL)
 		end_process(&watch.others[i], letter);
@@ -110,18 +184,20 @@ static void *look(void *nothing)
 }
 
 /* Signals are for the thread that works. */
-static void start_thread(void)
+static bool start_thread(void)
 {
 	pthread_t thread;
 	sigset_t all, before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (!pthread_create(&thread, NULL, look, NULL)) {
+	const bool started = !pthread_create(&thread, NULL, look, NULL);
+	if (started) {
 		pthread_setname_np(thread, "heddle-watch"); /* for ps, and tests */
 		pthread_detach(thread);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
 }
 
 /* ---- the first process ---- */
@@ -226,6 +302,7 @@ static bool connect_to_first(const struct address *address, uint32_t part)
 
 static bool allocate(int rank, int size)
 {
+	watch.first = !rank;
 	watch.count = rank ? 1 : (nfds_t)size - 1;
 	watch.sockets = calloc(watch.count, sizeof(*watch.sockets));
 	watch.polled = calloc(watch.count, sizeof(*watch.polled));
@@ -235,7 +312,7 @@ static bool allocate(int rank, int size)
 	return watch.sockets && watch.polled && watch.others;
 }
 
-void mpi_watch_begin(int rank, int size, int (*lost)(uint32_t part, const char *host))
+bool mpi_watch_begin(int rank, int size, int (*lost)(uint32_t part, const char *host))
 {
 	struct address address = {.port = 0};
 	bool memory = allocate(rank, size);
@@ -258,8 +335,9 @@ void mpi_watch_begin(int rank, int size, int (*lost)(uint32_t part, const char *
 		close(listener);
 	for (nfds_t i = 0; memory && i < watch.count; i++)
 		watch.polled[i] = (struct pollfd){.fd = watch.sockets[i], .events = POLLIN};
-	if (memory)
-		start_thread();
+	int complete = memory && start_thread() && connected == size - 1;
+	MPI_Allreduce(MPI_IN_PLACE, &complete, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	return complete;
 }
 
 void mpi_watch_end(void)

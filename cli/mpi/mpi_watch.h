@@ -8,13 +8,21 @@
 #ifndef CLI_MPI_WATCH_H
 #define CLI_MPI_WATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define MPI_WATCH_SILENCE 60
 
 /* Connects all processes of MPI_COMM_WORLD, and starts a thread that watches. One that cannot be
- * connected is not watched. All processes must call it. `lost`: see struct mpi_module. */
-void mpi_watch_begin(int rank, int size, int (*lost)(uint32_t part, const char *host));
+ * connected is not watched. All processes must call it. `lost`: see struct mpi_module. True in all
+ * processes if all are connected: then mpi_watch_next() works. */
+bool mpi_watch_begin(int rank, int size, int (*lost)(uint32_t part, const char *host));
+
+/* The first process deals out numbers 0, 1, 2 ... to all from now on. The others need not call it. */
+void mpi_watch_deal(void);
+
+/* The next number, for this process alone. Several threads may call it. */
+uint64_t mpi_watch_next(void);
 
 /* The processes may end from now on. Call it when no process waits for another one any more. */
 void mpi_watch_end(void);

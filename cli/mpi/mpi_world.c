@@ -46,6 +46,27 @@ static bool is_left_alone(void)
 #endif
 }
 
+/* ---- numbers ---- */
+
+/* Without a connection to each process, numbers are dealt out in turn before anybody asks. */
+static struct {
+	bool all_connected;
+	uint64_t part, parts;
+	atomic_uint_least64_t own; /* numbers that this process has had */
+} dealt;
+
+static void deal(void)
+{
+	dealt.own = 0;
+	mpi_watch_deal();
+}
+
+static uint64_t next(void)
+{
+	return dealt.all_connected ? mpi_watch_next()
+				   : atomic_fetch_add(&dealt.own, 1) * dealt.parts + dealt.part;
+}
+
 /* ---- the start ---- */
 
 /* A process that is lost before it is watched would keep the others in MPI_Init(), too. */
@@ -95,8 +116,9 @@ static int begin(struct mpi_module_world *world, int (*lost)(uint32_t part, cons
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	*world = (struct mpi_module_world){
 	    .part = (uint32_t)rank, .parts = (uint32_t)size, .threads = processors_for_each()};
-	if (size > 1)
-		mpi_watch_begin(rank, size, lost);
+	dealt.all_connected = size > 1 && mpi_watch_begin(rank, size, lost);
+	dealt.part = (uint64_t)rank;
+	dealt.parts = (uint64_t)size;
 	joined = true;
 	return 0;
 }
@@ -152,5 +174,10 @@ static int least(uint64_t *words, size_t count)
 }
 
 extern const struct mpi_module hd_mpi_module __attribute__((visibility("default")));
-const struct mpi_module hd_mpi_module = {
-    .version = HEDDLE_VERSION, .begin = begin, .end = end, .add_up = add_up, .least = least};
+const struct mpi_module hd_mpi_module = {.version = HEDDLE_VERSION,
+					 .begin = begin,
+					 .end = end,
+					 .add_up = add_up,
+					 .least = least,
+					 .deal = deal,
+					 .next = next};

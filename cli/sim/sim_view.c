@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -84,8 +85,9 @@ static int add_to_state(struct kept_work *state, const struct hd_record *record,
 struct working {
 	struct sim_runs *job;
 	struct kept_work state;
-	uint32_t *own_runs; /* [own_run_count] runs of this process */
-	uint32_t own_run_count, done, failed_run;
+	uint32_t *left_runs; /* [left_count] that are not kept; all processes share them */
+	uint32_t left_count, done, failed_run;
+	atomic_bool dealt_out; /* all of them */
 	double *share; /* [runs->count] of each run that is done */
 	uint64_t *in_flight; /* [runs->count] */
 	double begun, reported; /* seconds */
@@ -126,16 +128,19 @@ static void report(struct working *working)
 	if (time - working->reported < REPORT_SECONDS)
 		return;
 	working->reported = time;
-	for (uint32_t i = 0; i < working->own_run_count; i++) {
-		share += working->share[working->own_runs[i]];
-		packets += working->in_flight[working->own_runs[i]];
+	for (uint32_t i = 0; i < working->left_count; i++) {
+		share += working->share[working->left_runs[i]];
+		packets += working->in_flight[working->left_runs[i]];
 	}
-	share /= working->own_run_count;
+	share *= (double)working->job->processes->parts / working->left_count;
+	share = share > 1 ? 1 : share; /* others may be slower */
 	if (share > 0.001)
 		print_time((time - working->begun) * (1 - share) / share, left, sizeof(left));
-	progress_update(
-	    "%s: %" PRIu32 " of %" PRIu32 " runs, %.1f%%, %s left, %" PRIu64 " packets in flight",
-	    working->job->title, working->done, working->own_run_count, 100 * share, left, packets);
+	progress_update("%s: %" PRIu32 " of %" PRIu32 " runs%s, %.1f%%, %s left, %" PRIu64
+			" packets in flight",
+			working->job->title, working->done, working->left_count,
+			working->job->processes->parts > 1 ? " by this process" : "", 100 * share,
+			left, packets);
 }
 
 static bool show_progress(void *context, uint32_t run, const struct hd_scenario_progress *progress)
@@ -186,25 +191,29 @@ static void work(void *context, uint32_t begin, uint32_t end, unsigned worker)
 	const struct hd_scenario_watch watch = {show_progress, working};
 
 	(void)worker;
-	for (uint32_t i = begin; i < end; i++) {
+	for (uint32_t i = begin; i < end && !working->dealt_out; i++) {
 		struct hd_record *record = NULL;
 		struct hd_error err;
 		if (interrupt_came() || working->rc)
 			return;
-		int rc = hd_scenario_run(working->job->runs, working->own_runs[i], &watch, &record,
-					 &err);
-		take_result(working, working->own_runs[i], record, rc, &err);
+		uint64_t number = processes_next(working->job->processes);
+		if (number >= working->left_count) {
+			working->dealt_out = true;
+			return;
+		}
+		uint32_t run = working->left_runs[number];
+		int rc = hd_scenario_run(working->job->runs, run, &watch, &record, &err);
+		take_result(working, run, record, rc, &err);
 	}
 }
 
-/* Every parts-th run is for this process. */
 static void choose(struct working *working)
 {
 	const struct sim_runs *job = working->job;
 
 	for (uint32_t run = 0; run < job->runs->count; run++)
-		if (!job->records[run] && run % job->processes->parts == job->processes->part)
-			working->own_runs[working->own_run_count++] = run;
+		if (!job->records[run])
+			working->left_runs[working->left_count++] = run;
 }
 
 /* ---- between processes ---- */
@@ -215,10 +224,10 @@ static char *write_own(const struct working *working, size_t *size)
 	char *text = NULL;
 	FILE *stream = open_memstream(&text, size);
 
-	for (uint32_t i = 0; stream && i < working->own_run_count; i++) {
-		const struct hd_record *record = working->job->records[working->own_runs[i]];
+	for (uint32_t i = 0; stream && i < working->left_count; i++) {
+		const struct hd_record *record = working->job->records[working->left_runs[i]];
 		if (record)
-			hd_record_write(record, working->own_runs[i], stream);
+			hd_record_write(record, working->left_runs[i], stream);
 	}
 	if (!stream || fclose(stream))
 		return NULL;
@@ -304,9 +313,10 @@ static int do_all(struct working *working, struct hd_error *err)
 		job->kept += job->records[run] != NULL;
 	choose(working);
 	working->begun = now();
-	if (working->own_run_count) {
+	processes_deal(job->processes);
+	if (working->left_count) {
 		progress_begin("%s", job->title);
-		hd_parallel_for(job->threads, working->own_run_count, 1, work, working);
+		hd_parallel_for(job->threads, working->left_count, 1, work, working);
 		progress_end();
 	}
 	rc = working->rc;
@@ -327,14 +337,14 @@ int sim_runs_do(struct sim_runs *job, struct hd_error *err)
 	size_t runs = job->runs->count;
 
 	job->records = calloc(runs, sizeof(struct hd_record *));
-	working.own_runs = calloc(runs, sizeof(*working.own_runs));
+	working.left_runs = calloc(runs, sizeof(*working.left_runs));
 	working.share = calloc(runs, sizeof(*working.share));
 	working.in_flight = calloc(runs, sizeof(*working.in_flight));
-	bool memory = job->records && working.own_runs && working.share && working.in_flight;
+	bool memory = job->records && working.left_runs && working.share && working.in_flight;
 	int rc = processes_ready(job->processes, memory) ? do_all(&working, err)
 							 : hd_error_no_memory(err);
 	kept_work_close(&working.state);
-	free(working.own_runs);
+	free(working.left_runs);
 	free(working.share);
 	free(working.in_flight);
 	return rc;
