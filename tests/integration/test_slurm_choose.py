@@ -66,6 +66,8 @@ def test_slurm_fills_leaves_in_the_order_of_the_weights(slurm):
     shown = slurm.run("sinfo", "-h", "-N", "-o", "%N %w").stdout.split()
     assert dict(zip(shown[::2], shown[1::2])) == {f"node{i}": str((NODES - i) // 2 + 1) for i in range(1, NODES + 1)}
     assert set(placed(slurm.run("srun", "-N2", *SHOW))) == {"node7", "node8"}
+    # a node that ends a job is not free for a moment
+    fabric_sim.wait_until(lambda: set(slurm.run("sinfo", "-h", "-N", "-o", "%T").stdout.split()) == {"idle"}, "free nodes")
     three = set(placed(slurm.run("srun", "-N3", *SHOW)))
     assert {"node7", "node8"} < three and three < {"node5", "node6", "node7", "node8"}
 
