@@ -124,15 +124,32 @@ def set_counters(simulation, guid, port):
         simulation.command(f'PerformanceSet "S-{guid:016x}"[{port}] {counter}={value}')
 
 
-def words_sent(opensm, guid, port):
-    """What the plugin answers to `counters`, of a port; None: it does not know it."""
+def plugin_answer(opensm, request):
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(opensm.status_socket()))
-        client.sendall(b"counters\n")
-        text = client.makefile().read()
-    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+        client.sendall(f"{request}\n".encode())
+        return client.makefile().read()
+
+
+def words_sent(opensm, guid, port):
+    """What the plugin answers to `counters`, of a port; None: it does not know it."""
+    rows = csv.DictReader(line for line in plugin_answer(opensm, "counters").splitlines() if not line.startswith("#"))
     return next((int(row["PortXmitData"]) for row in rows if (int(row["guid"], 16), int(row["port"])) == (guid, port)),
                 None)
+
+
+def tables_in_blocks(text):
+    """{switch GUID: ports by LID}, as fabric_sim.tables()"""
+    found, row = {}, None
+    for line in text.splitlines():
+        if line.startswith("Blocks of switch"):
+            guid = int(re.search(r"guid (0x\w+)", line).group(1), 16)
+            row = found[guid] = bytearray([fabric_sim.NO_PORT]) * fabric_sim.LIDS
+        elif line.startswith("block "):
+            _, first, entries = line.split()
+            ports = bytes.fromhex(entries)
+            row[int(first, 16):int(first, 16) + len(ports)] = ports
+    return found
 
 
 def test_the_plugin_keeps_what_opensm_reads(tmp_path):
@@ -161,6 +178,7 @@ def test_the_plugin_keeps_what_opensm_reads(tmp_path):
                    "a reading with packets of management alone")  # what was counted before counts no more
         dumped = tmp_path / "lfts"
         dumped.write_text(simulation.read_tables().read_text())
+        assert tables_in_blocks(plugin_answer(opensm, "tables")) == fabric_sim.tables(dumped)
         for tables in ([], [dumped], ["-e", "dmodk"]):
             assert live_report(opensm, *tables)["counters"]["ports"] == 40
 
