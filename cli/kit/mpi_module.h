@@ -23,13 +23,13 @@ struct mpi_module {
 
 	/*
 	 * Joins the other processes, and watches them: if one ends before end(), the others would wait
-	 * for it for ever, and so they end, too. One of them or more call `lost` before that, in a
-	 * thread of its own, with the number and host of the lost one, or NULL if not all have joined
-	 * within minutes; it returns the exit status.
+	 * for it for ever, and so they end, too, all with the exit status `bad`. One of them or more
+	 * call `lost` before that, in a thread of its own, with the number and host of the lost one, or
+	 * NULL if not all have joined within minutes.
 	 * Errors: -ENOTSUP this MPI cannot join what this launcher started, -EIO.
 	 */
-	int (*begin)(struct mpi_module_world *world, int (*lost)(uint32_t part, const char *host),
-		     struct hd_error *err);
+	int (*begin)(struct mpi_module_world *world, void (*lost)(uint32_t part, const char *host),
+		     int bad, struct hd_error *err);
 
 	/* Waits for the others, and leaves them. */
 	void (*end)(void);

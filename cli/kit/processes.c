@@ -30,7 +30,7 @@ static int own_stderr = -1; /* of a process that is silent */
 
 /* The first process has a message. If it is the one that was lost, all others have: mpirun ends them at
  * the first bad status, so one of them alone could have no time for it. */
-static int tell_of_lost(uint32_t part, const char *host)
+static void tell_of_lost(uint32_t part, const char *host)
 {
 	if (part == 0 && own_stderr >= 0)
 		dup2(own_stderr, STDERR_FILENO);
@@ -40,7 +40,6 @@ static int tell_of_lost(uint32_t part, const char *host)
 		    part, world.parts, host, kept ? "; finished work is kept in " : "",
 		    kept ? kept : "", kept ? ": the same command goes on from there" : "");
 	fflush(stderr);
-	return STATUS_BAD;
 }
 
 void processes_keep(const char *path)
@@ -106,7 +105,7 @@ static bool join(const struct launched *launched)
 {
 	struct hd_error err = {""};
 
-	if (module->begin(&world, tell_of_lost, &err)) {
+	if (module->begin(&world, tell_of_lost, STATUS_BAD, &err)) {
 		leave_to_first(launched);
 		message_fail(&err);
 		return false;

@@ -47,7 +47,8 @@ static struct {
 	struct pollfd *polled; /* [count] the same, as long as there is no news of it */
 	struct hello *others; /* [count] */
 	nfds_t count;
-	int (*lost)(uint32_t part, const char *host);
+	void (*lost)(uint32_t part, const char *host);
+	int bad; /* the exit status then */
 } watch;
 
 /* Numbers that the first process deals out. */
@@ -98,12 +99,10 @@ static void send_letter(char letter)
 /* The others hear of it after the message: mpirun ends all processes at the first bad status. */
 static void end_process(const struct hello *other, char letter)
 {
-	int status = EXIT_FAILURE;
-
 	if (letter != LOST)
-		status = watch.lost(other->part, other->host);
+		watch.lost(other->part, other->host);
 	send_letter(LOST);
-	_exit(status);
+	_exit(watch.bad);
 }
 
 /* ---- numbers ---- */
@@ -312,13 +311,14 @@ static bool allocate(int rank, int size)
 	return watch.sockets && watch.polled && watch.others;
 }
 
-bool mpi_watch_begin(int rank, int size, int (*lost)(uint32_t part, const char *host))
+bool mpi_watch_begin(int rank, int size, void (*lost)(uint32_t part, const char *host), int bad)
 {
 	struct address address = {.port = 0};
 	bool memory = allocate(rank, size);
 	int listener = -1, connected = 0;
 
 	watch.lost = lost;
+	watch.bad = bad;
 	if (!rank && memory) {
 		host_name(address.host);
 		if (getrandom(&address.token, sizeof(address.token), 0) ==

@@ -14,9 +14,9 @@
 #define MPI_WATCH_SILENCE 60
 
 /* Connects all processes of MPI_COMM_WORLD, and starts a thread that watches. One that cannot be
- * connected is not watched. All processes must call it. `lost`: see struct mpi_module. True in all
- * processes if all are connected: then mpi_watch_next() works. */
-bool mpi_watch_begin(int rank, int size, int (*lost)(uint32_t part, const char *host));
+ * connected is not watched. All processes must call it. `lost`, `bad`: see struct mpi_module. True
+ * in all processes if all are connected: then mpi_watch_next() works. */
+bool mpi_watch_begin(int rank, int size, void (*lost)(uint32_t part, const char *host), int bad);
 
 /* The first process deals out numbers 0, 1, 2 ... to all from now on. The others need not call it. */
 void mpi_watch_deal(void);

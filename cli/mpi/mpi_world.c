@@ -75,48 +75,53 @@ static uint64_t next(void)
 
 static atomic_bool joined;
 
-static void *wait_for_start(void *lost)
-{
-	int (*const *tell)(uint32_t part, const char *host) = lost;
+static struct {
+	void (*lost)(uint32_t part, const char *host);
+	int bad;
+} at_start;
 
+static void *wait_for_start(void *nothing)
+{
 	for (unsigned left = START_SECONDS; left;)
 		left = sleep(left);
-	if (!joined)
-		_exit((*tell)(0, NULL));
-	return NULL;
+	if (!joined) {
+		at_start.lost(0, NULL);
+		_exit(at_start.bad);
+	}
+	return nothing;
 }
 
-static void expect_start(int (**lost)(uint32_t part, const char *host))
+static void expect_start(void (*lost)(uint32_t part, const char *host), int bad)
 {
 	pthread_t thread;
 	sigset_t all, before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (!pthread_create(&thread, NULL, wait_for_start, lost))
+	at_start.lost = lost;
+	at_start.bad = bad;
+	if (!pthread_create(&thread, NULL, wait_for_start, NULL))
 		pthread_detach(thread);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static int begin(struct mpi_module_world *world, int (*lost)(uint32_t part, const char *host),
-		 struct hd_error *err)
+static int begin(struct mpi_module_world *world, void (*lost)(uint32_t part, const char *host),
+		 int bad, struct hd_error *err)
 {
-	static int (*tell)(uint32_t part, const char *host);
 	int rank, size, provided;
 
 	if (is_left_alone())
 		return hd_error_set(err, -ENOTSUP,
 				    "Open MPI needs PMIx to join the processes of srun: use srun "
 				    "--mpi=pmix");
-	tell = lost;
-	expect_start(&tell);
+	expect_start(lost, bad);
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
 		return hd_error_set(err, -EIO, "MPI cannot begin");
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	*world = (struct mpi_module_world){
 	    .part = (uint32_t)rank, .parts = (uint32_t)size, .threads = processors_for_each()};
-	dealt.all_connected = size > 1 && mpi_watch_begin(rank, size, lost);
+	dealt.all_connected = size > 1 && mpi_watch_begin(rank, size, lost, bad);
 	dealt.part = (uint64_t)rank;
 	dealt.parts = (uint64_t)size;
 	joined = true;
