@@ -1,7 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Tests find the modules by which the demo and the benches simulate a fabric, too."""
+"""Tests find the modules by which the demo and the benches simulate a fabric, too. Those that simulate one run on one
+core, unless their module says ALL_CORES = True."""
 
+import os
 import pathlib
 import sys
 
+import pytest
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "packaging" / "testbed"))
+
+import fabric_sim  # noqa: E402
+import one_core  # noqa: E402
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cores_of_module(request):
+    """Programs that a test starts have the cores of the test."""
+    if not hasattr(request.module, "Simulation") or getattr(request.module, "ALL_CORES", False):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    with one_core.choose(fabric_sim.BUILD / "cores"):
+        yield
+        os.sched_setaffinity(0, before)

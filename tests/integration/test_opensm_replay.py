@@ -28,7 +28,7 @@ TREES = {"two levels, aggregation nodes": ("--children=4,4", "--parents=1,4", "-
          "three levels": ("--children=3,3,3", "--parents=1,3,3"),
          "three levels, aggregation nodes": ("--children=2,3,3", "--parents=1,3,3", "--aggregation-nodes")}
 CHANGES = 8
-DAMAGED = 3  # records
+DAMAGED = 2  # records
 
 # plain, adaptive: Sets; cuts: [(when, dead ends)]
 Record = namedtuple("Record", "topology home fabric plain adaptive cuts")
