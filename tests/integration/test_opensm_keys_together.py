@@ -13,6 +13,7 @@ from keys_live import Live, by_valley, loop_through
 from keys_sim import (DONE, FAILED, REFUSED, RESULT, STALE, Client, blocks_of, encode_set, key_of, random_flows, settings,
                       socket_of)
 
+ALL_CORES = True  # what happens together is the point
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
 TREE = ("xgft", "--children=3,3,3", "--parents=1,3,3")

@@ -15,6 +15,7 @@ from fabric_sim import LOG_DEFAULT, Simulation, generate
 from repair_sim import REPAIR, all_cables, cable, faults, wait_until_ready
 from sweep_replay import ORDERED
 
+ALL_CORES = True  # what happens together is the point
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
 LOSSES = {"leaf cable": lambda simulation: [cable(simulation, "S1_0_0", "S2_0_0")],
