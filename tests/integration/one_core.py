@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """One core for all processes of a test. Those of a simulated fabric wait for each other's messages: on one core they
-take half the time, because no message has to wake another core."""
+take less time, because no message has to wake another core."""
 
 import fcntl
 import itertools
