@@ -17,7 +17,6 @@
 #include "parts.h"
 #include "port_path.h"
 #include "routing.h"
-#include "socket_path.h"
 #include "status_report.h"
 
 #include <errno.h>
@@ -54,9 +53,9 @@ static char *file_path(const struct drain_state *state)
 
 /* Where the administrator has asked for nothing, it is no error: another OpenSM of the machine answers there, or this
  * one has no right to the folder. */
-static void say_deaf(const struct drain_state *state, const struct hd_error *err)
+static void say_deaf(const struct drain_state *state, int deaf, const struct hd_error *err)
 {
-	if (!strcmp(state->path, HD_DRAIN_SOCKET) || socket_path_is_answered(state->path))
+	if (deaf == -EBUSY || !strcmp(state->path, HD_DRAIN_SOCKET))
 		log_info(&state->context->log, "heddle drain cannot ask this OpenSM: %s",
 			 err->text);
 	else
@@ -67,13 +66,13 @@ static void say_deaf(const struct drain_state *state, const struct hd_error *err
 static void start_server(struct drain_state *state)
 {
 	struct hd_error err = {""};
-	bool listens = false;
+	int deaf;
 
 	if (drain_server_start(state->context, state->path, state->group,
-			       *state->file ? state->file : NULL, &state->server, &listens, &err))
+			       *state->file ? state->file : NULL, &state->server, &deaf, &err))
 		state->server = NULL;
-	if (!listens && *state->path)
-		say_deaf(state, &err);
+	if (deaf)
+		say_deaf(state, deaf, &err);
 }
 
 /* Starts the server, if it does not run with these settings. */

@@ -479,14 +479,13 @@ static int start_sockets(struct drain_server *server, const char *path, const ch
 }
 
 int drain_server_start(struct part_context *context, const char *path, const char *group,
-		       const char *state, struct drain_server **out, bool *listens,
+		       const char *state, struct drain_server **out, int *deaf,
 		       struct hd_error *err)
 {
 	struct drain_server *server = calloc(1, sizeof(*server));
 
-	*listens = false;
 	if (!server)
-		return hd_error_no_memory(err);
+		return *deaf = hd_error_no_memory(err);
 	server->context = context;
 	server->open = *group;
 	server->state = state ? strdup(state) : NULL;
@@ -499,9 +498,9 @@ int drain_server_start(struct part_context *context, const char *path, const cha
 		rc = start_sockets(server, path, group, err);
 	if (rc) {
 		release(server);
-		return rc;
+		return *deaf = rc;
 	}
-	*listens = *path && !*err->text;
+	*deaf = socket_server_deaf(server->sockets);
 	listen_for_changes(context->drained, server->wake);
 	*out = server;
 	return 0;

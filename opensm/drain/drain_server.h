@@ -10,7 +10,6 @@
 #define OPENSM_DRAIN_SERVER_H
 
 #include <heddle/base/error.h>
-#include <stdbool.h>
 
 struct drain_server;
 struct part_context;
@@ -18,11 +17,11 @@ struct part_context;
 /*
  * Starts the thread, and listens at the path, whose folder is made if only that is missing. `group`: who may connect,
  * too; "": nobody. `state`: where drain_file.h writes; NULL: nowhere. All texts are copied. If the thread starts, but
- * cannot listen, *listens is false and `err` says why; it tries again. To be ended with drain_server_end(). Errors:
- * there is no thread, -ENOMEM.
+ * cannot listen, *deaf is the negative errno of socket_server_deaf(), else 0, and `err` says why; it tries again. To be
+ * ended with drain_server_end(). Errors, which *deaf gets too: there is no thread, -ENOMEM.
  */
 int drain_server_start(struct part_context *context, const char *path, const char *group,
-		       const char *state, struct drain_server **out, bool *listens,
+		       const char *state, struct drain_server **out, int *deaf,
 		       struct hd_error *err);
 
 /* NULL is allowed. */

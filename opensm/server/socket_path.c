@@ -150,25 +150,12 @@ bool socket_path_group_exists(const char *group)
 	return find_group(group, &unused);
 }
 
-static int give_to(const char *path, const char *group, struct hd_error *err)
-{
-	gid_t number;
-
-	if (!*group)
-		return 0;
-	if (!find_group(group, &number))
-		return hd_error_set(err, -ENOENT, "%s: there is no group '%s'", path, group);
-	if (chown(path, (uid_t)-1, number))
-		return fail(path, "cannot give the socket to the group", err);
-	return 0;
-}
-
 static int take_path(int file, const char *path, struct hd_error *err)
 {
 	const struct sockaddr_un place = place_of(path);
 
 	if (socket_path_is_answered(path))
-		return hd_error_set(err, -EADDRINUSE, "%s: another process has this socket", path);
+		return hd_error_set(err, -EBUSY, "%s: another process has this socket", path);
 	socket_path_remove(path, NULL);
 	return bind(file, (const struct sockaddr *)&place, sizeof(place))
 		   ? fail(path, "cannot bind", err)
@@ -177,13 +164,19 @@ static int take_path(int file, const char *path, struct hd_error *err)
 
 static int open_path(int file, const char *path, const char *group, struct hd_error *err)
 {
-	int lock = lock_folder(path), rc = take_path(file, path, err);
+	gid_t number = (gid_t)-1; /* chown() leaves it as it is */
+	int lock, rc;
 
+	if (*group && !find_group(group, &number))
+		return hd_error_set(err, -ENOENT, "%s: there is no group '%s'", path, group);
+	lock = lock_folder(path);
+	rc = take_path(file, path, err);
 	if (lock >= 0)
 		close(lock);
 	if (rc)
 		return rc;
-	rc = give_to(path, group, err);
+	if (*group && chown(path, (uid_t)-1, number))
+		rc = fail(path, "cannot give the socket to the group", err);
 	if (!rc && chmod(path, 0660))
 		rc = fail(path, "cannot set its rights", err);
 	if (rc)

@@ -10,8 +10,8 @@
 /*
  * Listens at a path whose folder must exist, or at an address with a port. At a path a socket that nobody answers is
  * replaced, another file is not; the owner and the group may connect, group "": that of this process. Returns a
- * descriptor that does not block. Errors: of the system, with address and reason; -EADDRINUSE another process has the
- * socket, -ENOENT no such group.
+ * descriptor that does not block. Errors: of the system, with address and reason; -EBUSY another process has a socket at
+ * the path, -ENOENT no such group.
  */
 int socket_path_or_port_listen(const char *address, const char *group, struct hd_error *err);
 

@@ -29,6 +29,7 @@ struct socket_server {
 	bool reachable; /* as the user knows */
 	double look; /* ms; the next look at that */
 	double due; /* ms; woken() is called */
+	int deaf; /* socket_server_deaf() */
 	double deaf_until; /* ms; new clients wait */
 	atomic_bool ending;
 	bool has_thread;
@@ -438,7 +439,8 @@ static void *run(void *context)
 
 static int start(struct socket_server *server, struct hd_error *err)
 {
-	if (*server->address && !begin_to_listen(server, err))
+	server->deaf = *server->address ? begin_to_listen(server, err) : 0;
+	if (*server->address && !server->deaf)
 		tell(server, true, "");
 	server->look = *server->address ? monotonic_ms() + LOOK_MS : NEVER;
 	int rc = -pthread_create(&server->thread, NULL, run, server);
@@ -469,6 +471,11 @@ int socket_server_start(const struct socket_server_settings *settings, struct so
 	socket_server_end(server);
 	*out = NULL;
 	return rc;
+}
+
+int socket_server_deaf(const struct socket_server *server)
+{
+	return server->deaf;
 }
 
 void socket_server_wake(const struct socket_server *server)

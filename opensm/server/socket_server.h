@@ -8,8 +8,9 @@
  * such work would need further threads, and locks for what these share with it. So a hook may take as long
  * as it needs: only clients of the same server wait.
  *
- * A path at which another process has a socket stays with that one. A server that cannot listen starts all the same. It tries again every 5 seconds, and before each call of woken(). If
- * somebody removes the file of the socket, it is made again at these times. A file that somebody else puts there stays.
+ * A path at which another process has a socket stays with that one. A server that cannot listen starts all the same. It
+ * tries again every 5 seconds, and before each call of woken(). If somebody removes the file of the socket, it is made
+ * again at these times. A file that somebody else puts there stays.
  *
  * If OpenSM has no descriptor for a new client, the client waits, and the thread rests for a second. Decision 025 says
  * why this is not libevent.
@@ -104,6 +105,9 @@ struct socket_server_settings {
  */
 int socket_server_start(const struct socket_server_settings *settings, struct socket_server **out,
 			struct hd_error *err);
+
+/* What was in the way when it began to listen: 0 or a negative errno. -EBUSY: another process has a socket at the path. */
+int socket_server_deaf(const struct socket_server *server);
 
 /* Makes the thread call woken(). For any thread; never waits. */
 void socket_server_wake(const struct socket_server *server);

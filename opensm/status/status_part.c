@@ -11,7 +11,6 @@
 #include "port_path.h"
 #include "routing.h"
 #include "snapshot.h"
-#include "socket_path.h"
 #include "status_counters.h"
 #include "status_load.h"
 #include "status_lost.h"
@@ -492,11 +491,11 @@ static void work(void *context)
 
 /* Where the administrator has asked for nothing, it is no error: another OpenSM of the machine answers
  * there, or this one has no right to the folder. */
-static void say_deaf(struct status_state *state, bool in_use, const struct hd_error *err)
+static void say_deaf(struct status_state *state, int deaf, const struct hd_error *err)
 {
 	const bool is_default = !strcmp(state->path, HD_STATUS_SOCKET) && !*state->group;
 
-	if (in_use || is_default)
+	if (deaf == -EBUSY || is_default)
 		log_info(&state->context->log, "heddle status cannot ask this OpenSM: %s",
 			 err->text);
 	else
@@ -507,17 +506,17 @@ static void say_deaf(struct status_state *state, bool in_use, const struct hd_er
 static void start_server(struct status_state *state)
 {
 	struct hd_error err = {""};
-	bool listens = false;
+	int deaf;
 
 	state->settings = (struct status_server_settings){.path = state->path,
 							  .group = state->group,
 							  .work = work,
 							  .answer = answer,
 							  .context = state};
-	if (status_server_start(&state->settings, &state->server, &listens, &err))
+	if (status_server_start(&state->settings, &state->server, &deaf, &err))
 		state->server = NULL;
-	if (!listens && *state->path)
-		say_deaf(state, state->server && socket_path_is_answered(state->path), &err);
+	if (deaf)
+		say_deaf(state, deaf, &err);
 }
 
 /* Starts the server, if it does not run with these settings. */

@@ -41,14 +41,13 @@ static size_t received(void *context, struct socket_client *client, const uint8_
 }
 
 int status_server_start(const struct status_server_settings *settings, struct status_server **out,
-			bool *listens, struct hd_error *err)
+			int *deaf, struct hd_error *err)
 {
 	struct status_server *server = calloc(1, sizeof(*server));
 	struct hd_error reason;
 
-	*listens = false;
 	if (!server)
-		return hd_error_no_memory(err);
+		return *deaf = hd_error_no_memory(err);
 	server->settings = settings;
 	const struct socket_server_settings sockets = {.address = settings->path,
 						       .group = settings->group,
@@ -62,8 +61,8 @@ int status_server_start(const struct status_server_settings *settings, struct st
 						       .woken = woken,
 						       .received = received};
 	int rc = socket_server_start(&sockets, &server->sockets, &reason);
-	*listens = *settings->path && !*reason.text;
-	if (!*listens)
+	*deaf = rc ? rc : socket_server_deaf(server->sockets);
+	if (*deaf)
 		hd_error_set(err, rc, "%s", reason.text);
 	if (rc)
 		free(server);

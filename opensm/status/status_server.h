@@ -8,7 +8,6 @@
 #define OPENSM_STATUS_SERVER_H
 
 #include <heddle/base/error.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #define STATUS_SERVER_CLIENTS 64u
@@ -30,12 +29,12 @@ struct status_server_settings {
 
 /*
  * Starts the thread, and listens at the path, whose folder is made if only that is missing. A socket
- * that nobody answers is replaced. If the thread starts, but cannot listen, *listens is false and `err`
- * says why; the thread then tries again before each work(). The server is ended with
- * status_server_end(). Errors: there is no thread.
+ * that nobody answers is replaced. If the thread starts, but cannot listen, *deaf is the negative errno of
+ * socket_server_deaf(), else 0, and `err` says why; the thread then tries again before each work(). The server
+ * is ended with status_server_end(). Errors, which *deaf gets too: there is no thread.
  */
 int status_server_start(const struct status_server_settings *settings, struct status_server **out,
-			bool *listens, struct hd_error *err);
+			int *deaf, struct hd_error *err);
 
 /* Makes the thread call work(). For any thread; never waits. */
 void status_server_wake(const struct status_server *server);

@@ -525,6 +525,7 @@ static void test_what_is_at_the_path(void **state)
 	fclose(file);
 	assert_int_equal(socket_server_start(&usual, &server, &err), 0);
 	assert_non_null(strstr(err.text, "cannot bind: Address already in use"));
+	assert_int_equal(socket_server_deaf(server), -EADDRINUSE);
 	socket_server_end(server);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(socket_path_or_port_listen(path, "no-such-group", &err), -ENOENT);
@@ -545,6 +546,8 @@ static void test_two_servers(void **state)
 		int client = greeted_client();
 		assert_int_equal(socket_server_start(&usual, &second, &err), 0);
 		assert_non_null(strstr(err.text, "another process has this socket"));
+		assert_int_equal(socket_server_deaf(second), -EBUSY);
+		assert_int_equal(socket_server_deaf(first), 0);
 		assert_ptr_equal(strstr(err.text, path), err.text);
 		close(greeted_client());
 		say(client, "still\n");
