@@ -55,7 +55,9 @@ static char *file_path(const struct drain_state *state)
  * one has no right to the folder. */
 static void say_deaf(const struct drain_state *state, int deaf, const struct hd_error *err)
 {
-	if (deaf == -EBUSY || !strcmp(state->path, HD_DRAIN_SOCKET))
+	const bool is_default = !strcmp(state->path, HD_DRAIN_SOCKET) && !*state->group;
+
+	if (deaf == -EBUSY || is_default)
 		log_info(&state->context->log, "heddle drain cannot ask this OpenSM: %s",
 			 err->text);
 	else
@@ -110,7 +112,7 @@ static void load(struct drain_state *state)
 		log_error(&context->log, LOG_ERROR_DRAIN,
 			  "%s; what an earlier run of OpenSM had drained is used again", err.text);
 	if (!rc && set.count)
-		drained_want(context->drained, &set, true);
+		drained_restore(context->drained, &set);
 	drained_set_release(&set);
 	free(path);
 }
@@ -229,12 +231,7 @@ static void settled(void *data)
 	pthread_mutex_unlock(&drained->lock);
 	if (!rc)
 		rc = drain_complete_check(state->context, &out, &err);
-	pthread_mutex_lock(&drained->lock);
-	if (!rc)
-		drained->complete = routed;
-	snprintf(drained->incomplete, sizeof(drained->incomplete), "%s", rc ? err.text : "");
-	drained_tell(drained);
-	pthread_mutex_unlock(&drained->lock);
+	drained_note_tables(drained, rc ? err.text : "");
 	if (rc && accepted.count)
 		log_error(&state->context->log, LOG_ERROR_DRAIN,
 			  "what is drained is not safe to pull yet: %s", err.text);

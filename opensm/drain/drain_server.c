@@ -102,18 +102,21 @@ static void list(struct drain_server *server, struct socket_client *client)
 {
 	struct drained *drained = server->context->drained;
 	struct drained_set accepted = {0};
-	char *text = NULL, suspended[HD_ERROR_TEXT];
+	char *text = NULL, suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT];
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 
 	pthread_mutex_lock(&drained->lock);
 	int rc = drained_set_copy(&drained->accepted, &accepted);
 	memcpy(suspended, drained->suspended, sizeof(suspended));
+	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
 	pthread_mutex_unlock(&drained->lock);
 	if (stream && !rc) {
 		print_things(stream, &accepted, "");
 		if (*suspended)
 			fprintf(stream, "NOT SAFE TO PULL, routing uses it: %s\n", suspended);
+		else if (accepted.count && *incomplete)
+			fprintf(stream, "NOT SAFE TO PULL YET: %s\n", incomplete);
 	}
 	finish(client, rc ? 2 : 0, stream, &text);
 	drained_set_release(&accepted);

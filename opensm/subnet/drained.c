@@ -210,12 +210,50 @@ static void replace(struct drained_set *set, const struct drained_set *by)
 	*set = copy;
 }
 
+static void set_incomplete(struct drained *drained, const char *reason)
+{
+	drained->complete = 0;
+	snprintf(drained->incomplete, sizeof(drained->incomplete), "%s", reason);
+}
+
 static void refuse(struct drained *drained, uint64_t number, const char *reason)
 {
 	drained->refused = number;
 	snprintf(drained->refusal, sizeof(drained->refusal), "%s", reason);
 	if (drained->number == number)
 		replace(&drained->wanted, &drained->accepted);
+}
+
+void drained_restore(struct drained *drained, struct drained_set *set)
+{
+	pthread_mutex_lock(&drained->lock);
+	drained_set_release(&drained->accepted);
+	drained->accepted = *set;
+	*set = (struct drained_set){0};
+	replace(&drained->wanted, &drained->accepted);
+	drained->number++;
+	set_incomplete(drained, "no sweep of this OpenSM is complete");
+	pthread_mutex_unlock(&drained->lock);
+}
+
+static bool has_all(const struct drained_set *set, const struct drained_set *of)
+{
+	for (uint32_t i = 0; i < of->count; i++)
+		if (drained_set_find(set, &of->things[i]) == HD_NONE)
+			return false;
+	return true;
+}
+
+/* What was left out before already, no switch uses, whatever table it has. */
+static void leave_out(struct drained *drained, const struct drained_set *set)
+{
+	struct drained_set before = drained->out;
+
+	drained->out = (struct drained_set){0};
+	replace(&drained->out, set);
+	if (!has_all(&before, &drained->out))
+		set_incomplete(drained, "the sweep that leaves it out is not complete");
+	drained_set_release(&before);
 }
 
 void drained_note(struct drained *drained, struct drained_decision *decision)
@@ -229,7 +267,7 @@ void drained_note(struct drained *drained, struct drained_decision *decision)
 		drained->accepted = decision->set;
 		decision->set = (struct drained_set){0};
 	}
-	replace(&drained->out, decision->left_out ? &drained->accepted : NULL);
+	leave_out(drained, decision->left_out ? &drained->accepted : NULL);
 	memcpy(drained->suspended, decision->suspended, sizeof(drained->suspended));
 	drained->entries = drained->unproved = 0;
 	drained_tell(drained);
@@ -241,6 +279,16 @@ void drained_refuse(struct drained *drained, uint64_t number, const char *reason
 	pthread_mutex_lock(&drained->lock);
 	if (number > drained->routed)
 		refuse(drained, number, reason);
+	drained_tell(drained);
+	pthread_mutex_unlock(&drained->lock);
+}
+
+void drained_note_tables(struct drained *drained, const char *incomplete)
+{
+	pthread_mutex_lock(&drained->lock);
+	set_incomplete(drained, incomplete);
+	if (!*incomplete)
+		drained->complete = drained->routed;
 	drained_tell(drained);
 	pthread_mutex_unlock(&drained->lock);
 }

@@ -72,12 +72,13 @@ struct drained {
 	bool unproved_too; /* it is wanted even if no order of the changes is proved */
 	uint64_t begun; /* the number when the present sweep began */
 	uint64_t routed; /* the number that the last routing has decided about */
-	uint64_t complete; /* the number with which all switches had their tables after a sweep */
+	uint64_t
+	    complete; /* the number with which all switches have their tables; 0: not all, or nobody knows */
 	uint64_t refused; /* the highest number that was refused */
 	char refusal[HD_ERROR_TEXT]; /* why */
 	char suspended[HD_ERROR_TEXT]; /* why routing uses what is accepted; "": it does not */
-	char incomplete
-	    [HD_ERROR_TEXT]; /* what kept the last sweep from being complete; "": nothing */
+	char
+	    incomplete[HD_ERROR_TEXT]; /* why what is accepted is not safe to pull yet; "": it is */
 	uint64_t entries,
 	    unproved; /* that the last change has moved in steps, and without a proof */
 	int wake; /* an eventfd that is written when any of it has changed; -1: none */
@@ -90,6 +91,10 @@ void drained_release(struct drained *drained);
  * is proved. */
 uint64_t drained_want(struct drained *drained, struct drained_set *set, bool unproved_too);
 
+/* What an earlier run had accepted is accepted again, before the first sweep routes, and has a number. It is never refused,
+ * only suspended: somebody relies on it. Takes over the set. */
+void drained_restore(struct drained *drained, struct drained_set *set);
+
 /* What a sweep has decided. */
 struct drained_decision {
 	uint64_t number; /* of what is wanted */
@@ -100,11 +105,14 @@ struct drained_decision {
 };
 
 /* OpenSM has the tables of a routing that follows the decision, whose set is taken over. What is refused is not wanted
- * any more. */
+ * any more. If more is left out than before, it is not complete until drained_note_tables() says so. */
 void drained_note(struct drained *drained, struct drained_decision *decision);
 
 /* Refuses what is wanted, if that is not accepted. */
 void drained_refuse(struct drained *drained, uint64_t number, const char *reason);
+
+/* After a sweep: all switches have the tables of the last decision, or the reason why not. */
+void drained_note_tables(struct drained *drained, const char *incomplete);
 
 /* How many entries a sweep has moved in proved steps, and how many otherwise. */
 void drained_note_order(struct drained *drained, uint64_t entries, uint64_t unproved);

@@ -328,7 +328,7 @@ def test_a_cable_that_is_down(running):
 
 
 def test_hosts_are_not_cut_off_by_later_losses(running):
-    """What is drained is used again while it is the last way, and then drained again."""
+    """What is drained is used again while it is the last way, and then drained again. A restart changes nothing."""
     simulation, opensm = running
     ends = [f"S1_0_0[{port}]" for port in (5, 6, 7, 8)]
     drain(opensm, "--apply", *ends[:2])
@@ -338,6 +338,8 @@ def test_hosts_are_not_cut_off_by_later_losses(running):
     assert "NOT SAFE TO PULL" in drain(opensm, "--list")
     done = heddle("status", "-s", opensm.status_socket(), check=False)
     assert done.returncode == 1 and "is used again, do not pull it" in done.stdout
+    opensm.wait_for("is used again until that does no harm: 4 hosts would be cut off", restart(opensm))
+    assert drain(opensm, "--list").count("\n") == 3 and not faults_of_hosts(simulation)
     relink(simulation, opensm, *ends[2:])
     assert drain(opensm, "--list").count("\n") == 2 and not faults_of_hosts(simulation)
     node = Topology(simulation.discover()).names["S1_0_0"]

@@ -188,6 +188,77 @@ static void decisions_are_noted(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Property: what is left out anew is not complete before the switches have their tables, and loses that if they have
+ * not. What was left out before already stays complete. */
+static void it_is_complete_with_its_tables(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2");
+	struct drained drained;
+	struct drained_set set = {0};
+
+	(void)state;
+	drained_init(&drained);
+	assert_int_equal(add(fabric, "S1_0[3]\nS1_1[3]", &set, &err), 0);
+	assert_int_equal(drained_want(&drained, &set, false), 1);
+	struct drained_decision decision = decision_of(&drained, true);
+	drained_note(&drained, &decision);
+	assert_int_equal(drained.complete, 0);
+	drained_note_tables(&drained, "");
+	assert_int_equal(drained.complete, 1);
+	decision = decision_of(&drained, true);
+	drained_note(&drained, &decision);
+	assert_int_equal(drained.complete, 1);
+
+	assert_int_equal(add(fabric, "S1_0[3]", &set, &err), 0);
+	assert_int_equal(drained_want(&drained, &set, false), 2);
+	decision = decision_of(&drained, true);
+	drained_note(&drained, &decision);
+	assert_int_equal(drained.complete, 1);
+	drained_note_tables(&drained, "a switch has no table");
+	assert_int_equal(drained.complete, 0);
+	assert_string_equal(drained.incomplete, "a switch has no table");
+	drained_note_tables(&drained, "");
+
+	/* it was suspended */
+	decision = decision_of(&drained, false);
+	drained_note(&drained, &decision);
+	drained_note_tables(&drained, "");
+	assert_int_equal(drained.complete, 2);
+	decision = decision_of(&drained, true);
+	drained_note(&drained, &decision);
+	assert_int_equal(drained.complete, 0);
+	assert_true(*drained.incomplete);
+	drained_release(&drained);
+	hd_fabric_free(fabric);
+}
+
+/* Property: what an earlier run had drained is not refused, and not complete before a sweep says so. */
+static void an_earlier_run_is_kept(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2");
+	struct drained drained;
+	struct drained_set set = {0};
+
+	(void)state;
+	drained_init(&drained);
+	assert_int_equal(add(fabric, "S1_0[3]", &set, &err), 0);
+	drained_restore(&drained, &set);
+	assert_int_equal(set.count, 0);
+	assert_int_equal(drained.number, 1);
+	assert_int_equal(drained.complete, 0);
+	assert_true(*drained.incomplete);
+	drained_refuse(&drained, 1, "not our engine");
+	assert_int_equal(drained.wanted.count, 1);
+	assert_int_equal(drained.accepted.count, 1);
+	struct drained_decision decision = decision_of(&drained, true);
+	drained_note(&drained, &decision);
+	drained_note_tables(&drained, "");
+	assert_int_equal(drained.out.count, 1);
+	assert_int_equal(drained.complete, 1);
+	drained_release(&drained);
+	hd_fabric_free(fabric);
+}
+
 /* ---- the file ---- */
 
 /* Property: what is written is read again, for random sets; without a set no file is left. */
@@ -229,8 +300,12 @@ static void the_file_has_all_of_it(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(requests_are_parsed),	  cmocka_unit_test(each_name_takes_back),
-	    cmocka_unit_test(hosts_are_counted_together), cmocka_unit_test(decisions_are_noted),
+	    cmocka_unit_test(requests_are_parsed),
+	    cmocka_unit_test(each_name_takes_back),
+	    cmocka_unit_test(hosts_are_counted_together),
+	    cmocka_unit_test(decisions_are_noted),
+	    cmocka_unit_test(it_is_complete_with_its_tables),
+	    cmocka_unit_test(an_earlier_run_is_kept),
 	    cmocka_unit_test(the_file_has_all_of_it),
 	};
 
