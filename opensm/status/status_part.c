@@ -129,10 +129,13 @@ static const char *opensm_version(void)
 	return strncmp(text, word, sizeof(word) - 1) ? text : text + sizeof(word) - 1;
 }
 
-static void report_sweeps(const struct status_sweeps *sweeps, const char *state,
+static void report_sweeps(const struct status_sweeps *sweeps, const struct osm_opensm *osm,
 			  struct status_report *report)
 {
-	const char *doing = sweeps->sweeping ? "; a sweep is under way" : "";
+	/* a sweep that finds another master ends without a word to us */
+	const bool sweeping = sweeps->sweeping && (status_subnet_is_master(osm) ||
+						   state_of(osm) == IB_SMINFO_STATE_DISCOVERING);
+	const char *doing = sweeping ? "; a sweep is under way" : "", *state = state_name(osm);
 
 	if (sweeps->count)
 		status_report_text(
@@ -141,7 +144,7 @@ static void report_sweeps(const struct status_sweeps *sweeps, const char *state,
 	else
 		status_report_text(report, "summary", "%s; no heavy sweep is complete%s", state,
 				   doing);
-	status_report_flag(report, "sweeping", sweeps->sweeping);
+	status_report_flag(report, "sweeping", sweeping);
 	status_report_number(report, "heavy_sweeps", sweeps->count);
 	if (!sweeps->count)
 		return;
@@ -164,7 +167,7 @@ static void report_subnet(const struct status_sweeps *sweeps, const struct osm_o
 		    "End of the last heavy sweep, Unix time"};
 
 	status_report_section(report, "subnet");
-	report_sweeps(sweeps, state_name(osm), report);
+	report_sweeps(sweeps, osm, report);
 	status_report_text(report, "opensm", "%s", opensm_version());
 	status_report_text(report, "heddle", "%s", HEDDLE_VERSION);
 	status_report_text(report, "state", "%s", state_name(osm));
@@ -329,6 +332,9 @@ struct status_state {
 	/* ---- only the sweeper thread ---- */
 	bool fresh; /* the published routing is of this sweep */
 	double begun; /* ms; of the sweep */
+	bool ended; /* the sweep, but what it found is not in `sweeps` yet */
+	time_t last; /* when; `seconds` is how long it took */
+	double seconds;
 	/* ---- both threads ---- */
 	pthread_mutex_t lock; /* of all below */
 	struct status_sweeps sweeps;
@@ -598,14 +604,24 @@ static void find(struct status_state *state, struct routing **routing, struct hd
 static void idle(void *data)
 {
 	struct status_state *state = data;
+
+	state->ended = true;
+	state->last = time(NULL);
+	state->seconds = (monotonic_ms() - state->begun) / 1000;
+}
+
+/* With the lock. */
+static void note_sweep(struct status_state *state)
+{
 	struct status_sweeps *sweeps = &state->sweeps;
 
-	pthread_mutex_lock(&state->lock);
+	if (!state->ended)
+		return; /* the command `reroute` */
+	state->ended = false;
 	sweeps->sweeping = false;
 	sweeps->count++;
-	sweeps->last = time(NULL);
-	sweeps->seconds = (monotonic_ms() - state->begun) / 1000;
-	pthread_mutex_unlock(&state->lock);
+	sweeps->last = state->last;
+	sweeps->seconds = state->seconds;
 }
 
 static void settled(void *data)
@@ -617,6 +633,7 @@ static void settled(void *data)
 	find(state, &routing, &fabric);
 	pthread_mutex_lock(&state->lock);
 	const struct status_sweeps old = state->sweeps;
+	note_sweep(state);
 	state->sweeps.any = true;
 	state->sweeps.routing = routing;
 	state->sweeps.fabric = fabric;

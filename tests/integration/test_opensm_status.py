@@ -438,5 +438,6 @@ def test_a_standby_lists_no_faults(tmp_path):
     with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, \
             simulation.opensm("dmodk", options={"sm_priority": 9}) as opensm, Standby(simulation) as other:
         wait_until(lambda: ask_quietly(other)["parts"]["subnet"]["state"] == "standby", "the standby")
+        assert not ask_quietly(other)["parts"]["subnet"]["sweeping"]
         assert "This OpenSM is not the master" in run(other, "status")
         assert metrics(other)["heddle_master"] == 0 and metrics(opensm)["heddle_master"] == 1
