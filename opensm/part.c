@@ -40,7 +40,12 @@ int part_create_all(struct part_context *context, const struct part *const *part
 
 void part_destroy_all(struct part_context *context)
 {
-	/* the writer's thread may call hooks of the parts that are left, until the part repair is gone */
+	for (unsigned i = context->count; i-- > 0;) {
+		const struct part_instance *instance = &context->instances[i];
+
+		if (instance->alive && instance->part->ends)
+			instance->part->ends(instance->state);
+	}
 	for (unsigned i = context->count; i-- > 0;) {
 		struct part_instance *instance = &context->instances[i];
 
@@ -222,6 +227,12 @@ void part_repair_ends(struct part_context *context, struct repair_change *change
 }
 
 /* ---- routing keys ---- */
+
+void part_key_begins(struct part_context *context)
+{
+	FOREACH_WITH(key_begins, instance, context)
+	instance->part->key_begins(instance->state);
+}
 
 int part_key_programs(struct part_context *context, struct key_change *change, struct hd_error *err)
 {

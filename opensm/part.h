@@ -186,6 +186,7 @@ struct part {
 
 	/* A routing key is programmed between sweeps: key_change.h. Errors: with a reason; then the key does not come
 	 * in force, and the hook has taken back what it has sent. */
+	void (*key_begins)(void *state);
 	int (*key_programs)(void *state, struct key_change *change, struct hd_error *err);
 	void (*key_ends)(void *state, struct key_change *change);
 
@@ -195,7 +196,10 @@ struct part {
 	/* Adds sections to a report of what the plugin does: status_report.h. */
 	void (*status)(void *state, struct status_report *report);
 
-	/* Ends the part's threads and frees the state. The last part is destroyed first. */
+	/* Ends the threads that call hooks of other parts. All of these are still there. The last part ends first. */
+	void (*ends)(void *state);
+
+	/* Ends other threads and frees the state, when all parts have ended. The last part is destroyed first. */
 	void (*destroy)(void *state);
 };
 
@@ -240,6 +244,7 @@ int part_repair_programs(struct part_context *context, struct repair_change *cha
 			 struct hd_error *err);
 
 /* Of several errors, the first counts. */
+void part_key_begins(struct part_context *context);
 int part_key_programs(struct part_context *context, struct key_change *change,
 		      struct hd_error *err);
 void part_key_ends(struct part_context *context, struct key_change *change);

@@ -21,8 +21,7 @@
 #include <opensm/osm_version.h>
 #include <stdlib.h>
 
-/* In the order in which we create them and call their hooks. The writer's thread calls hooks of all others in a
- * repair, so the part repair ends before them; the thread of the status part does so, too, and ends first. */
+/* In the order in which we create them and call their hooks. */
 static const struct part *const parts[] = {
     &engines_part, &lanes_part,	      &lifetimes_part, &multicast_part, &ar_part,    &map_part,
     &keys_part,	   &certificate_part, &repair_part,    &sweep_part,	&drain_part, &status_part};

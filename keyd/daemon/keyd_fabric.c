@@ -17,6 +17,7 @@ struct keyd_fabric_task {
 	struct keyd_task task;
 	struct keyd *keyd;
 	struct hd_channel_message message;
+	uint64_t instance; /* of the manager that has sent it */
 	struct keyd_view *view;
 	struct hd_error err;
 	int rc;
@@ -127,6 +128,7 @@ static void on_read(struct keyd_task *task)
 		       reading->message.fabric.epoch, reading->err.text);
 	} else {
 		keyd->reading = NULL;
+		reading->view->instance = reading->instance;
 		install(keyd, reading->view);
 	}
 	free(reading);
@@ -164,7 +166,8 @@ void keyd_fabric_take(void *context, struct hd_channel_message *message)
 	*reading = (struct keyd_fabric_task){
 	    .task = {.run = read_fabric, .finish = on_read, .drop = drop_read},
 	    .keyd = keyd,
-	    .message = *message};
+	    .message = *message,
+	    .instance = hello->instance};
 	message->memory = NULL; /* taken over */
 	keyd->reading = reading;
 	keyd_workers_submit(keyd->workers, &reading->task);

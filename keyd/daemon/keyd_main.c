@@ -495,6 +495,9 @@ static void stop(struct run *run)
 {
 	struct keyd *keyd = &run->keyd;
 
+	/* first: the next heddle-keyd makes its own as soon as the file of keys is closed */
+	if (run->own_socket)
+		unlink(keyd->config->socket);
 	keyd_workers_free(keyd->workers);
 	keyd_workers_free(keyd->authenticators);
 	keyd_workers_free(keyd->writers);
@@ -521,8 +524,6 @@ static void stop(struct run *run)
 		event_free(run->drain);
 	if (keyd->base)
 		event_base_free(keyd->base);
-	if (run->own_socket)
-		unlink(keyd->config->socket);
 }
 
 /* Runs the daemon. config_path is read again at SIGHUP. Errors: what could not be started. */

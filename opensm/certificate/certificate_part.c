@@ -116,18 +116,15 @@ static void repair_ends(void *state, struct repair_change *change)
 					change->published ? change->routing : NULL, false);
 }
 
-static int key_programs(void *state, struct key_change *change, struct hd_error *err)
+static void key_begins(void *state)
 {
-	(void)change;
-	(void)err;
 	if (worker_of(state))
 		certificate_worker_wait(worker_of(state), false);
-	return 0;
 }
 
 static void key_ends(void *state, struct key_change *change)
 {
-	if (worker_of(state))
+	if (worker_of(state) && (change->published || !change->unsure))
 		certificate_worker_take(worker_of(state), change->published ? change->after : NULL,
 					false);
 }
@@ -198,7 +195,7 @@ const struct part certificate_part = {
     .settled = settled,
     .repair_begins = repair_begins,
     .repair_ends = repair_ends,
-    .key_programs = key_programs,
+    .key_begins = key_begins,
     .key_ends = key_ends,
     .status = status,
     .destroy = destroy,

@@ -181,12 +181,19 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 	return 0;
 }
 
-static void destroy(void *data)
+static void ends(void *data)
 {
 	struct keys_state *state = data;
 
 	adaptive_watch(state->context->adaptive, ADAPTIVE_KEYS, -1);
 	keys_server_end(state->server);
+	state->server = NULL;
+}
+
+static void destroy(void *data)
+{
+	struct keys_state *state = data;
+
 	routing_release(state->given);
 	hd_keys_proof_free(state->proof);
 	keys_shared_release(&state->shared);
@@ -528,5 +535,6 @@ const struct part keys_part = {
     .repair_lands = repair_lands,
     .repair_ends = repair_ends,
     .status = status,
+    .ends = ends,
     .destroy = destroy,
 };

@@ -146,6 +146,7 @@ static void be_unsure(struct keys_batch *batch)
 {
 	struct keys_shared *shared = batch->worker->shared;
 
+	batch->change.unsure = true;
 	keys_shared_note_unsure(shared, batch->turn, &shared->unsure_of_set);
 	writer_demand_sweep(writer_of(batch));
 }
@@ -224,6 +225,7 @@ void keys_send(void *context)
 		batch->rc = -ECANCELED;
 		return;
 	}
+	part_key_begins(batch->worker->shared->context);
 	rc = batch->blocks.count ? open_queue(batch) : 0;
 	if (!rc && batch->blocks.count)
 		rc = send_blocks(batch);

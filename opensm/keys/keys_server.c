@@ -157,7 +157,8 @@ static void answer(struct keys_server *server, const struct hd_channel_result *r
 
 	say_result(server, result);
 	if (result->status == HD_CHANNEL_DONE)
-		keys_shared_note_done(server->shared, result->key);
+		keys_shared_note_done(server->shared, result->key,
+				      !server->sets[server->next].set.overlay.count);
 	send_message(server, &message);
 	hd_channel_release(&server->sets[server->next++]);
 }

@@ -230,12 +230,13 @@ void keys_shared_note_connected(struct keys_shared *shared, bool connected)
 	pthread_mutex_unlock(&shared->lock);
 }
 
-void keys_shared_note_done(struct keys_shared *shared, uint64_t key)
+void keys_shared_note_done(struct keys_shared *shared, uint64_t key, bool removed)
 {
 	struct keys_broken_list *lost = &shared->lost;
 
 	pthread_mutex_lock(&shared->lock);
-	for (uint32_t i = 0; i < lost->count; i++)
+	const bool holds = removed || keys_set_find(shared->set, key);
+	for (uint32_t i = 0; holds && i < lost->count; i++)
 		if (lost->list[i].key == key)
 			lost->list[i--] = lost->list[--lost->count];
 	pthread_mutex_unlock(&shared->lock);

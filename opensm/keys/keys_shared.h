@@ -106,9 +106,11 @@ void keys_shared_note_repaired(struct keys_shared *shared, struct routing *routi
 
 /* ---- the thread ---- */
 
-/* For the report: heddle-keyd is connected; a SET has been done. */
+/* For the report: heddle-keyd is connected. */
 void keys_shared_note_connected(struct keys_shared *shared, bool connected);
-void keys_shared_note_done(struct keys_shared *shared, uint64_t key);
+
+/* For the report: a SET has put a key in force, or removed it. It is not broken any more, unless it broke since then. */
+void keys_shared_note_done(struct keys_shared *shared, uint64_t key, bool removed);
 
 /* Moves the news out, if there are any; they are released with keys_news_release(). */
 void keys_shared_take_news(struct keys_shared *shared, struct keys_news *out);

@@ -557,9 +557,8 @@ static void destroy(void *data)
 {
 	struct map_state *state = data;
 
-	pthread_mutex_destroy(&state->lock);
-
 	map_server_end(state->server);
+	pthread_mutex_destroy(&state->lock);
 	map_lists_free(state->published);
 	map_table_release(&state->table);
 	free(state);

@@ -63,11 +63,18 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 	return 0;
 }
 
-static void destroy(void *data)
+static void ends(void *data)
 {
 	struct repair_state *state = data;
 
 	repairs_end(state->repairs);
+	state->repairs = NULL;
+}
+
+static void destroy(void *data)
+{
+	struct repair_state *state = data;
+
 	repair_shared_release(&state->shared);
 	free(state);
 }
@@ -283,5 +290,6 @@ const struct part repair_part = {
     .settled = settled,
     .trap = trap,
     .status = status,
+    .ends = ends,
     .destroy = destroy,
 };

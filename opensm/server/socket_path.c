@@ -85,7 +85,7 @@ bool socket_path_is_answered(const char *path)
 	int file = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (file < 0)
-		return false;
+		return true;
 	int rc = connect(file, (const struct sockaddr *)&place, sizeof(place)) ? errno : 0;
 	close(file);
 	return rc != ECONNREFUSED && rc != ENOENT && rc != ENOTDIR;

@@ -502,8 +502,9 @@ void socket_server_end(struct socket_server *server)
 		pthread_join(server->thread, NULL);
 	}
 	if (server->listener >= 0) {
-		close(server->listener);
+		/* first: when the socket is closed, the number of its file can be that of another one */
 		socket_path_remove(server->address, &server->made);
+		close(server->listener);
 	}
 	if (server->settings.wake < 0 && server->wake >= 0)
 		close(server->wake);

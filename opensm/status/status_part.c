@@ -644,11 +644,18 @@ static void settled(void *data)
 		status_server_wake(state->server);
 }
 
-static void destroy(void *data)
+static void ends(void *data)
 {
 	struct status_state *state = data;
 
 	status_server_end(state->server);
+	state->server = NULL;
+}
+
+static void destroy(void *data)
+{
+	struct status_state *state = data;
+
 	routing_release(state->sweeps.routing);
 	hd_fabric_free(state->sweeps.fabric);
 	status_view_release(&state->view);
@@ -665,5 +672,6 @@ const struct part status_part = {
     .idle = idle,
     .settled = settled,
     .status = status,
+    .ends = ends,
     .destroy = destroy,
 };

@@ -76,6 +76,24 @@ def test_manager_leaves_and_returns(site):
     assert keyd.log().count("no subnet manager:") == 1, keyd.log()
 
 
+def test_epochs_of_another_manager(site):
+    """A manager that has restarted counts its epochs from 1 again. Before its fabric has come, it gets no key that it
+    could take for one of that fabric."""
+    manager = site.manager()
+    keyd = site.daemon().start()
+    manager.send_fabric, send_fabric = lambda connection: None, manager.send_fabric
+    manager.stop()
+    wait_for(lambda: keyd.get("/healthz").json["manager"] == "away", "the loss of the manager")
+    manager.restart()
+    wait_for(lambda: keyd.get("/healthz").json["manager"] != "away", "the manager")
+    assert keyd.place("1", site.hosts, "shift:5").status == 200
+    assert not keyd.request("1").json["ready"]
+    assert manager.sets and all(status == STALE for _, status, _ in manager.sets)
+    manager.send_fabric = send_fabric
+    manager.change_fabric()
+    wait_for(lambda: keyd.request("1").json["ready"], "the key")
+
+
 def test_unknown_keys_are_removed(site):
     """At connect, keyd removes keys from the manager that belong to no job."""
     manager = site.manager()

@@ -120,11 +120,20 @@ static void succeed(struct keyd_slot *slot, uint32_t blocks, uint32_t changed)
 	slot->reason[0] = '\0';
 }
 
+/* Another manager, or a restarted one, counts its own epochs. It must not take a key that was made for the fabric of
+ * the one before, while its own fabric is being read. 0: no epoch. */
+static uint64_t epoch_now(const struct keyd *keyd)
+{
+	const struct hd_channel_hello *hello = keyd_managers_master(keyd->managers);
+
+	return hello && hello->instance == keyd->view->instance ? keyd->view->epoch : 0;
+}
+
 static void send_overlay(struct keyd *keyd, struct keyd_slot *slot,
 			 const struct hd_key_overlay *overlay)
 {
-	int rc = keyd_managers_set(keyd->managers, slot->key, keyd->view->epoch, overlay,
-				   &slot->request);
+	int rc =
+	    keyd_managers_set(keyd->managers, slot->key, epoch_now(keyd), overlay, &slot->request);
 
 	if (rc == -ENOTCONN) {
 		fail(slot, HD_CHANNEL_BUSY,

@@ -188,8 +188,8 @@ static void decisions_are_noted(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Property: what is left out anew is not complete before the switches have their tables, and loses that if they have
- * not. What was left out before already stays complete. */
+/* Property: what is newly left out is not complete before the switches have their tables, and loses that if they
+ * have not. What was left out before already stays complete. */
 static void it_is_complete_with_its_tables(void **state)
 {
 	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2");

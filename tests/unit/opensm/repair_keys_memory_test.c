@@ -214,7 +214,7 @@ static void settle_apply(void *context, int rc)
 	assert_int_equal(news.any, !rc);
 	assert_int_equal(news.broken.count, !rc);
 	keys_news_release(&news);
-	keys_shared_note_done(&applying->shared, 2);
+	keys_shared_note_done(&applying->shared, 2, true);
 	assert_true(keys_shared_turn(&applying->shared) != 0); /* SETs may come again */
 	assert_int_equal(signals, 0);
 	set_keys(applying);
