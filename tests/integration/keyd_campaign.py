@@ -36,8 +36,8 @@ SLACK_MB = 16  # for the allocator
 SWEEPS_TO_REST = 12
 REST = 240  # seconds until the switches have what heddle-keyd says; only what hangs takes so long
 AWAY = "no connection to a subnet manager"  # in a reason
-PLACE_MOST = 1.0  # seconds
-STALE_MOST = 2.0  # seconds after OpenSM has taken a key back within which heddle-keyd may not know it
+PLACE_MOST = 10.0  # seconds; only what hangs takes so long
+STALE_MOST = 10.0  # seconds after OpenSM has taken a key back within which heddle-keyd may not know it
 MB = 1 << 20
 
 

@@ -145,14 +145,17 @@ class Client:
         assert (result.request, result.key) == (request, key)
         return result
 
-    def set_done(self, key, entries):
-        """The same, if it must succeed. Made again while a sweep is under way, or has still to send what was lost."""
+    def set_at_rest(self, key, entries, until=lambda result: result.status != BUSY):
+        """The same, made again while a sweep is under way."""
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            result = self.set(key, entries)
-            if result.status != BUSY and "has not acknowledged" not in result.reason:
-                break
+        while not until(result := self.set(key, entries)) and time.monotonic() < end:
             time.sleep(0.2)
+        return result
+
+    def set_done(self, key, entries):
+        """The same, if it must succeed: also when a sweep has still to send what was lost."""
+        result = self.set_at_rest(key, entries, lambda result: result.status != BUSY and
+                                  "has not acknowledged" not in result.reason)
         assert result.status == DONE, result
         return result
 

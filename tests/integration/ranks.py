@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Several processes of heddle that Debian's mpirun starts on this machine."""
 
+import atexit
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
+import tempfile
 
 from cli_testing import HEDDLE
 from fabric_sim import PATIENCE, wait_until
@@ -13,6 +15,9 @@ from fabric_sim import PATIENCE, wait_until
 BUILD = pathlib.Path(HEDDLE).parent.parent
 MODULE = next(iter(sorted(BUILD.glob("lib*/**/heddle-mpi.so"))), None)
 MISSING = [name for name, there in (("heddle-mpi.so", MODULE), ("mpirun", shutil.which("mpirun"))) if not there]
+# Open MPI's processes share a folder there. The last to end removes it, also if another one has just begun.
+FOLDER = tempfile.mkdtemp(prefix="mpi-")
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 
 
@@ -22,11 +27,12 @@ def command(count, *arguments):
 
 def run(count, *arguments, **environment):
     return subprocess.run(command(count, *arguments), capture_output=True, text=True, timeout=PATIENCE, check=False,
-                          env={**os.environ, **environment})
+                          env={**os.environ, "TMPDIR": FOLDER, **environment})
 
 
 def start(count, *arguments):
-    return subprocess.Popen(command(count, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command(count, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, "TMPDIR": FOLDER})
 
 
 NUMBERS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK")
@@ -59,7 +65,10 @@ def started_by(program):
 
 def watches(process):
     """It has joined the others, and notices if one is lost."""
-    return any(path.read_text() == "heddle-watch\n" for path in pathlib.Path(f"/proc/{process}/task").glob("*/comm"))
+    try:
+        return any(path.read_text() == "heddle-watch\n" for path in pathlib.Path(f"/proc/{process}/task").glob("*/comm"))
+    except (FileNotFoundError, ProcessLookupError):
+        return False  # a thread has just ended
 
 
 def kill(program, number, count):

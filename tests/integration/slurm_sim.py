@@ -7,6 +7,7 @@ programs and removes the folder.
 """
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import secrets
@@ -64,10 +65,25 @@ def missing_tools():
     return missing
 
 
+PORTS = 20  # in a block, which one process has
+TAKEN = []  # locked files
+
+
 def free_ports(count):
-    """The first of `count` consecutive ports of which nobody listens on one now."""
+    """The first of `count` consecutive ports of which nobody listens on one now. No other test gets them before this
+    process ends."""
+    assert count <= PORTS
+    folder = pathlib.Path(tempfile.gettempdir()) / f"heddle-ports-{os.getuid()}"
+    folder.mkdir(exist_ok=True)
     for _ in range(100):
-        first = 20000 + secrets.randbelow(10000)
+        first = 20000 + PORTS * secrets.randbelow(10000 // PORTS)
+        lock = open(folder / str(first), "wb")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            continue
+        TAKEN.append(lock)
         with contextlib.ExitStack() as stack:
             try:
                 for port in range(first, first + count):

@@ -126,12 +126,13 @@ def mapped(folder, *options):
     # the daemons of all nodes are here, and each makes a folder of the same name
     agent.write_text(f'#!/bin/sh\nshift\nexport TMPDIR=$(mktemp -d {folder}/node-XXXXXX)\nexec sh -c "$*"\n')
     agent.chmod(0o755)
+    (folder / "mpirun").mkdir(exist_ok=True)
     done = subprocess.run(["mpirun", "--allow-run-as-root", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent", agent,
                            # other tests make and remove interfaces meanwhile
                            "--mca", "oob_tcp_if_include", "lo", "--display-map", *options, "true"],
                           capture_output=True, text=True, timeout=300, check=False,
-                          env={name: value for name, value in os.environ.items()
-                               if not name.startswith(("SLURM", "OMPI", "PMIX"))})
+                          env={"TMPDIR": str(folder / "mpirun"), **{name: value for name, value in os.environ.items()
+                               if not name.startswith(("SLURM", "OMPI", "PMIX", "TMPDIR"))}})
     shown = done.stdout.split("=====\n Data for JOB")[0]  # each daemon shows the map
     nodes = re.findall(r"Data for node: (\S+)|Process rank: (\d+)", shown)
     found, node = {}, None

@@ -3,6 +3,7 @@
 says nothing of the bandwidth of a network."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -12,6 +13,7 @@ import pytest
 
 import schemas
 from cli_testing import BAD, CLEAN, FAULTS, HEDDLE, SOURCE, ebb, generate, route
+from ranks import FOLDER, MPIRUN
 
 MEASURE = pathlib.Path(HEDDLE).parent / "measure" / "heddle-measure"
 SECONDS = 600  # the longest that a run may take before it counts as hanging
@@ -22,7 +24,7 @@ pytestmark = pytest.mark.skipif(not MEASURE.exists() or not shutil.which("mpirun
 
 
 def mpirun(*words):
-    return subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", *map(str, words)],
+    return subprocess.run([*MPIRUN, *map(str, words)], env={**os.environ, "TMPDIR": FOLDER},
                           capture_output=True, text=True, timeout=SECONDS, check=False)
 
 

@@ -39,6 +39,7 @@ def no_jobs(keyd):
         assert keyd.release(job["job"]).status == 200
     assert keyd.get("/v1/jobs").json == {"jobs": []}
     assert keyd.get("/v1/links").json == {"links": [], "most": 0}
+    wait_for(lambda: not keyd.manager.keys, "the removal of the keys")
 
 
 def refused(answer, status, *words):
@@ -334,6 +335,7 @@ def test_metrics(keyd):
     before = keyd.metrics()
     keyd.place("1", HOSTS)
     keyd.request("1")
+    wait_for(lambda: keyd.metrics()["phases_in_force"] == 1, "the next count")
     after = keyd.metrics()
     assert after["jobs"] == 1 and after["active_phases"] == 1 and after["phases_in_force"] == 1
     assert after["sets_total"] == before["sets_total"] + 1

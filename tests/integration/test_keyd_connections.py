@@ -355,9 +355,12 @@ def held_call(remote, method, path, body=None):
     def connections():
         return sum(line.endswith(f" {munge}\n") for line in open("/proc/net/unix", encoding="utf-8"))
 
-    process, before = int((munge.parent / "pid").read_text()), connections()
+    process = int((munge.parent / "pid").read_text())
     os.kill(process, signal.SIGSTOP)
     try:
+        wait_for(lambda: "\nState:\tT" in pathlib.Path(f"/proc/{process}/status").read_text(encoding="utf-8"),
+                 "munged to stand still")
+        before = connections()
         connection = http.client.HTTPConnection("127.0.0.1", remote.port, timeout=PATIENCE)
         connection.request(method, path, body=body, headers=headers)
         wait_for(lambda: connections() > before, "the question to munged")

@@ -325,6 +325,7 @@ def test_full_disk(site):
 
 def test_sigterm_drains(site):
     """A call that is under way at SIGTERM is answered; the exit status is 0 and the socket is gone."""
+    site.options["answer_ms"] = 1500  # no answer comes
     site.start()
     site.place("1", site.hosts, "shift:9")
     site.manager.answer = lambda key, entries: None

@@ -149,7 +149,7 @@ def test_slow_reader_loses_its_place():
     """Who does not read a long answer is dropped after patience_s, and others get the place."""
     with running("12,12,12", "1,12,12", max_large_answers=1) as keyd:
         keyd.stop()
-        keyd.options["patience_s"] = 2
+        keyd.options["patience_s"] = 6
         keyd.start()
         slow = opened(keyd, HOSTILE, LINKS)
         wait_for(lambda: is_answered(slow), "the beginning of the answer")

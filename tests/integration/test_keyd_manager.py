@@ -80,7 +80,7 @@ def test_epochs_of_another_manager(site):
     """A manager that has restarted counts its epochs from 1 again. Before its fabric has come, it gets no key that it
     could take for one of that fabric."""
     manager = site.manager()
-    keyd = site.daemon().start()
+    keyd = site.daemon(answer_ms=1000).start()
     manager.send_fabric, send_fabric = lambda connection: None, manager.send_fabric
     manager.stop()
     wait_for(lambda: keyd.get("/healthz").json["manager"] == "away", "the loss of the manager")
@@ -169,7 +169,7 @@ def test_standby(site):
 def test_refusals(site, status, times, ready):
     """BUSY and STALE are tried again within the time for an answer; other refusals are answered."""
     manager = site.manager()
-    keyd = site.daemon(answer_ms=3000).start()
+    keyd = site.daemon(answer_ms=6000).start()
     keyd.place("1", site.hosts, "shift:5")
     answers = [(status, "not now")] * times
     manager.answer = lambda key, entries: answers.pop() if answers else (DONE, "")

@@ -280,8 +280,8 @@ def test_release_that_waits_is_carried_out(keyd):
 def leave_while_keys_are_made(keyd, path, body):
     """Makes a call for whose keys heddle-keyd needs some time, and leaves. heddle-keyd stands still meanwhile, but its
     keys may be ready before. Whether they were not."""
-    stream = send(keyd, "PUT", path, body)
     before = keyd.metrics()
+    stream = send(keyd, "PUT", path, body)
     keyd.process.send_signal(signal.SIGSTOP)
     stream.close()
     keyd.process.send_signal(signal.SIGCONT)

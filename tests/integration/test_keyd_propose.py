@@ -214,8 +214,8 @@ def test_deadline(site):
         keyd = Keyd(pathlib.Path(name), managers=site.folder / "sm.sock", proposal_ms=10).start()
         answer = proposed(keyd, **heavy(site))
         assert answer["stopped"] and len(answer["host_of_rank"]) == 512
-        assert not proposed(keyd, hosts=site.hosts[:2], pattern="ring")["stopped"]
         assert keyd.stop() == 0
+    assert not proposed(site, hosts=site.hosts[:2], pattern="ring")["stopped"]
 
 
 def refusals(keyd, count):

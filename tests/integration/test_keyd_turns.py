@@ -74,6 +74,7 @@ def test_a_phase_that_the_database_refuses(keyd, mode):
     assert keyd.request("1", 1).json["ready"]
     refuse(keyd, "NEW.active LIKE '%2%'")
     wait_for_phases(keyd, 1)
+    wait_for(lambda: mode == "rewrite" or len(keyd.manager.keys) == 3, "the keys of all phases")
     before = steps(keyd), keyd.get("/v1/links").json, dict(keyd.manager.keys), join(keyd)
     sets = len(keyd.manager.sets)
     answer = keyd.request("1", 2)

@@ -25,7 +25,7 @@ def fixture_netlist(tmp_path_factory):
 
 def status_of(simulation, *options, command="status"):
     return json.loads(simulation.run(
-        fabric_sim.HEDDLE, "ar", command, "--json", "--algorithm=dfp", *options,
+        fabric_sim.HEDDLE, "ar", command, "--json", "--timeout", 10000, "--algorithm=dfp", *options,
         simulation.discover(), simulation.read_tables(), check=False))
 
 

@@ -101,7 +101,7 @@ def test_switches_that_do_not_answer(netlist):
         fabric = simulation.discover()
         guid = re.search(r"switchguid=(0x[0-9a-f]+)", fabric.read_text()).group(1)
         simulation.emulator.fault(int(guid, 16), "silent", "all")
-        answer = look(simulation, "--fabric", fabric, fabric=False, timeout=100)
+        answer = look(simulation, "--fabric", fabric, fabric=False, timeout=1000)
         (one,) = found(answer, "live-lids")
         assert f"{int(guid, 16):016x}" in one["where"] and "does not answer" in one["text"]
         assert "1 did not answer" in note(answer)

@@ -72,7 +72,7 @@ def start(simulation, conf="", lmc=2, **options):
 
 
 def ar_status(simulation):
-    report = json.loads(simulation.run(fabric_sim.HEDDLE, "ar", "status", "--json", simulation.discover(),
+    report = json.loads(simulation.run(fabric_sim.HEDDLE, "ar", "status", "--json", "--timeout", 10000, simulation.discover(),
                                        simulation.read_tables(), check=False))
     return schemas.validate("ar status", report)
 

@@ -111,7 +111,7 @@ def test_only_keys_of_a_faulty_switch_fail(tmp_path, fault):
     force. When it is healed, all are."""
     emulated = Emulator()
     with Simulation(generate(tmp_path, *TREE), emulator=emulated) as simulation, \
-            start(simulation, transaction_timeout=300, transaction_retries=1) as opensm, \
+            start(simulation, transaction_timeout=1500, transaction_retries=1) as opensm, \
             Client(socket_of(simulation.folder)) as client:
         client.greeting()
         live = Live(simulation)

@@ -61,7 +61,7 @@ def test_one_sweep_more(simulation):
         opensm.sweep()
         assert f"heddle: OpenSM wrote tables of 875 ports {LATE}; Heddle requests one more" in opensm.log()
         assert opensm.log().count(LATE) == 1, opensm.log()
-        assert opensm.log().count("SUBNET UP") == 4
+        assert opensm.log().count("SUBNET UP") >= 4
     assert END not in opensm.log()
 
 

@@ -188,10 +188,8 @@ def test_sideways_cable_and_another_engine_in_between(tmp_path):
             # The last host of two leaves gives its place to a cable between them.
             ends = [topology.peer[host, 1] for host in (topology.hosts[-1], topology.hosts[5])]
             assert ends[0][0] != ends[1][0]
-            for end in ends:
-                simulation.command(f"Unlink {end_name(simulation, end)}")
-            across = " ".join(end_name(simulation, end) for end in ends)
-            simulation.command(f"Link {across}")
+            names = [end_name(simulation, end) for end in ends]
+            simulation.command("\n".join([*(f"Unlink {name}" for name in names), "Link " + " ".join(names)]))
             log = opensm.sweep()
             assert "dmodk tables configured" in log and "ERR" not in log, log
             held = simulation.read_tables()

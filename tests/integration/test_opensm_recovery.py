@@ -65,7 +65,7 @@ def check_status(simulation, leaf):
     """`heddle ar status` says of each switch what it supports and what it has, and counts them. Of `leaf` the first one has
     nothing, the second one no notices, and the two after it refuse notices."""
     inputs = simulation.discover(), simulation.read_tables()
-    run = simulation.run(fabric_sim.HEDDLE, "ar", "status", "--json", *inputs, check=False)
+    run = simulation.run(fabric_sim.HEDDLE, "ar", "status", "--json", "--timeout", 10000, *inputs, check=False)
     shown = {int(switch["guid"], 16): (switch["fast_recovery"]["supported"], switch["fast_recovery"]["enabled"])
              for switch in schemas.validate("ar status", json.loads(run))["switches"]}
     assert [shown[guid] for guid in leaf[:5]] == [("off", "off"), ("local", "local"), ("notices", "local"),

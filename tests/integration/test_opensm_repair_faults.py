@@ -113,7 +113,7 @@ def test_a_storm_of_traps(tmp_path):
             seconds = time.monotonic() - begin
             traps = status(opensm)["traps"]
             print(f"{20 * 4 * len(cables)} traps, {traps} reached the plugin, {seconds:.1f} s")
-            assert 5 * len(leaves) < traps <= 10 * (len(leaves) + len(switches_of(simulation)))
+            assert len(leaves) < traps <= 10 * (len(leaves) + len(switches_of(simulation)))
             fabric_sim.wait_until(lambda: lines_about_repairs(opensm.log())[1] ==
                                   sum(map(status(opensm).get, ("repairs", "stopped"))), "the last line")
             lines = lines_about_repairs(opensm.log()[since:])

@@ -81,7 +81,7 @@ def bring_up(folder, mode):
             programmed(opensm)
             state.fabric.write_text(simulation.discover().read_text())
             state.tables.write_text(simulation.read_tables().read_text())
-            status = json.loads(simulation.run(HEDDLE, "ar", "status", "--json", "--config", opensm.conf,
+            status = json.loads(simulation.run(HEDDLE, "ar", "status", "--json", "--timeout", 10000, "--config", opensm.conf,
                                                "-o", state.plan, state.fabric, state.tables))
             held = emulated.tables()
     assert status["differences"] == status["unread"] == 0

@@ -204,7 +204,7 @@ def test_routing_keys(tmp_path):
             keys = ask(opensm, FAULTS)["parts"]["keys"]
             assert keys["count"] == 0 and keys["broken_keys"][0]["key"] == 1
             assert metrics(opensm)["heddle_keys_broken"] == 1
-            assert client.set(1, []).status == DONE
+            client.set_done(1, [])
             assert ask(opensm, FAULTS)["parts"]["keys"]["broken"] == 0
         wait_until(lambda: not ask_quietly(opensm)["parts"]["keys"]["connected"], "the end of the client")
 
@@ -324,7 +324,7 @@ def test_more_idle_clients_than_there_are_places(tmp_path):
         idle = [connect(opensm) for _ in range(70)]
         opensm.sweep()
         assert ask_after(opensm, 2)
-        assert time.monotonic() - begun > 3 and processor_seconds(opensm.process.pid) - used < 1
+        assert time.monotonic() - begun > 3 and processor_seconds(opensm.process.pid) - used < (time.monotonic() - begun) / 2
         for client in idle:
             client.close()
 

@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import socket
 import subprocess
 import time
 
@@ -74,13 +75,19 @@ def allowed_calls():
     return names("@system-service") - names("@privileged") - names("@resources")
 
 
+def answers(path):
+    """A socket is there a moment before its process listens."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return not probe.connect_ex(str(path))
+
+
 def traced(tmp_path, command, ready, work):
     """The system calls of a daemon from its start, without its exec, to its end by SIGTERM."""
     log = tmp_path / "calls"
     process = subprocess.Popen(["strace", "-f", "-qq", "-o", log, *command], stderr=subprocess.DEVNULL, cwd=tmp_path)
     try:
         for _ in range(600 * PATIENCE):
-            if ready.exists() or process.poll() is not None:
+            if answers(ready) or process.poll() is not None:
                 break
             time.sleep(0.01)
         assert process.poll() is None

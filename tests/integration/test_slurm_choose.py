@@ -60,14 +60,18 @@ def placed(done):
     return [node for _, node in sorted(line.split() for line in done.stdout.splitlines())]
 
 
+def wait_until_free(slurm):
+    """A node that ends a job is not free for a moment."""
+    fabric_sim.wait_until(lambda: set(slurm.run("sinfo", "-h", "-N", "-o", "%T").stdout.split()) == {"idle"}, "free nodes")
+
+
 def test_slurm_fills_leaves_in_the_order_of_the_weights(slurm):
     """Without weights, node1 would be the first. A job of three nodes gets the first leaf and a node of
     the next one."""
     shown = slurm.run("sinfo", "-h", "-N", "-o", "%N %w").stdout.split()
     assert dict(zip(shown[::2], shown[1::2])) == {f"node{i}": str((NODES - i) // 2 + 1) for i in range(1, NODES + 1)}
     assert set(placed(slurm.run("srun", "-N2", *SHOW))) == {"node7", "node8"}
-    # a node that ends a job is not free for a moment
-    fabric_sim.wait_until(lambda: set(slurm.run("sinfo", "-h", "-N", "-o", "%T").stdout.split()) == {"idle"}, "free nodes")
+    wait_until_free(slurm)
     three = set(placed(slurm.run("srun", "-N3", *SHOW)))
     assert {"node7", "node8"} < three and three < {"node5", "node6", "node7", "node8"}
 
@@ -75,6 +79,7 @@ def test_slurm_fills_leaves_in_the_order_of_the_weights(slurm):
 def test_ranks_run_where_the_host_file_says(slurm, fabric, tmp_path):
     """SLURM_HOSTFILE and --distribution=arbitrary, with hosts that sinfo lists as free; also with two
     ranks on each."""
+    wait_until_free(slurm)
     free = tmp_path / "free"
     free.write_text(slurm.run("sinfo", "-h", "-N", "-t", "idle", "-o", "%N").stdout)
     for hosts, ranks in ((6, 6), (4, 8)):

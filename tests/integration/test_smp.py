@@ -186,7 +186,7 @@ def test_switch_goes_down_half_way(fabric, switches):
 
 def test_opensm_beside_us(fabric, switches):
     """OpenSM sweeps while tables are read: neither disturbs the other."""
-    with fabric.simulation.opensm("minhop") as opensm:
+    with fabric.simulation.opensm("minhop", options=fabric_sim.SURE) as opensm:
         process = fabric.begin(False, "window=2", "each=1", SURE)
         opensm.sweep()
         rows, _ = fabric.end(process)

@@ -364,10 +364,13 @@ void keyd_rekey_broken(void *context, const struct hd_channel_broken *broken)
 static void on_retry(evutil_socket_t unused, short what, void *context)
 {
 	struct keyd *keyd = context;
+	const struct hd_channel_hello *hello = keyd_managers_master(keyd->managers);
 
 	(void)unused;
 	(void)what;
-	if (keyd->view && keyd_managers_master(keyd->managers) && !keyd->draining)
+	/* a fabric that is being read makes all keys again */
+	if (keyd->view && hello && hello->instance == keyd->view->instance && !keyd->reading &&
+	    !keyd->draining)
 		rekey(keyd, false, true, "tried again");
 }
 
