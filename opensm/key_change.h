@@ -25,8 +25,7 @@ struct key_change {
 	struct routing *after; /* with the key, not published yet */
 	struct hd_ar_pins places; /* entries of the key before and of the one after */
 	bool published; /* at the end: `after` is in force */
-	bool
-	    unsure; /* at the end: switches may hold a mixture, until the sweep that is asked for */
+	bool unsure; /* at the end: switches may hold a mixture, until the next sweep */
 };
 
 #endif

@@ -184,9 +184,9 @@ struct part {
 	void (*repair_lands)(void *state, struct repair_change *change);
 	void (*repair_ends)(void *state, struct repair_change *change);
 
-	/* A routing key is programmed between sweeps: key_change.h. Errors: with a reason; then the key does not come
-	 * in force, and the hook has taken back what it has sent. */
+	/* A routing key is programmed between sweeps: key_change.h. */
 	void (*key_begins)(void *state);
+	/* Errors: with a reason; then the key does not come in force, and the hook has taken back what it has sent. */
 	int (*key_programs)(void *state, struct key_change *change, struct hd_error *err);
 	void (*key_ends)(void *state, struct key_change *change);
 
@@ -243,8 +243,9 @@ void part_repair_ends(struct part_context *context, struct repair_change *change
 int part_repair_programs(struct part_context *context, struct repair_change *change, bool *done,
 			 struct hd_error *err);
 
-/* Of several errors, the first counts. */
 void part_key_begins(struct part_context *context);
+
+/* Of several errors, the first counts. */
 int part_key_programs(struct part_context *context, struct key_change *change,
 		      struct hd_error *err);
 void part_key_ends(struct part_context *context, struct key_change *change);

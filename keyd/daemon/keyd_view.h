@@ -14,8 +14,7 @@
 struct keyd_view {
 	unsigned references;
 	uint64_t epoch;
-	uint64_t
-	    instance; /* of the subnet manager that counts the epochs; 0 before the view is in force */
+	uint64_t instance; /* of the manager that counts the epochs; 0 until the view is in force */
 	uint64_t fingerprint; /* of the fabric: another one has another fingerprint */
 	struct hd_fabric *fabric;
 	struct hd_key_tree *tree;

@@ -12,6 +12,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "packaging"
 
 import fabric_sim  # noqa: E402
 import one_core  # noqa: E402
+from cli_testing import THOROUGH  # noqa: E402
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "alike: hardly differs from another case; ./check without options leaves it to CI")
+
+
+def pytest_collection_modifyitems(config, items):
+    alike = [] if THOROUGH else [item for item in items if item.get_closest_marker("alike")]
+    if alike:
+        config.hook.pytest_deselected(items=alike)
+        items[:] = [item for item in items if item not in alike]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -82,7 +82,8 @@ def test_reports_are_the_same_for_any_number_of_processes(small, name, form):
         assert done.returncode == CLEAN and done.stdout == expected, done.stderr
 
 
-@pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]], ids=["text", "json", "csv"])
+@pytest.mark.parametrize("form", [pytest.param([], id="text", marks=pytest.mark.alike), pytest.param(["--json"], id="json"),
+                                  pytest.param(["--csv"], id="csv", marks=pytest.mark.alike)])
 def test_simulations_are_the_same_for_any_number_of_processes(small, scenario, form):
     """The scenario, a planner's question, and an experiment."""
     for arguments in (["sim", scenario], ["sim", "--fabric", small, "-e", "dmodk", "-e", "spf", "--ar"],
@@ -224,7 +225,7 @@ def test_survive_goes_on_from_what_is_kept(tree, tmp_path, number):
     assert os.stat(kept).st_size == before
 
 
-@pytest.mark.parametrize("name", ["sim", "reproduce"])
+@pytest.mark.parametrize("name", ["sim", pytest.param("reproduce", marks=pytest.mark.alike)])
 def test_simulations_go_on_from_what_is_kept(scenario, tmp_path, name):
     """One of two processes is killed when both have kept a run. Then one process goes on."""
     arguments = [name, scenario, "-O", "run.duration=10ms", "-t", 1, "--json"]

@@ -9,6 +9,7 @@ import pytest
 import emulator
 import fabric_sim
 from ar_sim import differing, missing_blocks, plan_of, programmed, sweep, table_sets
+from cli_testing import THOROUGH
 from emulator import AR_LFT, AR_LFT_OLD, Emulator
 from fabric_sim import Simulation, Topology, generate
 
@@ -110,14 +111,15 @@ def losses(simulation):
     return [node["S1_3_4"] + "[15]", node["S3_2_5"] + "[7]", node["S3_6_6"], node["S1_8_2"], node["S1_7_1"] + "[17]"]
 
 
-def test_five_losses_in_a_large_fabric(tmp_path):
+def test_losses_in_a_large_fabric(tmp_path):
     """729 hosts: all entries stay adaptive while tables change, in each loss and each return. After each all
     switches hold the plan."""
     emulated = Emulator()
     with Simulation(generate(tmp_path, *HUGE), emulator=emulated) as simulation:
         with simulation.opensm("ar_dmodk", options=fabric_sim.SURE) as opensm:
             programmed(opensm)
-            for lost in losses(simulation):
+            chosen = losses(simulation)[slice(0, 5) if THOROUGH else slice(1, 3)]
+            for lost in chosen:
                 for command in ("Unlink", "ReLink"):
                     simulation.command(f"{command} {lost}")
                     sweep(opensm)
@@ -125,5 +127,5 @@ def test_five_losses_in_a_large_fabric(tmp_path):
             log = opensm.log()
             assert differing(plan_of(simulation), emulated.tables()) == []
         # where only LIDs are lost, no table changes before the next plan
-        assert log.count("all entries stay adaptive while the tables change") >= 8
+        assert log.count("all entries stay adaptive while the tables change") >= 2 * len(chosen) - 2
         assert "is off while" not in log and "are static" not in log and "ERR HD11" not in log

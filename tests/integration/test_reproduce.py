@@ -7,7 +7,7 @@ nothing but the scenario and its seeds, so a figure outside its stored interval 
 a scenario has changed. To renew the figures:
 
     REPRODUCE_RENEW=1 HEDDLE_BIN=build/check/cli/heddle \\
-        HEDDLE_RANDOM_FABRICS=150 HEDDLE_SCENARIOS=sim/scenarios /usr/bin/python3 -m pytest tests/integration/test_reproduce.py
+        HEDDLE_SCENARIOS=sim/scenarios /usr/bin/python3 -m pytest tests/integration/test_reproduce.py
 
 once as it is, and once with HEDDLE_LONG_SCENARIOS=1. That renews no verdict: reproduce_misses.txt has each figure that
 is not within its tolerance, and is written by hand. Each of its entries has a line `VERDICT: SCENARIO: FIGURE: POINT`,

@@ -105,6 +105,11 @@ static bool multicast_tree(void *state, struct osm_mgrp_box *box)
 	return true;
 }
 
+static void ends(void *state)
+{
+	note(((struct probe *)state)->name, "ends");
+}
+
 static void destroy(void *state)
 {
 	note(((struct probe *)state)->name, "destroy");
@@ -119,6 +124,7 @@ static const struct part part_a = {.name = "a",
 				   .routed = routed,
 				   .settled = settled,
 				   .trap = trap,
+				   .ends = ends,
 				   .destroy = destroy};
 static const struct part part_b = {.name = "b",
 				   .create = create_b,
@@ -129,6 +135,7 @@ static const struct part part_b = {.name = "b",
 				   .idle = idle,
 				   .settled = settled,
 				   .trap = trap,
+				   .ends = ends,
 				   .destroy = destroy};
 /* A part with every hook that cannot be created: no hook may ever be called. */
 static const struct part part_nothing = {.name = "nothing",
@@ -140,6 +147,7 @@ static const struct part part_nothing = {.name = "nothing",
 					 .multicast_tree = multicast_tree,
 					 .idle = idle,
 					 .trap = trap,
+					 .ends = ends,
 					 .destroy = destroy};
 static const struct part part_needed = {
     .name = "needed", .essential = true, .create = create_nothing, .destroy = destroy};
@@ -167,7 +175,7 @@ static void hooks_are_called_in_order(void **state)
 	assert_true(part_multicast_tree(&context, NULL));
 	assert_calls("b.tree ");
 	part_destroy_all(&context);
-	assert_calls("b.destroy a.destroy ");
+	assert_calls("b.ends a.ends b.destroy a.destroy ");
 	assert_false(part_multicast_tree(&context, NULL));
 	part_idle(&context);
 	assert_calls("");
@@ -210,7 +218,7 @@ static void an_essential_part_is_missing(void **state)
 	(void)state;
 	assert_int_equal(part_create_all(&context, parts, 3, &err), -EPERM);
 	assert_string_equal(err.text, "part needed: not today");
-	assert_calls("a.create n.create a.destroy ");
+	assert_calls("a.create n.create a.ends a.destroy ");
 	part_sweep_begins(&context);
 	assert_calls("");
 }
@@ -248,7 +256,7 @@ static void publishing(void **state)
 	assert_null(context.published);
 	assert_calls("a.withdrawn b.withdrawn ");
 	part_destroy_all(&context);
-	assert_calls("b.destroy a.destroy ");
+	assert_calls("b.ends a.ends b.destroy a.destroy ");
 }
 
 int main(void)
