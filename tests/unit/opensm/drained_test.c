@@ -143,6 +143,29 @@ static void hosts_are_counted_together(void **state)
 
 /* ---- what sweeps decide ---- */
 
+/* A small tree, of which nothing is drained yet. To be ended with end(). */
+static struct hd_fabric *begin(struct drained *drained)
+{
+	drained_init(drained);
+	return generate("xgft", "children=2,3 parents=1,2");
+}
+
+static void end(struct drained *drained, struct hd_fabric *fabric)
+{
+	drained_release(drained);
+	hd_fabric_free(fabric);
+}
+
+/* People want these to be drained. */
+static void want(struct drained *drained, const struct hd_fabric *fabric, const char *names)
+{
+	const uint64_t number = drained->number + 1;
+	struct drained_set set = {0};
+
+	assert_int_equal(add(fabric, names, &set, &err), 0);
+	assert_int_equal(drained_want(drained, &set, false), number);
+}
+
 static struct drained_decision decision_of(const struct drained *drained, bool left_out)
 {
 	struct drained_decision decision = {.number = drained->number, .left_out = left_out};
@@ -155,22 +178,18 @@ static struct drained_decision decision_of(const struct drained *drained, bool l
  * out, but stays accepted. */
 static void decisions_are_noted(void **state)
 {
-	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2");
 	struct drained drained;
-	struct drained_set set = {0};
+	struct hd_fabric *fabric = begin(&drained);
 
 	(void)state;
-	drained_init(&drained);
-	assert_int_equal(add(fabric, "S1_0[3]", &set, &err), 0);
-	assert_int_equal(drained_want(&drained, &set, false), 1);
+	want(&drained, fabric, "S1_0[3]");
 	struct drained_decision decision = decision_of(&drained, true);
 	drained_note(&drained, &decision);
 	assert_int_equal(drained.accepted.count, 1);
 	assert_int_equal(drained.out.count, 1);
 	assert_int_equal(drained.routed, 1);
 
-	assert_int_equal(add(fabric, "S1_0[3]\nS1_1[3]", &set, &err), 0);
-	assert_int_equal(drained_want(&drained, &set, false), 2);
+	want(&drained, fabric, "S1_0[3]\nS1_1[3]");
 	decision = (struct drained_decision){.number = 2, .left_out = true};
 	snprintf(decision.refusal, sizeof(decision.refusal), "no");
 	drained_note(&drained, &decision);
@@ -184,22 +203,18 @@ static void decisions_are_noted(void **state)
 	assert_int_equal(drained.accepted.count, 1);
 	assert_int_equal(drained.out.count, 0);
 	assert_string_equal(drained.suspended, "hosts");
-	drained_release(&drained);
-	hd_fabric_free(fabric);
+	end(&drained, fabric);
 }
 
 /* Property: what is newly left out is not complete before the switches have their tables, and loses that if they
  * have not. What was left out before already stays complete. */
 static void it_is_complete_with_its_tables(void **state)
 {
-	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2");
 	struct drained drained;
-	struct drained_set set = {0};
+	struct hd_fabric *fabric = begin(&drained);
 
 	(void)state;
-	drained_init(&drained);
-	assert_int_equal(add(fabric, "S1_0[3]\nS1_1[3]", &set, &err), 0);
-	assert_int_equal(drained_want(&drained, &set, false), 1);
+	want(&drained, fabric, "S1_0[3]\nS1_1[3]");
 	struct drained_decision decision = decision_of(&drained, true);
 	drained_note(&drained, &decision);
 	assert_int_equal(drained.complete, 0);
@@ -209,8 +224,7 @@ static void it_is_complete_with_its_tables(void **state)
 	drained_note(&drained, &decision);
 	assert_int_equal(drained.complete, 1);
 
-	assert_int_equal(add(fabric, "S1_0[3]", &set, &err), 0);
-	assert_int_equal(drained_want(&drained, &set, false), 2);
+	want(&drained, fabric, "S1_0[3]");
 	decision = decision_of(&drained, true);
 	drained_note(&drained, &decision);
 	assert_int_equal(drained.complete, 1);
@@ -228,19 +242,17 @@ static void it_is_complete_with_its_tables(void **state)
 	drained_note(&drained, &decision);
 	assert_int_equal(drained.complete, 0);
 	assert_true(*drained.incomplete);
-	drained_release(&drained);
-	hd_fabric_free(fabric);
+	end(&drained, fabric);
 }
 
 /* Property: what an earlier run had drained is not refused, and not complete before a sweep says so. */
 static void an_earlier_run_is_kept(void **state)
 {
-	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2");
 	struct drained drained;
+	struct hd_fabric *fabric = begin(&drained);
 	struct drained_set set = {0};
 
 	(void)state;
-	drained_init(&drained);
 	assert_int_equal(add(fabric, "S1_0[3]", &set, &err), 0);
 	drained_restore(&drained, &set);
 	assert_int_equal(set.count, 0);
@@ -255,8 +267,7 @@ static void an_earlier_run_is_kept(void **state)
 	drained_note_tables(&drained, "");
 	assert_int_equal(drained.out.count, 1);
 	assert_int_equal(drained.complete, 1);
-	drained_release(&drained);
-	hd_fabric_free(fabric);
+	end(&drained, fabric);
 }
 
 /* ---- the file ---- */
