@@ -503,6 +503,7 @@ def test_a_switch_that_takes_no_table(tmp_path):
             assert 5 in held(simulation)[leaf]
             done = heddle("status", "-s", opensm.status_socket(), check=False)
             assert done.returncode == 1 and "not safe to pull yet" in done.stdout
+            assert drain(opensm, "--list").startswith(f"{LABEL}\nNOT SAFE TO PULL YET: ")
             emulated.heal()
             assert "safe to pull: " + LABEL in drain(opensm, "--apply", CABLE)
             assert 5 not in held(simulation)[leaf] and not faults_of_hosts(simulation)
