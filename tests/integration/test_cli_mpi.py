@@ -5,7 +5,6 @@ them is killed; what is finished by then is kept."""
 import fcntl
 import json
 import os
-import re
 import subprocess
 
 import pytest
@@ -188,19 +187,17 @@ def long_survive(tree, *options):
     return ["survive", tree, "-e", "dmodk", "-r", "1..20", "--trials", 8, "-n", 20000, "-t", 1, *options]
 
 
-def is_named(number, count, errors):
-    """Whether the process that was lost is: by another one, or by mpirun, which may end the others first."""
-    return f"process {number} of {count} on" in errors or re.search(rf"process rank {number} .*on signal 9 \(Killed\)", errors)
-
-
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_killed_process_ends_the_others(tree, number):
-    """Quickly: the run would last for hours."""
-    process = ranks.start(3, "ebb", tree, "-e", "dmodk", "-n", 4000000000, "-t", 1)
-    ranks.kill(process, number, 3)
-    out, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode not in (CLEAN, FAULTS) and out == ""
-    assert is_named(number, 3, errors), errors
+    """Quickly: the run would last for hours. They say which one is lost, unless mpirun ends them before they can."""
+    for _ in range(10):
+        process = ranks.start(3, "ebb", tree, "-e", "dmodk", "-n", 4000000000, "-t", 1)
+        ranks.kill(process, number, 3)
+        out, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode not in (CLEAN, FAULTS) and out == ""
+        if f"process {number} of 3 on" in errors:
+            return
+    raise AssertionError(errors)
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -214,8 +211,8 @@ def test_survive_goes_on_from_what_is_kept(tree, tmp_path, number):
     ranks.kill(process, number, 2)
     out, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode not in (CLEAN, FAULTS) and out == "", errors
-    assert is_named(number, 2, errors), errors
-    assert f"finished work is kept in {kept}" in errors or "on signal 9 (Killed)" in errors, errors
+    # mpirun may end the other one before it can say so
+    assert (f"process {number} of 2 on" in errors) == (f"finished work is kept in {kept}" in errors), errors
     lines = sum(path.read_text().count("\n") - 1 for path in files)
     assert 4 <= lines < 160
     assert ranks.run(3, *long_survive(tree, "--state", kept)).stdout == whole
