@@ -24,8 +24,8 @@ struct certificate_request {
 };
 
 /*
- * Makes the certificate and replaces the files. Each is written beside its place (beside.h), the disk has it then, and it
- * is renamed; the certificate comes last, then its folder. Errors: those of
+ * Makes the certificate and replaces the files. Each is written beside its place (heddle/base/replacement.h), the disk
+ * has it then, and it is renamed; the certificate comes last, then its folder. Errors: those of
  * hd_ar_certify(), hd_ar_plan_pinned() and the system; -ECANCELED; all with the reason. An error before the first
  * rename leaves all old files.
  */

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "drain_file.h"
-#include "beside.h"
 #include "port_path.h"
 
 #include <errno.h>
+#include <heddle/base/replacement.h>
 #include <heddle/base/text.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CACHE_FOLDER "/var/cache/opensm" /* OpenSM's own, unless it was built with another one */
 #define FILE_NAME "heddle-drained"
@@ -170,10 +169,6 @@ static int write_set(const void *context, FILE *stream, struct hd_error *err)
 
 int drain_file_write(const char *path, const struct drained_set *set, struct hd_error *err)
 {
-	if (!set->count)
-		return unlink(path) && errno != ENOENT
-			   ? hd_error_set(err, -errno, "%s: %s", path, strerror(errno))
-			   : 0;
-	int rc = beside_write(path, 0600, write_set, set, err);
-	return rc ? rc : beside_rename(path, err);
+	return set->count ? hd_replace(path, 0600, write_set, set, err)
+			  : hd_replace_by_nothing(path, err);
 }
