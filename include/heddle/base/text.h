@@ -27,7 +27,6 @@ struct hd_text {
 	/* For messages; belongs to the caller and must outlive the text and its lines */
 	const char *name;
 	void *mapping; /* what hd_text_close() releases; NULL: the bytes belong to the caller */
-	bool mapped; /* by mmap(), else malloc'ed */
 };
 
 /* The most bytes that are read from a pipe, or unpacked: half of the machine's memory, at least 1 GiB. */
@@ -36,7 +35,7 @@ size_t hd_text_largest(void);
 /*
  * Loads a file or a pipe. *text is released with hd_text_close(); after an error nothing is left to
  * release. Errors: errno of open and read, -EISDIR a folder, -EFBIG a pipe of more than hd_text_largest(),
- * -ENOMEM. Cost: O(bytes); files of 64 MiB or more are mapped.
+ * -EIO a file that becomes shorter meanwhile, -ENOMEM. Cost: O(bytes).
  */
 int hd_text_open(const char *path, struct hd_text *text, struct hd_error *err);
 
