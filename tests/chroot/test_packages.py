@@ -107,7 +107,8 @@ def use_plugin(root):
     assert "auto tables configured on all switches" in log, log[-3000:]
     assert "heddle.conf" not in log, "the plugin complains of the conffile"
     assert (root / "var/cache/opensm/heddle-tables").exists()
-    enter(root, "mkdir -p /run/heddle; touch /run/heddle/status.sock")  # as an OpenSM that was killed leaves it
+    enter(root, "mkdir -p /run/heddle; touch /run/heddle/status.sock /run/heddle/drain.sock"
+                "  /var/cache/opensm/heddle-drained")  # as an OpenSM that was killed leaves them
 
 
 def use_router(root):
