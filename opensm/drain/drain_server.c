@@ -20,7 +20,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define CLIENTS 16u
+#define PATIENCE_MS 5000 /* for a request, and to read the answer */
 #define LOOK_MS 100 /* between two looks at adaptive routing */
 #define AGAIN_MS 10000 /* after so long without a complete sweep OpenSM is asked for another one */
 
@@ -54,7 +54,7 @@ static void answer(struct socket_client *client, int status, const char *text)
 	snprintf(head, sizeof(head), "%d\n", status);
 	socket_client_send(client, head, 2);
 	socket_client_send(client, text, strlen(text));
-	client->finishing = true;
+	socket_client_finish(client);
 }
 
 static void refuse(struct socket_client *client, int rc, const struct hd_error *err)
@@ -411,6 +411,7 @@ static size_t received(void *context, struct socket_client *client, const uint8_
 		return length;
 	}
 	long used = drain_request_parse(bytes, length, request, &err);
+	client->known = used; /* it may wait for a sweep */
 	if (used < 0)
 		refuse(client, (int)used, &err);
 	else if (used && !may_ask(server, client))
@@ -470,7 +471,8 @@ static int start_sockets(struct drain_server *server, const char *path, const ch
 							.group = group,
 							.wake = server->wake,
 							.makes_folder = true,
-							.clients_most = CLIENTS,
+							.clients_most = SOCKET_SERVER_CLIENTS,
+							.patience_ms = PATIENCE_MS,
 							.message_most = DRAIN_REQUEST_MOST,
 							.unsent_most = SIZE_MAX,
 							.context = server,

@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 
 import pytest
 
@@ -293,6 +294,35 @@ def test_only_root_and_the_group_may_ask(running):
     wait_until(lambda: ask(1)[0] == 0, "the group")
     assert "drain: user 65534 asks to drain S2_0_0" in opensm.log()
     assert drain(opensm, "--list") == "S2_0_0\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("count", [16, 200])
+def test_idle_clients_keep_nobody_out(running, count):
+    """Connections of a member of the group that say nothing, or half a request. Root has its answers, and so
+    has the group."""
+    simulation, opensm = running
+    os.chmod(simulation.folder, 0o755)
+    opensm.write_heddle_conf(CONF + f"[drain]\nsocket = {opensm.drain_socket()}\ngroup = daemon\n")
+    opensm.sweep()
+    wait_until(lambda: opensm.drain_socket().stat().st_gid == 1, "the group")
+    program = ("import socket, sys\nclients = []\n"
+               f"for number in range({count}):\n"
+               "    clients.append(socket.socket(socket.AF_UNIX))\n"
+               "    clients[-1].settimeout(60)\n"
+               f"    clients[-1].connect({str(opensm.drain_socket())!r})\n"
+               "    clients[-1].sendall((b'', b'apply\\nS2')[number % 2])\n"
+               "print('there', flush=True)\nsys.stdin.read()\n")
+    with subprocess.Popen([sys.executable, "-c", program], user=65534, group=1, extra_groups=[], text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as idle:
+        assert idle.stdout.readline() == "there\n"
+        for _ in range(3):
+            assert drain(opensm, "--list") == ""
+        done = subprocess.run([fabric_sim.HEDDLE, "drain", "-s", opensm.drain_socket(), "--list"], user=65534, group=1,
+                              extra_groups=[], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        assert "safe to pull" in drain(opensm, "--apply", "S2_0_0")
+        idle.communicate("")
 
 
 def test_several_at_once(running):
