@@ -153,12 +153,13 @@ static int decide(struct drain_server *server, const struct drain_request *reque
 
 	if (!rc && !master_is_ours(server->context->osm))
 		rc = hd_error_set(err, -EPERM, "this OpenSM is not the master of the subnet");
-	if (!rc && !routing)
+	if (!rc && !drain_request_adds(request))
+		rc = drain_request_take(request, routing ? routing_found(routing) : NULL, wanted,
+					asked, err);
+	else if (!rc && !routing)
 		rc = hd_error_set(err, -EPERM, "the tables in force are not Heddle's");
-	if (!rc)
-		rc = drain_request_adds(request)
-			 ? drain_request_add(request, routing_found(routing), wanted, asked, err)
-			 : drain_request_take(request, routing_found(routing), wanted, asked, err);
+	else if (!rc)
+		rc = drain_request_add(request, routing_found(routing), wanted, asked, err);
 	routing_release(routing);
 	return rc;
 }
@@ -239,7 +240,7 @@ static void want(struct drain_server *server, struct socket_client *client,
 	pthread_mutex_unlock(&drained->lock);
 	log_request(server, client, undo, asked);
 	const uint64_t number =
-	    same ? now : drained_want(drained, wanted, request->word != DRAIN_APPLY);
+	    same ? now : drained_want(drained, wanted, request->word == DRAIN_APPLY_ANY);
 	wait_for(server, client, number, undo, asked);
 	if (!same)
 		ask_for_sweep(server);
@@ -302,25 +303,61 @@ static void keep_stored(struct drain_server *server, const struct state *state)
 			  "%s; after a restart OpenSM will not know what is drained", err.text);
 }
 
+/* Whether the tables in force leave out what is to be used again: they are not of a routing that was asked since. */
+static bool is_out_still(const struct waiting *waiting, const struct state *state)
+{
+	for (uint32_t i = 0; i < waiting->asked.count; i++)
+		if (drained_set_find(&state->out, &waiting->asked.things[i]) != HD_NONE)
+			return true;
+	return false;
+}
+
 static void say_done(const struct waiting *waiting, const struct state *state)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
-	const bool safe = waiting->undo || !*state->suspended;
+	const bool suspended = *state->suspended != '\0';
 
-	if (stream) {
+	if (stream && waiting->undo)
 		print_things(stream, &waiting->asked,
-			     waiting->undo ? "in use again: "
-			     : safe	   ? "safe to pull: "
-					   : "NOT SAFE TO PULL, routing uses it: ");
-		if (state->unproved)
-			fprintf(stream,
-				"%" PRIu64
-				" entries were written without a proved order; the log says why\n",
-				state->unproved);
+			     is_out_still(waiting, state)
+				 ? "not drained any more, used when an engine of Heddle routes: "
+				 : "in use again: ");
+	if (stream && !waiting->undo && !suspended)
+		print_things(stream, &waiting->asked, "safe to pull: ");
+	if (stream && suspended && state->accepted.count) {
+		print_things(stream, &state->accepted, "NOT SAFE TO PULL, routing uses it: ");
+		fprintf(stream, "the reason: %s\n", state->suspended);
 	}
-	finish(waiting->client, safe ? 0 : 1, stream, &text);
+	if (stream && state->unproved)
+		fprintf(stream,
+			"%" PRIu64
+			" entries were written without a proved order; the log says why\n",
+			state->unproved);
+	finish(waiting->client, waiting->undo || !suspended ? 0 : 1, stream, &text);
+}
+
+/* Why what was asked for is not so: somebody else has asked for the contrary since. */
+static bool is_overtaken(const struct waiting *waiting, const struct state *state,
+			 struct hd_error *err)
+{
+	char label[DRAINED_LABEL];
+
+	for (uint32_t i = 0; i < waiting->asked.count; i++) {
+		const bool drained =
+		    drained_set_find(&state->accepted, &waiting->asked.things[i]) != HD_NONE;
+		if (drained != waiting->undo)
+			continue;
+		drained_label(&waiting->asked.things[i], label);
+		hd_error_set(err, -EPERM,
+			     waiting->undo
+				 ? "somebody else has drained it again meanwhile: %s"
+				 : "NOT SAFE TO PULL, somebody else has undone it meanwhile: %s",
+			     label);
+		return true;
+	}
+	return false;
 }
 
 /* Whether the client has its answer. */
@@ -346,8 +383,15 @@ static bool answer_waiting(struct drain_server *server, struct waiting *waiting,
 		refuse(waiting->client, -EPERM, &err);
 		return true;
 	}
-	if (state->complete < waiting->number ||
-	    drain_complete_adaptive(server->context, &state->out, &err))
+	if (state->routed < waiting->number)
+		return false;
+	if (is_overtaken(waiting, state, &err)) {
+		refuse(waiting->client, -EPERM, &err);
+		return true;
+	}
+	if (!(waiting->undo && is_out_still(waiting, state)) &&
+	    (state->complete < waiting->number ||
+	     drain_complete_adaptive(server->context, &state->out, &err)))
 		return false;
 	say_done(waiting, state);
 	return true;

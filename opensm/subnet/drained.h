@@ -48,6 +48,9 @@ void drained_set_remove(struct drained_set *set, uint32_t index);
 /* The index of the same cable or switch, HD_NONE: none. O(count). */
 uint32_t drained_set_find(const struct drained_set *set, const struct drained_thing *thing);
 
+/* Whether the set has all things of the other. */
+bool drained_set_has_all(const struct drained_set *set, const struct drained_set *of);
+
 /* Whether both have the same things in the same order. */
 bool drained_set_equal(const struct drained_set *one, const struct drained_set *other);
 
@@ -108,7 +111,8 @@ struct drained_decision {
  * any more. If more is left out than before, it is not complete until drained_note_tables() says so. */
 void drained_note(struct drained *drained, struct drained_decision *decision);
 
-/* Refuses what is wanted, if that is not accepted. */
+/* Refuses what is wanted, if that is not accepted. Less than what is accepted is never worse: that is accepted, and left out
+ * of the next routing. */
 void drained_refuse(struct drained *drained, uint64_t number, const char *reason);
 
 /* After a sweep: all switches have the tables of the last decision, or the reason why not. */
