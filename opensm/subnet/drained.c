@@ -299,6 +299,13 @@ void drained_note_tables(struct drained *drained, const char *incomplete)
 	pthread_mutex_unlock(&drained->lock);
 }
 
+void drained_note_stored(struct drained *drained, const char *unstored)
+{
+	pthread_mutex_lock(&drained->lock);
+	snprintf(drained->unstored, sizeof(drained->unstored), "%s", unstored);
+	pthread_mutex_unlock(&drained->lock);
+}
+
 void drained_note_order(struct drained *drained, uint64_t entries, uint64_t unproved)
 {
 	pthread_mutex_lock(&drained->lock);

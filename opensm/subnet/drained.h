@@ -82,6 +82,8 @@ struct drained {
 	char suspended[HD_ERROR_TEXT]; /* why routing uses what is accepted; "": it does not */
 	char
 	    incomplete[HD_ERROR_TEXT]; /* why what is accepted is not safe to pull yet; "": it is */
+	char unstored
+	    [HD_ERROR_TEXT]; /* why a restarted OpenSM will not know what is accepted; "": it will, or is not to */
 	uint64_t entries,
 	    unproved; /* that the last change has moved in steps, and without a proof */
 	int wake; /* an eventfd that is written when any of it has changed; -1: none */
@@ -117,6 +119,9 @@ void drained_refuse(struct drained *drained, uint64_t number, const char *reason
 
 /* After a sweep: all switches have the tables of the last decision, or the reason why not. */
 void drained_note_tables(struct drained *drained, const char *incomplete);
+
+/* What is accepted is in the file, or the reason why not. */
+void drained_note_stored(struct drained *drained, const char *unstored);
 
 /* How many entries a sweep has moved in proved steps, and how many otherwise. */
 void drained_note_order(struct drained *drained, uint64_t entries, uint64_t unproved);

@@ -160,6 +160,43 @@ def test_it_survives_a_restart(running):
     assert not (simulation.folder / "heddle-drained").exists()
 
 
+@pytest.mark.parametrize("full", ["no folder", "a folder in the way"])
+def test_what_could_not_be_stored_is_said(tmp_path, full):
+    """Such as on a full disk: the answer, --list and status say that a restarted OpenSM uses it again; until it is
+    stored. After kill -9 it does."""
+    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation:
+        state = simulation.folder / "state" / "drained"
+        way = state.parent if full == "no folder" else state.with_name("drained.new") / "in the way"
+        conf = CONF + f"[drain]\nsocket = {simulation.folder / 'drain.sock'}\nstate = {state}\n"
+        if full != "no folder":
+            way.mkdir(parents=True)
+        with simulation.opensm("dmodk", heddle_conf=conf) as opensm:
+            opensm.sweep_until(" 0 entries changed")
+            before = held(simulation)
+            message = drain(opensm, "--apply", CABLE, status=1)
+            assert f"safe to pull until OpenSM restarts: {LABEL}\n" in message and "safe to pull: " not in message
+            assert "NOT STORED, a restarted OpenSM will not know this: " + str(state) in message
+            assert "NOT STORED" in drain(opensm, "--list")
+            assert "a restarted OpenSM will not know what is drained now" in heddle(
+                "status", "-s", opensm.status_socket(), check=False).stdout
+            restart(opensm, signal.SIGKILL)
+            assert drain(opensm, "--list") == ""
+            opensm.sweep_until(" 0 entries changed")
+            assert held(simulation) == before
+            message = drain(opensm, "--apply", CABLE, status=1)
+            assert "NOT STORED" in message
+            if full == "no folder":
+                way.mkdir()
+            else:
+                way.rmdir()
+                way.parent.rmdir()
+            assert drain(opensm, "--apply", CABLE) == f"safe to pull: {LABEL}\n"
+            assert "NOT STORED" not in drain(opensm, "--list")
+            restart(opensm, signal.SIGKILL)
+            assert drain(opensm, "--list") == LABEL + "\n"
+            assert drain(opensm, "--undo", "--all") == f"in use again: {LABEL}\n" and not state.exists()
+
+
 def restart(opensm, number=signal.SIGTERM):
     """The log since then begins here."""
     opensm.process.send_signal(number)
