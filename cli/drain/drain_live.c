@@ -79,8 +79,9 @@ static int show(const struct drain_job *job, char *answer)
 		print_text(text);
 		return status;
 	}
-	text[strcspn(text, "\n")] = '\0';
-	message_error("%s", text);
+	char *rest = NULL;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		message_error("%s", line);
 	return status;
 }
 
