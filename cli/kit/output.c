@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <heddle/base/gzip.h>
+#include <heddle/base/plain.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,13 +65,24 @@ static mode_t mode_for(const char *path)
 	return 0666 & ~mask;
 }
 
-/* Files whose name ends in .gz are packed. */
+static bool ends_in(const char *path, const char *ending)
+{
+	const size_t length = strlen(path), end = strlen(ending);
+
+	return length > end && !strcmp(path + length - end, ending);
+}
+
+/* All files have plain text but pictures. Those whose name ends in .gz are packed. */
 static FILE *open_stream(const char *path, int file)
 {
-	const size_t length = strlen(path);
+	FILE *stream = ends_in(path, ".gz") ? hd_gzip_write(file) : fdopen(file, "w");
+	FILE *plain = ends_in(path, ".png") ? stream : hd_plain_stream(stream);
 
-	return length > 3 && !strcmp(path + length - 3, ".gz") ? hd_gzip_write(file)
-							       : fdopen(file, "w");
+	if (!plain && stream) {
+		fclose(stream);
+		errno = ENOMEM;
+	}
+	return plain;
 }
 
 static int open_temporary(struct output *output)
@@ -96,7 +108,11 @@ static int open_temporary(struct output *output)
 
 static int open_in_place(struct output *output)
 {
-	output->stream = fopen(output->path, "we");
+	FILE *stream = fopen(output->path, "we");
+
+	output->stream = hd_plain_stream(stream);
+	if (!output->stream && stream)
+		fclose(stream);
 	return output->stream ? 0 : -errno;
 }
 
