@@ -2,6 +2,7 @@
 #include "drained.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ static void take_end(struct drained_thing *thing, unsigned end, const struct hd_
 {
 	thing->guid[end] = fabric->node_guid[node];
 	thing->port[end] = (uint8_t)port;
-	snprintf(thing->name[end], DRAINED_NAME, "%s", fabric->node_name[node]);
+	hd_plain(fabric->node_name[node], thing->name[end], DRAINED_NAME);
 }
 
 struct drained_thing drained_thing_of(const struct hd_fabric *fabric,
