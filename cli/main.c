@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <heddle/base/suggest.h>
 #include <signal.h>
 #include <stdio.h>
@@ -182,12 +183,15 @@ int main(int argc, char **argv)
 
 	/* A file that may not become longer is an error of writing, with its reason. */
 	signal(SIGXFSZ, SIG_IGN);
+	if (hd_plain_stdio())
+		return message_no_memory();
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		puts("heddle " HEDDLE_VERSION);
 	else
 		status = run(argc - 1, argv + 1);
 	errno = 0;
-	if ((fflush(stdout) || ferror(stdout)) && status != STATUS_BAD)
+	const bool failed = ferror(stdout);
+	if ((fclose(stdout) || failed) && status != STATUS_BAD)
 		return message_error("cannot write standard output: %s",
 				     strerror(errno ? errno : EIO));
 	return status;

@@ -2,11 +2,13 @@
 #include <heddle/fabric/resolve.h>
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <heddle/base/text.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#define NAME_LONGEST 2048u
 #define CANDIDATES_MAX 4u /* kept for the message; all are counted */
 
 struct search {
@@ -194,9 +196,13 @@ int hd_fabric_resolve(const struct hd_fabric *fabric, const char *text,
 	struct search search = {
 	    .fabric = fabric, .filter = filter, .left_out = HD_NONE, .without_cable = HD_NONE};
 
+	char name[NAME_LONGEST];
+
 	add_address(&search, text);
-	if (*text && !add_named(&search, text, true))
-		add_named(&search, text, false);
+	/* Nodes' names are plain, and people type what they have seen. */
+	hd_plain(text, name, sizeof(name));
+	if (*name && !add_named(&search, name, true))
+		add_named(&search, name, false);
 	if (search.count > 1)
 		return several(&search, text, err);
 	if (!search.count)

@@ -44,13 +44,6 @@ static int make_request(const struct drain_job *job, const char *const *names, u
 		   : hd_error_set(err, -E2BIG, "the names take more than %u bytes", REQUEST_MOST);
 }
 
-/* Nothing that could change the state of a terminal. */
-static void print_text(const char *text)
-{
-	for (; *text; text++)
-		putchar(((unsigned char)*text < 32 && *text != '\n') || *text == 127 ? '?' : *text);
-}
-
 /* The lines of a text, which is changed. */
 static json_t *lines_json(char *text)
 {
@@ -76,11 +69,12 @@ static int show(const struct drain_job *job, char *answer)
 						  lines_json(text)),
 					status);
 	if (status == STATUS_CLEAN) {
-		print_text(text);
+		fputs(text, stdout);
 		return status;
 	}
-	text[strcspn(text, "\n")] = '\0';
-	message_error("%s", text);
+	char *rest = NULL;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		message_error("%s", line);
 	return status;
 }
 

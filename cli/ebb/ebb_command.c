@@ -8,6 +8,7 @@
 #include "subnets.h"
 #include "workload.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -325,8 +326,12 @@ static int run_job(struct ebb_job *job, const char *path)
 
 	if (!rc)
 		rc = job->subnets.count ? load_subnets(job, &err) : load(job, path, &err);
-	if (processes_agree(processes, rc, &err))
-		return message_fail(&err);
+	if (processes_agree(processes, rc, &err)) {
+		int status = message_fail(&err);
+		if (rc == -ELOOP && job->routes && table_source_advice(job->routes))
+			fprintf(stderr, "%s\n", table_source_advice(job->routes));
+		return status;
+	}
 	if (job->application.path)
 		return run_application(job, path, &err);
 	rc = count_flows(job, &err);

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <heddle/base/gzip.h>
+#include <heddle/base/plain.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,13 +52,24 @@ static int cannot_write(const char *path, int rc, struct hd_error *err)
 			    strerror(-rc));
 }
 
-/* Files whose name ends in .gz are packed. */
+static bool ends_in(const char *path, const char *ending)
+{
+	const size_t length = strlen(path), end = strlen(ending);
+
+	return length > end && !strcmp(path + length - end, ending);
+}
+
+/* All files have plain text but pictures. Those whose name ends in .gz are packed. */
 static FILE *open_stream(const char *path, int file)
 {
-	const size_t length = strlen(path);
+	FILE *stream = ends_in(path, ".gz") ? hd_gzip_write(file) : fdopen(file, "w");
+	FILE *plain = ends_in(path, ".png") ? stream : hd_plain_stream(stream);
 
-	return length > 3 && !strcmp(path + length - 3, ".gz") ? hd_gzip_write(file)
-							       : fdopen(file, "w");
+	if (!plain && stream) {
+		fclose(stream);
+		errno = ENOMEM;
+	}
+	return plain;
 }
 
 static void forget(struct output *output)

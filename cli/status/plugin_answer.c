@@ -135,7 +135,8 @@ static int read_all(const struct call *call, char **out, struct hd_error *err)
 	if (got || !length)
 		return hd_error_set(err, -EPROTO, "%s: %s; is it the socket of [%s]?", call->path,
 				    length ? "this is no answer of Heddle's plugin"
-					   : "the connection was closed without an answer",
+					   : "the connection was closed without an answer, as when "
+					     "too many others wait for one",
 				    call->of->section);
 	(*out)[length] = '\0';
 	return 0;

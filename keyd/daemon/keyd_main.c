@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <heddle/base/error.h>
+#include <heddle/base/plain.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -633,6 +634,8 @@ int main(int argc, char **argv)
 	bool only_check = false, verbose = false, must_exist = false;
 	int option;
 
+	if (hd_plain_stdio())
+		return EXIT_FAILURE;
 	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
 		switch (option) {
 		case 'c':

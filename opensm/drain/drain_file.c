@@ -54,20 +54,17 @@ static bool take_end(struct hd_cursor *cursor, struct drained_thing *thing, unsi
 	return true;
 }
 
-/* A tabulator, and a name up to the next one. Bytes that are no text become '?'. */
+/* A tabulator, and a name up to the next one, as plain text. */
 static bool take_name(struct hd_cursor *cursor, char name[DRAINED_NAME])
 {
-	size_t length = 0;
-
 	if (!hd_take_text(cursor, "\t"))
 		return false;
-	for (; cursor->at < cursor->end && *cursor->at != '\t'; cursor->at++) {
-		if (length == DRAINED_NAME - 1)
-			return false;
-		const unsigned char byte = (unsigned char)*cursor->at;
-		name[length++] = byte < 32 || byte == 127 ? '?' : *cursor->at;
-	}
-	name[length] = '\0';
+	const char *tab = hd_cursor_find(cursor, "\t");
+	const struct hd_cursor field = {cursor->at, tab ? tab : cursor->end};
+	if (field.end - field.at >= (ptrdiff_t)DRAINED_NAME)
+		return false;
+	cursor->at = field.end;
+	hd_cursor_quote(&field, name, DRAINED_NAME);
 	return true;
 }
 
@@ -141,9 +138,7 @@ int drain_file_read(const char *path, struct drained_set *out, struct hd_error *
 static void print_name(FILE *stream, const char *name)
 {
 	/* readers leave out what is blank at the end of a line */
-	fputs(*name ? "\t" : "\t?", stream);
-	for (; *name; name++)
-		fputc((unsigned char)*name < 32 || *name == 127 ? '?' : *name, stream);
+	fprintf(stream, "\t%s", *name ? name : "?");
 }
 
 static int write_set(const void *context, FILE *stream, struct hd_error *err)

@@ -263,12 +263,14 @@ static void status(void *data, struct status_report *report)
 	const struct drain_state *state = data;
 	struct drained *drained = state->context->drained;
 	struct drained_set accepted = {0};
-	char suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT], counts[80];
+	char suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT], unstored[HD_ERROR_TEXT],
+	    counts[80];
 
 	pthread_mutex_lock(&drained->lock);
 	drained_set_copy(&drained->accepted, &accepted);
 	memcpy(suspended, drained->suspended, sizeof(suspended));
 	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
+	memcpy(unstored, drained->unstored, sizeof(unstored));
 	pthread_mutex_unlock(&drained->lock);
 	status_report_section(report, "drain");
 	print_counts(&accepted, counts, sizeof(counts));
@@ -281,6 +283,9 @@ static void status(void *data, struct status_report *report)
 	else if (accepted.count && *incomplete)
 		status_report_fault(report, "what is drained is not safe to pull yet: %s",
 				    incomplete);
+	if (*unstored)
+		status_report_fault(
+		    report, "a restarted OpenSM will not know what is drained now: %s", unstored);
 	status_report_metric(report, &metric, accepted.count);
 	drained_set_release(&accepted);
 }

@@ -20,8 +20,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define CLIENTS 16u
+#define PATIENCE_MS 5000 /* for a request, and to read the answer */
 #define LOOK_MS 100 /* between two looks at adaptive routing */
+#define UNSTORED "NOT STORED, a restarted OpenSM will not know this: %s\n"
 #define AGAIN_MS 10000 /* after so long without a complete sweep OpenSM is asked for another one */
 
 struct drain_server {
@@ -54,7 +55,7 @@ static void answer(struct socket_client *client, int status, const char *text)
 	snprintf(head, sizeof(head), "%d\n", status);
 	socket_client_send(client, head, 2);
 	socket_client_send(client, text, strlen(text));
-	client->finishing = true;
+	socket_client_finish(client);
 }
 
 static void refuse(struct socket_client *client, int rc, const struct hd_error *err)
@@ -102,7 +103,8 @@ static void list(struct drain_server *server, struct socket_client *client)
 {
 	struct drained *drained = server->context->drained;
 	struct drained_set accepted = {0};
-	char *text = NULL, suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT];
+	char *text = NULL, suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT],
+	     unstored[HD_ERROR_TEXT];
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 
@@ -110,6 +112,7 @@ static void list(struct drain_server *server, struct socket_client *client)
 	int rc = drained_set_copy(&drained->accepted, &accepted);
 	memcpy(suspended, drained->suspended, sizeof(suspended));
 	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
+	memcpy(unstored, drained->unstored, sizeof(unstored));
 	pthread_mutex_unlock(&drained->lock);
 	if (stream && !rc) {
 		print_things(stream, &accepted, "");
@@ -117,6 +120,8 @@ static void list(struct drain_server *server, struct socket_client *client)
 			fprintf(stream, "NOT SAFE TO PULL, routing uses it: %s\n", suspended);
 		else if (accepted.count && *incomplete)
 			fprintf(stream, "NOT SAFE TO PULL YET: %s\n", incomplete);
+		if (*unstored)
+			fprintf(stream, UNSTORED, unstored);
 	}
 	finish(client, rc ? 2 : 0, stream, &text);
 	drained_set_release(&accepted);
@@ -153,12 +158,13 @@ static int decide(struct drain_server *server, const struct drain_request *reque
 
 	if (!rc && !master_is_ours(server->context->osm))
 		rc = hd_error_set(err, -EPERM, "this OpenSM is not the master of the subnet");
-	if (!rc && !routing)
+	if (!rc && !drain_request_adds(request))
+		rc = drain_request_take(request, routing ? routing_found(routing) : NULL, wanted,
+					asked, err);
+	else if (!rc && !routing)
 		rc = hd_error_set(err, -EPERM, "the tables in force are not Heddle's");
-	if (!rc)
-		rc = drain_request_adds(request)
-			 ? drain_request_add(request, routing_found(routing), wanted, asked, err)
-			 : drain_request_take(request, routing_found(routing), wanted, asked, err);
+	else if (!rc)
+		rc = drain_request_add(request, routing_found(routing), wanted, asked, err);
 	routing_release(routing);
 	return rc;
 }
@@ -239,7 +245,7 @@ static void want(struct drain_server *server, struct socket_client *client,
 	pthread_mutex_unlock(&drained->lock);
 	log_request(server, client, undo, asked);
 	const uint64_t number =
-	    same ? now : drained_want(drained, wanted, request->word != DRAIN_APPLY);
+	    same ? now : drained_want(drained, wanted, request->word == DRAIN_APPLY_ANY);
 	wait_for(server, client, number, undo, asked);
 	if (!same)
 		ask_for_sweep(server);
@@ -268,7 +274,7 @@ static void change(struct drain_server *server, struct socket_client *client,
 /* What the sweeps have decided so far. */
 struct state {
 	uint64_t routed, complete, refused, unproved;
-	char refusal[HD_ERROR_TEXT], suspended[HD_ERROR_TEXT];
+	char refusal[HD_ERROR_TEXT], suspended[HD_ERROR_TEXT], unstored[HD_ERROR_TEXT];
 	struct drained_set accepted, out;
 };
 
@@ -281,6 +287,7 @@ static int read_state(struct drained *drained, struct state *state)
 	state->unproved = drained->unproved;
 	memcpy(state->refusal, drained->refusal, sizeof(state->refusal));
 	memcpy(state->suspended, drained->suspended, sizeof(state->suspended));
+	memcpy(state->unstored, drained->unstored, sizeof(state->unstored));
 	int rc = drained_set_copy(&drained->accepted, &state->accepted);
 	if (!rc)
 		rc = drained_set_copy(&drained->out, &state->out);
@@ -288,18 +295,30 @@ static int read_state(struct drained *drained, struct state *state)
 	return rc;
 }
 
-/* Stores what is accepted, so that a restarted OpenSM knows it: also if who asked for it has hung up. What was refused
- * changes nothing. */
-static void keep_stored(struct drain_server *server, const struct state *state)
+/* Stores what is accepted, so that a restarted OpenSM knows it: before the answer, and also if who asked for it has hung
+ * up. What could not be stored is tried again. */
+static void keep_stored(struct drain_server *server, struct state *state)
 {
-	struct hd_error err;
+	struct hd_error err = {""};
 
-	if (state->complete <= server->stored || state->complete == state->refused)
+	if (state->routed == server->stored && !*state->unstored)
 		return;
-	server->stored = state->complete;
-	if (server->state && drain_file_write(server->state, &state->accepted, &err))
+	server->stored = state->routed;
+	if (server->state && drain_file_write(server->state, &state->accepted, &err) &&
+	    !*state->unstored)
 		log_error(&server->context->log, LOG_ERROR_DRAIN,
-			  "%s; after a restart OpenSM will not know what is drained", err.text);
+			  "%s; a restarted OpenSM will not know what is drained now", err.text);
+	snprintf(state->unstored, sizeof(state->unstored), "%s", err.text);
+	drained_note_stored(server->context->drained, state->unstored);
+}
+
+/* Whether the tables in force leave out what is to be used again: they are not of a routing that was asked since. */
+static bool is_out_still(const struct waiting *waiting, const struct state *state)
+{
+	for (uint32_t i = 0; i < waiting->asked.count; i++)
+		if (drained_set_find(&state->out, &waiting->asked.things[i]) != HD_NONE)
+			return true;
+	return false;
 }
 
 static void say_done(const struct waiting *waiting, const struct state *state)
@@ -307,20 +326,51 @@ static void say_done(const struct waiting *waiting, const struct state *state)
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
-	const bool safe = waiting->undo || !*state->suspended;
+	const bool suspended = *state->suspended != '\0';
 
-	if (stream) {
+	if (stream && waiting->undo)
 		print_things(stream, &waiting->asked,
-			     waiting->undo ? "in use again: "
-			     : safe	   ? "safe to pull: "
-					   : "NOT SAFE TO PULL, routing uses it: ");
-		if (state->unproved)
-			fprintf(stream,
-				"%" PRIu64
-				" entries were written without a proved order; the log says why\n",
-				state->unproved);
+			     is_out_still(waiting, state)
+				 ? "not drained any more, used when an engine of Heddle routes: "
+				 : "in use again: ");
+	if (stream && !waiting->undo && !suspended)
+		print_things(stream, &waiting->asked,
+			     *state->unstored ? "safe to pull until OpenSM restarts: "
+					      : "safe to pull: ");
+	if (stream && suspended && state->accepted.count) {
+		print_things(stream, &state->accepted, "NOT SAFE TO PULL, routing uses it: ");
+		fprintf(stream, "the reason: %s\n", state->suspended);
 	}
-	finish(waiting->client, safe ? 0 : 1, stream, &text);
+	if (stream && state->unproved)
+		fprintf(stream,
+			"%" PRIu64
+			" entries were written without a proved order; the log says why\n",
+			state->unproved);
+	if (stream && *state->unstored)
+		fprintf(stream, UNSTORED, state->unstored);
+	finish(waiting->client, *state->unstored || (suspended && !waiting->undo), stream, &text);
+}
+
+/* Why what was asked for is not so: somebody else has asked for the contrary since. */
+static bool is_overtaken(const struct waiting *waiting, const struct state *state,
+			 struct hd_error *err)
+{
+	char label[DRAINED_LABEL];
+
+	for (uint32_t i = 0; i < waiting->asked.count; i++) {
+		const bool drained =
+		    drained_set_find(&state->accepted, &waiting->asked.things[i]) != HD_NONE;
+		if (drained != waiting->undo)
+			continue;
+		drained_label(&waiting->asked.things[i], label);
+		hd_error_set(err, -EPERM,
+			     waiting->undo
+				 ? "somebody else has drained it again meanwhile: %s"
+				 : "NOT SAFE TO PULL, somebody else has undone it meanwhile: %s",
+			     label);
+		return true;
+	}
+	return false;
 }
 
 /* Whether the client has its answer. */
@@ -346,8 +396,15 @@ static bool answer_waiting(struct drain_server *server, struct waiting *waiting,
 		refuse(waiting->client, -EPERM, &err);
 		return true;
 	}
-	if (state->complete < waiting->number ||
-	    drain_complete_adaptive(server->context, &state->out, &err))
+	if (state->routed < waiting->number)
+		return false;
+	if (is_overtaken(waiting, state, &err)) {
+		refuse(waiting->client, -EPERM, &err);
+		return true;
+	}
+	if (!(waiting->undo && is_out_still(waiting, state)) &&
+	    (state->complete < waiting->number ||
+	     drain_complete_adaptive(server->context, &state->out, &err)))
 		return false;
 	say_done(waiting, state);
 	return true;
@@ -411,6 +468,7 @@ static size_t received(void *context, struct socket_client *client, const uint8_
 		return length;
 	}
 	long used = drain_request_parse(bytes, length, request, &err);
+	client->known = used; /* it may wait for a sweep */
 	if (used < 0)
 		refuse(client, (int)used, &err);
 	else if (used && !may_ask(server, client))
@@ -470,7 +528,8 @@ static int start_sockets(struct drain_server *server, const char *path, const ch
 							.group = group,
 							.wake = server->wake,
 							.makes_folder = true,
-							.clients_most = CLIENTS,
+							.clients_most = SOCKET_SERVER_CLIENTS,
+							.patience_ms = PATIENCE_MS,
 							.message_most = DRAIN_REQUEST_MOST,
 							.unsent_most = SIZE_MAX,
 							.context = server,

@@ -239,9 +239,13 @@ int engine_drained_route(struct engine_binding *binding, struct hd_fabric *found
 		return route(binding, found, err);
 	rc = copy_sets(drained, &trial) ? hd_error_no_memory(err) : 0;
 	decision->number = trial.number;
-	if (!rc && !drained_set_equal(&trial.wanted, &trial.accepted)) {
+	if (!rc && !drained_set_has_all(&trial.accepted, &trial.wanted)) {
 		rc = route_wanted(&trial, decision, err);
 	} else if (!rc) {
+		/* the same as before, or less, which is never worse: nothing refuses it */
+		drained_set_release(&trial.accepted);
+		trial.accepted = trial.wanted;
+		trial.wanted = (struct drained_set){0};
 		rc = route_accepted(&trial, decision, err);
 		decision->set = trial.accepted;
 		trial.accepted = (struct drained_set){0};

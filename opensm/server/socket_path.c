@@ -16,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAITING 16
 #define NAME_SIZE 64
 #define ENTRY_SIZE 16384
 #define LOCK_TRIES 100
@@ -211,7 +210,7 @@ int socket_path_or_port_listen(const char *address, const char *group, struct hd
 		return fail(address, "no socket", err);
 	rc = is_path(address) ? open_path(file, address, group, err)
 			      : open_port(file, address, &place, err);
-	if (!rc && listen(file, WAITING))
+	if (!rc && listen(file, SOMAXCONN))
 		rc = fail(address, "cannot listen", err);
 	if (rc)
 		close(file);

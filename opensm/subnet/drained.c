@@ -2,6 +2,7 @@
 #include "drained.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,14 @@ uint32_t drained_set_find(const struct drained_set *set, const struct drained_th
 	return HD_NONE;
 }
 
+bool drained_set_has_all(const struct drained_set *set, const struct drained_set *of)
+{
+	for (uint32_t i = 0; i < of->count; i++)
+		if (drained_set_find(set, &of->things[i]) == HD_NONE)
+			return false;
+	return true;
+}
+
 bool drained_set_equal(const struct drained_set *one, const struct drained_set *other)
 {
 	bool equal = one->count == other->count;
@@ -93,7 +102,7 @@ static void take_end(struct drained_thing *thing, unsigned end, const struct hd_
 {
 	thing->guid[end] = fabric->node_guid[node];
 	thing->port[end] = (uint8_t)port;
-	snprintf(thing->name[end], DRAINED_NAME, "%s", fabric->node_name[node]);
+	hd_plain(fabric->node_name[node], thing->name[end], DRAINED_NAME);
 }
 
 struct drained_thing drained_thing_of(const struct hd_fabric *fabric,
@@ -236,14 +245,6 @@ void drained_restore(struct drained *drained, struct drained_set *set)
 	pthread_mutex_unlock(&drained->lock);
 }
 
-static bool has_all(const struct drained_set *set, const struct drained_set *of)
-{
-	for (uint32_t i = 0; i < of->count; i++)
-		if (drained_set_find(set, &of->things[i]) == HD_NONE)
-			return false;
-	return true;
-}
-
 /* What was left out before already, no switch uses, whatever table it has. */
 static void leave_out(struct drained *drained, const struct drained_set *set)
 {
@@ -251,7 +252,7 @@ static void leave_out(struct drained *drained, const struct drained_set *set)
 
 	drained->out = (struct drained_set){0};
 	replace(&drained->out, set);
-	if (!has_all(&before, &drained->out))
+	if (!drained_set_has_all(&before, &drained->out))
 		set_incomplete(drained, "the sweep that leaves it out is not complete");
 	drained_set_release(&before);
 }
@@ -277,8 +278,14 @@ void drained_note(struct drained *drained, struct drained_decision *decision)
 void drained_refuse(struct drained *drained, uint64_t number, const char *reason)
 {
 	pthread_mutex_lock(&drained->lock);
-	if (number > drained->routed)
+	const bool is_new = number > drained->routed;
+	if (is_new && number == drained->number &&
+	    drained_set_has_all(&drained->accepted, &drained->wanted)) {
+		replace(&drained->accepted, &drained->wanted);
+		drained->routed = number;
+	} else if (is_new) {
 		refuse(drained, number, reason);
+	}
 	drained_tell(drained);
 	pthread_mutex_unlock(&drained->lock);
 }
@@ -290,6 +297,13 @@ void drained_note_tables(struct drained *drained, const char *incomplete)
 	if (!*incomplete)
 		drained->complete = drained->routed;
 	drained_tell(drained);
+	pthread_mutex_unlock(&drained->lock);
+}
+
+void drained_note_stored(struct drained *drained, const char *unstored)
+{
+	pthread_mutex_lock(&drained->lock);
+	snprintf(drained->unstored, sizeof(drained->unstored), "%s", unstored);
 	pthread_mutex_unlock(&drained->lock);
 }
 

@@ -48,6 +48,9 @@ void drained_set_remove(struct drained_set *set, uint32_t index);
 /* The index of the same cable or switch, HD_NONE: none. O(count). */
 uint32_t drained_set_find(const struct drained_set *set, const struct drained_thing *thing);
 
+/* Whether the set has all things of the other. */
+bool drained_set_has_all(const struct drained_set *set, const struct drained_set *of);
+
 /* Whether both have the same things in the same order. */
 bool drained_set_equal(const struct drained_set *one, const struct drained_set *other);
 
@@ -79,6 +82,8 @@ struct drained {
 	char suspended[HD_ERROR_TEXT]; /* why routing uses what is accepted; "": it does not */
 	char
 	    incomplete[HD_ERROR_TEXT]; /* why what is accepted is not safe to pull yet; "": it is */
+	char unstored
+	    [HD_ERROR_TEXT]; /* why a restarted OpenSM will not know what is accepted; "": it will, or is not to */
 	uint64_t entries,
 	    unproved; /* that the last change has moved in steps, and without a proof */
 	int wake; /* an eventfd that is written when any of it has changed; -1: none */
@@ -108,11 +113,15 @@ struct drained_decision {
  * any more. If more is left out than before, it is not complete until drained_note_tables() says so. */
 void drained_note(struct drained *drained, struct drained_decision *decision);
 
-/* Refuses what is wanted, if that is not accepted. */
+/* Refuses what is wanted, if that is not accepted. Less than what is accepted is never worse: that is accepted, and left out
+ * of the next routing. */
 void drained_refuse(struct drained *drained, uint64_t number, const char *reason);
 
 /* After a sweep: all switches have the tables of the last decision, or the reason why not. */
 void drained_note_tables(struct drained *drained, const char *incomplete);
+
+/* What is accepted is in the file, or the reason why not. */
+void drained_note_stored(struct drained *drained, const char *unstored);
 
 /* How many entries a sweep has moved in proved steps, and how many otherwise. */
 void drained_note_order(struct drained *drained, uint64_t entries, uint64_t unproved);

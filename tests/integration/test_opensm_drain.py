@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 
 import pytest
 
@@ -160,6 +161,43 @@ def test_it_survives_a_restart(running):
     assert not (simulation.folder / "heddle-drained").exists()
 
 
+@pytest.mark.parametrize("full", ["no folder", "a folder in the way"])
+def test_what_could_not_be_stored_is_said(tmp_path, full):
+    """Such as on a full disk: the answer, --list and status say that a restarted OpenSM uses it again; until it is
+    stored. After kill -9 it does."""
+    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation:
+        state = simulation.folder / "state" / "drained"
+        way = state.parent if full == "no folder" else state.with_name("drained.new") / "in the way"
+        conf = CONF + f"[drain]\nsocket = {simulation.folder / 'drain.sock'}\nstate = {state}\n"
+        if full != "no folder":
+            way.mkdir(parents=True)
+        with simulation.opensm("dmodk", heddle_conf=conf) as opensm:
+            opensm.sweep_until(" 0 entries changed")
+            before = held(simulation)
+            message = drain(opensm, "--apply", CABLE, status=1)
+            assert f"safe to pull until OpenSM restarts: {LABEL}\n" in message and "safe to pull: " not in message
+            assert "NOT STORED, a restarted OpenSM will not know this: " + str(state) in message
+            assert "NOT STORED" in drain(opensm, "--list")
+            assert "a restarted OpenSM will not know what is drained now" in heddle(
+                "status", "-s", opensm.status_socket(), check=False).stdout
+            restart(opensm, signal.SIGKILL)
+            assert drain(opensm, "--list") == ""
+            opensm.sweep_until(" 0 entries changed")
+            assert held(simulation) == before
+            message = drain(opensm, "--apply", CABLE, status=1)
+            assert "NOT STORED" in message
+            if full == "no folder":
+                way.mkdir()
+            else:
+                way.rmdir()
+                way.parent.rmdir()
+            assert drain(opensm, "--apply", CABLE) == f"safe to pull: {LABEL}\n"
+            assert "NOT STORED" not in drain(opensm, "--list")
+            restart(opensm, signal.SIGKILL)
+            assert drain(opensm, "--list") == LABEL + "\n"
+            assert drain(opensm, "--undo", "--all") == f"in use again: {LABEL}\n" and not state.exists()
+
+
 def restart(opensm, number=signal.SIGTERM):
     """The log since then begins here."""
     opensm.process.send_signal(number)
@@ -295,6 +333,35 @@ def test_only_root_and_the_group_may_ask(running):
     assert drain(opensm, "--list") == "S2_0_0\n"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("count", [16, 200])
+def test_idle_clients_keep_nobody_out(running, count):
+    """Connections of a member of the group that say nothing, or half a request. Root has its answers, and so
+    has the group."""
+    simulation, opensm = running
+    os.chmod(simulation.folder, 0o755)
+    opensm.write_heddle_conf(CONF + f"[drain]\nsocket = {opensm.drain_socket()}\ngroup = daemon\n")
+    opensm.sweep()
+    wait_until(lambda: opensm.drain_socket().stat().st_gid == 1, "the group")
+    program = ("import socket, sys\nclients = []\n"
+               f"for number in range({count}):\n"
+               "    clients.append(socket.socket(socket.AF_UNIX))\n"
+               "    clients[-1].settimeout(60)\n"
+               f"    clients[-1].connect({str(opensm.drain_socket())!r})\n"
+               "    clients[-1].sendall((b'', b'apply\\nS2')[number % 2])\n"
+               "print('there', flush=True)\nsys.stdin.read()\n")
+    with subprocess.Popen([sys.executable, "-c", program], user=65534, group=1, extra_groups=[], text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as idle:
+        assert idle.stdout.readline() == "there\n"
+        for _ in range(3):
+            assert drain(opensm, "--list") == ""
+        done = subprocess.run([fabric_sim.HEDDLE, "drain", "-s", opensm.drain_socket(), "--list"], user=65534, group=1,
+                              extra_groups=[], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        assert "safe to pull" in drain(opensm, "--apply", "S2_0_0")
+        idle.communicate("")
+
+
 def test_several_at_once(running):
     """One after the other. The one that would cut off hosts, or for which there are no tables then, is refused."""
     simulation, opensm = running
@@ -344,6 +411,60 @@ def test_hosts_are_not_cut_off_by_later_losses(running):
     assert drain(opensm, "--list").count("\n") == 2 and not faults_of_hosts(simulation)
     node = Topology(simulation.discover()).names["S1_0_0"]
     assert not {5, 6} & set(held(simulation)[node][1:200])
+
+
+def test_undo_is_never_refused(running):
+    """Less drained is never worse. Also if what is left drained would still cut hosts off: that stays in use."""
+    simulation, opensm = running
+    ends = [f"S1_0_0[{port}]" for port in (5, 6, 7, 8)]
+    drain(opensm, "--apply", *ends[:2], "S2_3_3")
+    unlink(simulation, opensm, *ends[2:])
+    assert "NOT SAFE TO PULL" in drain(opensm, "--list")
+    answer = drain(opensm, "--undo", "S2_3_3")
+    assert "in use again: S2_3_3" in answer and answer.count("NOT SAFE TO PULL, routing uses it: S1_0_0[") == 2
+    assert "the reason: 4 hosts would be cut off" in answer
+    answer = drain(opensm, "--undo", ends[0])
+    assert f"in use again: {ends[0]}" in answer and "NOT SAFE" not in answer
+    assert drain(opensm, "--list").count("\n") == 1 and not faults_of_hosts(simulation)
+    assert "a drain is refused" not in opensm.log()
+
+
+def test_undo_while_no_engine_of_heddle_routes(tmp_path):
+    """It is not drained any more, but the answer does not say that it is in use."""
+    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation:
+        with simulation.opensm("dmodk", heddle_conf=CONF) as opensm:
+            opensm.sweep_until(" 0 entries changed")
+            before = held(simulation)
+            drain(opensm, "--apply", "S2_3_3")
+            since = len(opensm.log())
+            lost = ["S1_0_0[5]", "S1_0_0[6]", "S1_0_0[7]", "S1_1_1[5]", "S1_2_2[6]", "S1_0_1[8]"]
+            simulation.command("\n".join(f"Unlink {ibsim_port(simulation, end)}" for end in lost))
+            opensm.wait_for("SUBNET UP", since)
+            wait_until(lambda: "not of Heddle" in heddle("status", "-s", opensm.status_socket(), check=False).stdout,
+                       "an engine of OpenSM")
+            assert drain(opensm, "--undo", "--all").startswith(
+                "not drained any more, used when an engine of Heddle routes: S2_3_3")
+            assert drain(opensm, "--list") == ""
+            assert "the tables in force are not Heddle's" in drain(opensm, "--apply", "S2_3_3", status=1)
+            relink(simulation, opensm, *lost)
+            assert held(simulation) == before
+
+
+@pytest.mark.skipif(bool(emulator.missing()), reason=f"needs {emulator.missing()}")
+def test_somebody_else_undoes_it(tmp_path):
+    """Who waits until it is safe to pull hears that it will not be."""
+    emulated = Emulator()
+    with Simulation(generate(tmp_path, *TREE), emulator=emulated) as simulation:
+        with simulation.opensm("dmodk", heddle_conf=CONF, options={"transaction_timeout": 100}) as opensm:
+            opensm.sweep_until(" 0 entries changed")
+            emulated.fault(Topology(simulation.discover()).names["S1_0_0"], "silent", attribute=LFT, method="set")
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                waits = pool.submit(heddle, "drain", "-s", opensm.drain_socket(), "--apply", CABLE, check=False)
+                opensm.wait_for("what is drained is not safe to pull yet: ")
+                assert "in use again: " + CABLE in drain(opensm, "--undo", CABLE)
+                done = waits.result()
+            assert done.returncode == 1 and "safe to pull: " not in done.stdout
+            assert "NOT SAFE TO PULL, somebody else has undone it meanwhile: " + CABLE in done.stderr
 
 
 def test_an_engine_that_refuses(running):

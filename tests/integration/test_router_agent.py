@@ -5,6 +5,7 @@ lists to the plugins."""
 import contextlib
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -99,6 +100,26 @@ def test_own_sockets(tmp_path):
         control.unlink()
         control.write_text("precious")
     assert control.read_text() == "precious"
+
+
+def test_idle_clients_keep_nobody_out(tmp_path):
+    """Of many clients that say nothing the oldest ones make room, though the agent has few descriptors; others have
+    their answers."""
+    control = tmp_path / "control"
+    with running(tmp_path, control) as process, contextlib.ExitStack() as stack:
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (100, 100))
+        idle = []
+        for _ in range(200):
+            idle.append(stack.enter_context(socket.socket(socket.AF_UNIX)))
+            idle[-1].settimeout(PATIENCE)
+            wait_until(lambda: not idle[-1].connect_ex(str(control)), "a connection")
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(PATIENCE)
+            client.connect(str(control))
+            client.sendall(b"subnets\n")
+            assert client.recv(65536).startswith(b"[")
+        for client in idle[:200 - 63]:
+            assert client.recv(1) == b""
 
 
 def test_lists_are_repeated(tmp_path):

@@ -103,3 +103,12 @@ int table_source_make(const struct table_source *source, const struct table_requ
 	progress_end();
 	return rc;
 }
+
+const char *table_source_advice(const struct hd_routes *routes)
+{
+	return routes->sl
+		   ? NULL
+		   : "All traffic is on SL 0 here. If the routing uses virtual lanes, give its "
+		     "service levels\nbeside the tables: heddle-sls.dump, what heddle route --sl "
+		     "wrote, or the PSL file of ibdmchk.";
+}

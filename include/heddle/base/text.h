@@ -163,8 +163,8 @@ bool hd_cursor_is(const struct hd_cursor *cursor, const char *text);
 /* Takes the blanks and tabs away at both ends. */
 void hd_cursor_trim(struct hd_cursor *cursor);
 
-/* Copies what is left into `buffer` for a message, and returns that: at most size - 1 bytes, with a
- * blank for each tab and '?' for other control characters, always terminated. */
+/* Copies what is left into `buffer` as plain text, see heddle/base/plain.h, and returns that: at most
+ * size - 1 bytes, always terminated. */
 const char *hd_cursor_quote(const struct hd_cursor *cursor, char *buffer, size_t size);
 
 #define HD_QUOTE_SIZE 72 /* room for a quote in a message */

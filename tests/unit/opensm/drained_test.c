@@ -206,6 +206,30 @@ static void decisions_are_noted(void **state)
 	end(&drained, fabric);
 }
 
+/* Property: less than what is accepted is not refused, whatever routes; it stays left out until tables are made without. */
+static void less_is_not_refused(void **state)
+{
+	struct drained drained;
+	struct hd_fabric *fabric = begin(&drained);
+
+	(void)state;
+	want(&drained, fabric, "S1_0[3]\nS1_1[3]");
+	struct drained_decision decision = decision_of(&drained, true);
+	drained_note(&drained, &decision);
+	want(&drained, fabric, "S1_1[3]");
+	drained_refuse(&drained, 2, "not our engine");
+	assert_int_equal(drained.refused, 0);
+	assert_int_equal(drained.routed, 2);
+	assert_int_equal(drained.accepted.count, 1);
+	assert_int_equal(drained.out.count, 2);
+
+	want(&drained, fabric, "S1_2[3]");
+	drained_refuse(&drained, 3, "not our engine");
+	assert_int_equal(drained.refused, 3);
+	assert_true(drained_set_equal(&drained.wanted, &drained.accepted));
+	end(&drained, fabric);
+}
+
 /* Property: what is newly left out is not complete before the switches have their tables, and loses that if they
  * have not. What was left out before already stays complete. */
 static void it_is_complete_with_its_tables(void **state)
@@ -315,6 +339,7 @@ int main(void)
 	    cmocka_unit_test(each_name_takes_back),
 	    cmocka_unit_test(hosts_are_counted_together),
 	    cmocka_unit_test(decisions_are_noted),
+	    cmocka_unit_test(less_is_not_refused),
 	    cmocka_unit_test(it_is_complete_with_its_tables),
 	    cmocka_unit_test(an_earlier_run_is_kept),
 	    cmocka_unit_test(the_file_has_all_of_it),
