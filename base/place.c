@@ -223,3 +223,18 @@ void hd_place_close(struct hd_place *place)
 		close(place->folder);
 	place->folder = -1;
 }
+
+int hd_place_check_folder(const char *path, struct hd_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX];
+	struct hd_place place;
+	struct hd_error reason;
+
+	if (snprintf(folder, sizeof(folder), "%.*s.", slash ? (int)(slash + 1 - path) : 0, path) >=
+	    PATH_MAX)
+		return 0; /* nothing can be made there */
+	const int rc = hd_place_find(folder, HD_PLACE_OWN, &place, &reason);
+	hd_place_close(&place);
+	return rc == -EPERM ? hd_error_set(err, rc, "%s: %s", path, reason.text) : 0;
+}

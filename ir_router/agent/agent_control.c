@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
-#include <heddle/base/error.h>
+#include <heddle/base/place.h>
 #include <jansson.h>
 #include <libgen.h>
 #include <stdlib.h>
@@ -169,7 +169,9 @@ static int listen_at(struct agent_control *control, const char *path, struct hd_
 
 	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
 	make_folder(path);
-	int rc = make_way(&address, err);
+	int rc = hd_place_check_folder(path, err);
+	if (!rc)
+		rc = make_way(&address, err);
 	if (rc)
 		return rc;
 	mask = umask(S_IXUSR | S_IXGRP | S_IRWXO);

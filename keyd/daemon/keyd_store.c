@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <heddle/base/parallel.h>
+#include <heddle/base/place.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -77,6 +78,18 @@ static int sql_error(struct keyd_store *store, const char *what, struct hd_error
 			    sqlite3_errmsg(store->database));
 }
 
+/* SQLite opens several files by their names. So nobody else may make files there, not even as in /tmp. */
+static int check_folder(const char *folder, const char *file, struct hd_error *err)
+{
+	struct stat facts;
+	int rc = hd_place_check_folder(file, err);
+
+	if (!rc && (stat(folder, &facts) || (facts.st_mode & (S_IWGRP | S_IWOTH))))
+		rc = hd_error_set(err, -EPERM, "%s: other users can make files in this folder",
+				  folder);
+	return rc;
+}
+
 static int take_lock(struct keyd_store *store, const char *folder, struct hd_error *err)
 {
 	char path[PATH_SIZE];
@@ -85,6 +98,9 @@ static int take_lock(struct keyd_store *store, const char *folder, struct hd_err
 		return hd_error_set(err, -errno, "%s: cannot make this folder: %s", folder,
 				    strerror(errno));
 	snprintf(path, sizeof(path), "%s/lock", folder);
+	const int rc = check_folder(folder, path, err);
+	if (rc)
+		return rc;
 	store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
 	if (store->lock < 0)
 		return hd_error_set(err, -errno, "%s: cannot open: %s", path, strerror(errno));

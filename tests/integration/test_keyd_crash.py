@@ -296,6 +296,27 @@ def check_full_disk(site, make_room):
     assert site.place("last", site.hosts[:2]).status == 200
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away; CI runs as root")
+@pytest.mark.parametrize("mode, owner", [(0o1777, 0), (0o777, 0), (0o770, 0), (0o755, 65534)])
+def test_folders_of_others(tmp_path, mode, owner):
+    """A state in which other users can put files is not used, and no file is made there. No socket is where they can
+    exchange it; in a folder such as /tmp they cannot."""
+    place = tmp_path / "place"
+    place.mkdir()
+    os.chown(place, owner, owner)
+    place.chmod(mode)
+    keyd = Keyd(tmp_path, state=place).spawn()
+    assert keyd.process.wait(PATIENCE) == 1 and f"{place}" in keyd.log()
+    assert not list(place.iterdir())
+    keyd = Keyd(tmp_path, socket=place / "keyd.sock")
+    keyd.socket = place / "keyd.sock"
+    if mode == 0o1777:
+        keyd.start(ready=False).stop()
+    else:
+        assert keyd.spawn().process.wait(PATIENCE) == 1
+        assert f"{place}/keyd.sock: users other than root can change {place}" in keyd.log()
+
+
 def test_file_size_limit(site):
     """At a limit of file sizes, placement is 503 and leaves nothing; what was placed before stays."""
     site.preexec = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
@@ -312,7 +333,7 @@ def test_full_disk(site):
     if os.getuid():
         pytest.skip("needs root to mount a disk")
     site.state.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", site.state], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", site.state], capture_output=True).returncode:
         pytest.skip("cannot mount here")
     try:
         site.start()

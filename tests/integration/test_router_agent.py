@@ -82,6 +82,18 @@ def test_sockets_of_others_stay(tmp_path):
     assert control.is_socket()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away; CI runs as root")
+@pytest.mark.parametrize("mode, owner", [(0o777, 0), (0o755, 65534)])
+def test_folders_of_others(tmp_path, mode, owner):
+    """No socket is where other users can exchange it."""
+    control = tmp_path / "place" / "control"
+    control.parent.mkdir()
+    os.chown(control.parent, owner, owner)
+    control.parent.chmod(mode)
+    assert f"{control}: users other than root can change {control.parent}" in refused(tmp_path, control)
+    assert not control.exists()
+
+
 def test_own_sockets(tmp_path):
     """Its own socket of a run that was killed is replaced, that of a running agent is not. At the end it removes its
     socket, and nothing that somebody has put in its place. It makes the folder."""

@@ -631,6 +631,41 @@ static void test_a_removed_path(void **state)
 	end();
 }
 
+/* Where others can remove or exchange the socket, there is none. In a folder such as /tmp they cannot. */
+static void test_folders_of_others(void **state)
+{
+	static const struct {
+		mode_t mode;
+		uid_t owner;
+		int expected;
+	} cases[] = {{0777, 0, -EPERM},
+		     {0770, 0, -EPERM},
+		     {01777, 0, 0},
+		     {0755, 12345, -EPERM},
+		     {0700, 0, 0}};
+	struct hd_error err;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (cases[i].owner && geteuid())
+			continue;
+		assert_int_equal(chmod(folder, cases[i].mode), 0);
+		assert_int_equal(
+		    chown(folder, cases[i].owner ? cases[i].owner : geteuid(), (gid_t)-1), 0);
+		const int file = socket_path_or_port_listen(path, "", &err);
+		if (cases[i].expected) {
+			assert_int_equal(file, cases[i].expected);
+			assert_ptr_equal(strstr(err.text, path), err.text);
+			assert_non_null(strstr(err.text, "users other than root"));
+			assert_int_equal(access(path, F_OK), -1);
+		} else {
+			assert_true(file >= 0);
+			close(file);
+			assert_int_equal(unlink(path), 0);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -646,6 +681,7 @@ int main(void)
 	    cmocka_unit_test(test_no_descriptor),
 	    cmocka_unit_test(test_wakes),
 	    cmocka_unit_test(test_what_is_at_the_path),
+	    cmocka_unit_test(test_folders_of_others),
 	    cmocka_unit_test(test_two_servers),
 	    cmocka_unit_test(test_a_removed_path),
 	    cmocka_unit_test(test_a_replaced_path),
