@@ -162,6 +162,10 @@ static int dispatch(const char *path, const char *summary, const struct command 
 
 static int run(int count, char **words)
 {
+	/* A report may name any of its files, on a line that is its own. */
+	for (int i = 0; i < count; i++)
+		if (strchr(words[i], '\n'))
+			return message_error("an argument has several lines: '%s'", words[i]);
 	return dispatch("heddle",
 			"generate fabrics, compute forwarding tables, check and measure them",
 			commands, count, words);

@@ -124,10 +124,6 @@ static const char *put_character(FILE *page, const char *text)
 {
 	char piece[HD_PLAIN_PIECE];
 
-	if (*text == '\n') {
-		fputc('\n', page);
-		return text + 1;
-	}
 	hd_plain_next(&text, text + strnlen(text, CHARACTER), piece);
 	if (*piece == '<')
 		fputs("&lt;", page);
