@@ -5,6 +5,7 @@ HEDDLE_KEYD_KILLS: how many times the daemon is killed (default 10)."""
 
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -281,9 +282,12 @@ def fill(site):
     raise AssertionError("the disk did not become full")
 
 
-def check_full_disk(site, make_room):
+def check_full_disk(site, make_room, reason):
+    """The refusal says what is not stored, where, and why."""
     placed, answer = fill(site)
-    assert answer.status == 503 and "cannot write" in answer.json["detail"], answer.text
+    assert answer.status == 503 and not answer.headers["Retry-After"]
+    assert re.fullmatch(f"heddle-keyd cannot store (the|the end of) job j\\d+ in {site.state}/keyd.db: {reason}; nothing has "
+                        "changed", answer.json["detail"]), answer.text
     assert {entry["job"] for entry in site.get("/v1/jobs").json["jobs"]} == set(placed)
     site.kill()
     make_room()
@@ -325,7 +329,7 @@ def test_file_size_limit(site):
         site.preexec = None
 
     site.start()
-    check_full_disk(site, make_room)
+    check_full_disk(site, make_room, "Input/output error")
 
 
 def test_full_disk(site):
@@ -337,11 +341,29 @@ def test_full_disk(site):
         pytest.skip("cannot mount here")
     try:
         site.start()
-        check_full_disk(site, lambda: subprocess.run(["mount", "-o", "remount,size=16m", site.state], check=True))
+        check_full_disk(site, lambda: subprocess.run(["mount", "-o", "remount,size=16m", site.state], check=True),
+                        "No space left on device")
         site.stop()
     finally:
         site.stop()
         subprocess.run(["umount", site.state], check=True)
+
+
+def test_full_disk_at_the_start(site):
+    """A daemon that cannot make its tables says so, with the file and the reason, and without SQL."""
+    if os.getuid():
+        pytest.skip("needs root to mount a disk")
+    site.state.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "none", site.state], capture_output=True).returncode:
+        pytest.skip("cannot mount here")
+    try:
+        site.spawn()
+        assert site.process.wait(PATIENCE) == 1
+        site.process = None
+    finally:
+        subprocess.run(["umount", site.state], check=True)
+    assert f"{site.state}/keyd.db: cannot " in site.log() and "No space left on device" in site.log()
+    assert "CREATE" not in site.log() and "PRAGMA" not in site.log()
 
 
 def test_sigterm_drains(site):

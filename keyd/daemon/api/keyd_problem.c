@@ -52,6 +52,12 @@ int keyd_problem_set(struct keyd_problem *problem, int status, const char *forma
 	return -EINVAL;
 }
 
+int keyd_problem_lasts(struct keyd_problem *problem)
+{
+	problem->retry_after = 0;
+	return -EINVAL;
+}
+
 /* Text from outside may be cut in the middle of a character, which JSON does not allow. */
 static json_t *text_json(const char *text)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_propose.h"
 
+#include "keyd_fabric.h"
 #include "keyd_op.h"
 #include "keyd_proposal.h"
 
@@ -90,13 +91,9 @@ static int prepare(struct proposing *proposing)
 {
 	struct keyd *keyd = proposing->proposals->keyd;
 	struct keyd_proposal *proposal = &proposing->proposal;
-	int rc;
 
-	if (!keyd->view) {
-		rc = keyd_problem_set(&proposal->problem, 503, "%s", keyd->no_view);
-		proposal->problem.retry_after = 5;
-		return rc;
-	}
+	if (!keyd->view)
+		return keyd_fabric_problem(keyd, &proposal->problem);
 	if (proposal->request.place.ranks * (size_t)NAME_BYTES > LARGE &&
 	    !keyd_http_takes_large(keyd->http, proposing->call->request))
 		return keyd_problem_set(&proposal->problem, 503,
