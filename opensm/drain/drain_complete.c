@@ -122,13 +122,13 @@ static int check_tables(const struct part_context *context, const struct drained
 
 	if (!routing)
 		return hd_error_set(err, -EAGAIN, "the tables in force are not Heddle's");
-	if (osm->subn.subnet_initialization_error)
-		return hd_error_set(err, -EAGAIN, "OpenSM's sweep had errors");
 	const osm_switch_t *late = switch_tables_incomplete(routing, osm);
 	if (late)
 		return hd_error_set(err, -EAGAIN,
 				    "switch 0x%016" PRIx64 " has not got its forwarding table",
 				    cl_ntoh64(osm_node_get_node_guid(late->p_node)));
+	if (osm->subn.subnet_initialization_error)
+		return hd_error_set(err, -EAGAIN, "OpenSM's sweep had errors");
 	int rc = list_leads(routing_found(routing), out, &leads) ? hd_error_no_memory(err) : 0;
 	for (uint32_t i = 0; !rc && i < leads.count; i++)
 		rc = check_lead(osm, &leads.list[i], err);

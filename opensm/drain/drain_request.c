@@ -40,6 +40,9 @@ static int take_lines(struct drain_request *request, struct hd_error *err)
 	char *rest = NULL, *line = strtok_r(request->text, "\n", &rest);
 
 	request->count = 0;
+	request->progress = line && !strcmp(line, "progress");
+	if (request->progress)
+		line = strtok_r(NULL, "\n", &rest);
 	if (!line || !find_word(line, &request->word))
 		return hd_error_set(err, -EINVAL,
 				    "this is no request: expected list, apply, undo or undo-all");

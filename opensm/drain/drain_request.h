@@ -8,6 +8,8 @@
  *	apply-any   the same, even if no order of the changes is proved
  *	undo        use these again
  *	undo-all    use all again
+ *
+ * Before the word there may be a line `progress`: then lines `wait: TEXT` come before the answer.
  */
 #ifndef OPENSM_DRAIN_REQUEST_H
 #define OPENSM_DRAIN_REQUEST_H
@@ -21,6 +23,7 @@ enum drain_word { DRAIN_LIST, DRAIN_APPLY, DRAIN_APPLY_ANY, DRAIN_UNDO, DRAIN_UN
 
 struct drain_request {
 	enum drain_word word;
+	bool progress; /* say to the client what it waits for */
 	uint32_t count;
 	const char *names[DRAIN_NAMES_MOST]; /* [count] in `text` */
 	char text[DRAIN_REQUEST_MOST + 1];

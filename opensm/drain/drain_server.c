@@ -23,6 +23,7 @@
 #define PATIENCE_MS 5000 /* for a request, and to read the answer */
 #define LOOK_MS 100 /* between two looks at adaptive routing */
 #define UNSTORED "NOT STORED, a restarted OpenSM will not know this: %s\n"
+#define TELL_MS 1000 /* a client that waits so long hears what for */
 #define AGAIN_MS 10000 /* after so long without a complete sweep OpenSM is asked for another one */
 
 struct drain_server {
@@ -44,6 +45,8 @@ struct waiting {
 	uint64_t number; /* of what it wants */
 	bool undo;
 	struct drained_set asked;
+	double tell; /* monotonic_ms(): from when on it hears what it waits for; 0: never */
+	char told[HD_ERROR_TEXT]; /* the last such text */
 };
 
 /* ---- answers ---- */
@@ -183,25 +186,23 @@ static void log_request(const struct drain_server *server, const struct socket_c
 	}
 }
 
-/* The client waits; it is answered by look(). */
-static void wait_for(struct drain_server *server, struct socket_client *client, uint64_t number,
-		     bool undo, struct drained_set *asked)
+/* The client waits; it is answered by look(). NULL: no memory, and it has its answer. */
+static struct waiting *wait_for(struct drain_server *server, struct socket_client *client,
+				const struct drain_request *request)
 {
 	struct waiting *waiting = calloc(1, sizeof(*waiting));
 
 	if (!waiting) {
 		answer(client, 2, "out of memory\n");
-		return;
+		return NULL;
 	}
-	*waiting = (struct waiting){.next = server->first,
-				    .client = client,
-				    .number = number,
-				    .undo = undo,
-				    .asked = *asked};
-	*asked = (struct drained_set){0};
+	waiting->next = server->first;
+	waiting->client = client;
+	waiting->tell = request->progress ? monotonic_ms() + TELL_MS : 0;
 	server->first = waiting;
 	client->data = waiting;
 	client->paused = true;
+	return waiting;
 }
 
 /* One change at a time: what a sweep refuses is refused for its own sake. */
@@ -212,20 +213,6 @@ static bool is_undecided(struct drained *drained)
 	    drained->number > drained->routed && drained->number > drained->refused;
 	pthread_mutex_unlock(&drained->lock);
 	return undecided;
-}
-
-static void queue(struct drain_server *server, struct socket_client *client)
-{
-	struct waiting *waiting = calloc(1, sizeof(*waiting));
-
-	if (!waiting) {
-		answer(client, 2, "out of memory\n");
-		return;
-	}
-	*waiting = (struct waiting){.next = server->first, .client = client, .queued = true};
-	server->first = waiting;
-	client->data = waiting;
-	client->paused = true;
 }
 
 static void look(struct drain_server *server);
@@ -246,7 +233,13 @@ static void want(struct drain_server *server, struct socket_client *client,
 	log_request(server, client, undo, asked);
 	const uint64_t number =
 	    same ? now : drained_want(drained, wanted, request->word == DRAIN_APPLY_ANY);
-	wait_for(server, client, number, undo, asked);
+	struct waiting *waiting = wait_for(server, client, request);
+	if (waiting) {
+		waiting->number = number;
+		waiting->undo = undo;
+		waiting->asked = *asked;
+		*asked = (struct drained_set){0};
+	}
 	if (!same)
 		ask_for_sweep(server);
 	look(server);
@@ -274,7 +267,8 @@ static void change(struct drain_server *server, struct socket_client *client,
 /* What the sweeps have decided so far. */
 struct state {
 	uint64_t routed, complete, refused, unproved;
-	char refusal[HD_ERROR_TEXT], suspended[HD_ERROR_TEXT], unstored[HD_ERROR_TEXT];
+	char refusal[HD_ERROR_TEXT], suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT],
+	    unstored[HD_ERROR_TEXT];
 	struct drained_set accepted, out;
 };
 
@@ -287,6 +281,7 @@ static int read_state(struct drained *drained, struct state *state)
 	state->unproved = drained->unproved;
 	memcpy(state->refusal, drained->refusal, sizeof(state->refusal));
 	memcpy(state->suspended, drained->suspended, sizeof(state->suspended));
+	memcpy(state->incomplete, drained->incomplete, sizeof(state->incomplete));
 	memcpy(state->unstored, drained->unstored, sizeof(state->unstored));
 	int rc = drained_set_copy(&drained->accepted, &state->accepted);
 	if (!rc)
@@ -373,38 +368,43 @@ static bool is_overtaken(const struct waiting *waiting, const struct state *stat
 	return false;
 }
 
-/* Whether the client has its answer. */
+/* Whether the client has its answer; else `err` says what it waits for. */
 static bool answer_waiting(struct drain_server *server, struct waiting *waiting,
-			   const struct state *state)
+			   const struct state *state, struct hd_error *err)
 {
-	struct hd_error err;
-
 	if (!waiting->client)
 		return true;
 	if (!master_is_ours(server->context->osm)) {
-		hd_error_set(&err, 0, "this OpenSM is not the master of the subnet any more");
-		refuse(waiting->client, -EPERM, &err);
+		hd_error_set(err, 0, "this OpenSM is not the master of the subnet any more");
+		refuse(waiting->client, -EPERM, err);
 		return true;
 	}
 	if (waiting->queued) {
 		const bool waits = is_undecided(server->context->drained);
 		waiting->client->paused = waits;
+		hd_error_set(err, 0, "another request is decided first, by OpenSM's next sweep");
 		return !waits;
 	}
 	if (state->refused >= waiting->number && state->refused) {
-		hd_error_set(&err, 0, "%s", state->refusal);
-		refuse(waiting->client, -EPERM, &err);
+		hd_error_set(err, 0, "%s", state->refusal);
+		refuse(waiting->client, -EPERM, err);
 		return true;
 	}
-	if (state->routed < waiting->number)
+	if (state->routed < waiting->number) {
+		hd_error_set(err, 0, "OpenSM's next sweep has not routed yet");
 		return false;
-	if (is_overtaken(waiting, state, &err)) {
-		refuse(waiting->client, -EPERM, &err);
+	}
+	if (is_overtaken(waiting, state, err)) {
+		refuse(waiting->client, -EPERM, err);
 		return true;
 	}
-	if (!(waiting->undo && is_out_still(waiting, state)) &&
-	    (state->complete < waiting->number ||
-	     drain_complete_adaptive(server->context, &state->out, &err)))
+	const bool unused = waiting->undo && is_out_still(waiting, state);
+	if (!unused && state->complete < waiting->number) {
+		hd_error_set(err, 0, "%s",
+			     *state->incomplete ? state->incomplete : "the sweep is not complete");
+		return false;
+	}
+	if (!unused && drain_complete_adaptive(server->context, &state->out, err))
 		return false;
 	say_done(waiting, state);
 	return true;
@@ -418,9 +418,22 @@ static void forget(struct waiting *waiting)
 	free(waiting);
 }
 
+/* A line for each new text, so that nobody waits without a word. */
+static void tell(struct waiting *waiting, double now, const struct hd_error *err)
+{
+	char line[HD_ERROR_TEXT + 8];
+
+	if (!waiting->tell || now < waiting->tell || !strcmp(waiting->told, err->text))
+		return;
+	snprintf(waiting->told, sizeof(waiting->told), "%s", err->text);
+	snprintf(line, sizeof(line), "wait: %s\n", err->text);
+	socket_client_send(waiting->client, line, strlen(line));
+}
+
 static void look(struct drain_server *server)
 {
 	struct state state = {0};
+	struct hd_error err = {""};
 	const double now = monotonic_ms();
 
 	const bool known = !read_state(server->context->drained, &state);
@@ -428,7 +441,8 @@ static void look(struct drain_server *server)
 		keep_stored(server, &state);
 	for (struct waiting **at = &server->first; known && *at;) {
 		struct waiting *waiting = *at;
-		if (!answer_waiting(server, waiting, &state)) {
+		if (!answer_waiting(server, waiting, &state, &err)) {
+			tell(waiting, now, &err);
 			at = &waiting->next;
 			continue;
 		}
@@ -476,7 +490,9 @@ static size_t received(void *context, struct socket_client *client, const uint8_
 	else if (used && request->word == DRAIN_LIST)
 		list(server, client);
 	else if (used && is_undecided(server->context->drained)) {
-		queue(server, client);
+		struct waiting *waiting = wait_for(server, client, request);
+		if (waiting)
+			waiting->queued = true;
 		used = 0;
 	} else if (used)
 		change(server, client, request);

@@ -272,16 +272,17 @@ def test_bad_names(running):
     assert "drain: user" not in opensm.log() and drain(opensm, "--list") == ""
 
 
-def talk(opensm, data):
-    """What the socket answers to any bytes."""
+def talk(opensm, data, until=b"never"):
+    """What the socket answers to any bytes, or the first of it."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(fabric_sim.PATIENCE)
         client.connect(str(opensm.drain_socket()))
         answer = b""
         try:
             client.sendall(data)
-            client.shutdown(socket.SHUT_WR)
-            while more := client.recv(65536):
+            if until == b"never":
+                client.shutdown(socket.SHUT_WR)
+            while until not in answer and (more := client.recv(65536)):
                 answer += more
         except (ConnectionResetError, BrokenPipeError):
             pass
@@ -619,8 +620,12 @@ def test_a_switch_that_takes_no_table(tmp_path):
             opensm.sweep_until(" 0 entries changed")
             leaf = Topology(simulation.discover()).names["S1_0_0"]
             emulated.fault(leaf, "silent", attribute=LFT, method="set")
-            assert "no answer" in drain(opensm, "--apply", CABLE, "--timeout", 4000, status=2)
-            opensm.wait_for("what is drained is not safe to pull yet: ")
+            done = talk(opensm, b"progress\napply\n" + CABLE.encode() + b"\n\n", b"forwarding table\n").decode()
+            assert f"wait: switch {leaf:#018x} has not got its forwarding table\n" in done and "safe to" not in done
+            words = [fabric_sim.HEDDLE, "drain", "-s", opensm.drain_socket(), "--apply", CABLE]
+            with subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True) as waits:
+                assert any(f"heddle: waiting: switch {leaf:#018x} has not got its" in line for line in waits.stderr)
+                waits.terminate()
             assert 5 in held(simulation)[leaf]
             done = heddle("status", "-s", opensm.status_socket(), check=False)
             assert done.returncode == 1 and "not safe to pull yet" in done.stdout

@@ -56,6 +56,10 @@ static void requests_are_parsed(void **state)
 	    {"undo-all\na\n\n", -1, 0},
 	    {"Apply\na\n\n", -1, 0},
 	    {"applya\n\n", -1, 0},
+	    {"progress\napply\na\n\n", 18, 1},
+	    {"progress\nundo-all\n\n", 19, 0},
+	    {"progress\n\n", -1, 0},
+	    {"progress\nprogress\nlist\n\n", -1, 0},
 	};
 	struct hd_error reason;
 
