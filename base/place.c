@@ -224,14 +224,20 @@ void hd_place_close(struct hd_place *place)
 	place->folder = -1;
 }
 
-int hd_place_check(const char *path, struct hd_error *err)
+/* `path` for the reason. */
+static int check_way(const char *way, const char *path, struct hd_error *err)
 {
 	struct hd_place place;
 	struct hd_error reason;
-	const int rc = hd_place_find(path, HD_PLACE_OWN, &place, &reason);
+	const int rc = hd_place_find(way, HD_PLACE_OWN, &place, &reason);
 
 	hd_place_close(&place);
 	return rc == -EPERM ? hd_error_set(err, rc, "%s: %s", path, reason.text) : 0;
+}
+
+int hd_place_check(const char *path, struct hd_error *err)
+{
+	return check_way(path, path, err);
 }
 
 int hd_place_check_folder(const char *path, struct hd_error *err)
@@ -242,5 +248,5 @@ int hd_place_check_folder(const char *path, struct hd_error *err)
 
 	if (snprintf(folder, sizeof(folder), "%.*s.", length, path) >= PATH_MAX)
 		return 0; /* nothing can be made there */
-	return hd_place_check(folder, err);
+	return check_way(folder, path, err);
 }
