@@ -224,17 +224,29 @@ void hd_place_close(struct hd_place *place)
 	place->folder = -1;
 }
 
+/* `path` for the reason. */
+static int check_way(const char *way, const char *path, struct hd_error *err)
+{
+	struct hd_place place;
+	struct hd_error reason;
+	const int rc = hd_place_find(way, HD_PLACE_OWN, &place, &reason);
+
+	hd_place_close(&place);
+	return rc == -EPERM ? hd_error_set(err, rc, "%s: %s", path, reason.text) : 0;
+}
+
+int hd_place_check(const char *path, struct hd_error *err)
+{
+	return check_way(path, path, err);
+}
+
 int hd_place_check_folder(const char *path, struct hd_error *err)
 {
 	const char *slash = strrchr(path, '/');
 	char folder[PATH_MAX];
-	struct hd_place place;
-	struct hd_error reason;
+	const int length = slash ? (int)(slash + 1 - path) : 0;
 
-	if (snprintf(folder, sizeof(folder), "%.*s.", slash ? (int)(slash + 1 - path) : 0, path) >=
-	    PATH_MAX)
+	if (snprintf(folder, sizeof(folder), "%.*s.", length, path) >= PATH_MAX)
 		return 0; /* nothing can be made there */
-	const int rc = hd_place_find(folder, HD_PLACE_OWN, &place, &reason);
-	hd_place_close(&place);
-	return rc == -EPERM ? hd_error_set(err, rc, "%s: %s", path, reason.text) : 0;
+	return check_way(folder, path, err);
 }

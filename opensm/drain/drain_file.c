@@ -3,6 +3,7 @@
 #include "port_path.h"
 
 #include <errno.h>
+#include <heddle/base/place.h>
 #include <heddle/base/replacement.h>
 #include <heddle/base/text.h>
 #include <inttypes.h>
@@ -124,8 +125,10 @@ int drain_file_parse(const char *text, size_t length, struct drained_set *out, s
 int drain_file_read(const char *path, struct drained_set *out, struct hd_error *err)
 {
 	struct hd_text text = {0};
-	int rc = hd_text_open_regular(path, LARGEST, &text, err);
+	int rc = hd_place_check(path, err);
 
+	if (!rc)
+		rc = hd_text_open_regular(path, LARGEST, &text, err);
 	if (rc)
 		return rc;
 	rc = parse_text(&text, out, err);

@@ -5,6 +5,7 @@
 #include "settings.h"
 
 #include <errno.h>
+#include <heddle/base/place.h>
 #include <heddle/base/replacement.h>
 #include <heddle/base/text.h>
 #include <limits.h>
@@ -64,8 +65,10 @@ static void take_over(struct hd_stored_state *state, const char *list,
 static int read_state(const char *path, struct hd_stored_state *state, struct hd_error *err)
 {
 	struct hd_text text = {0};
-	int rc = hd_text_open_regular(path, LARGEST, &text, err);
+	int rc = hd_place_check(path, err);
 
+	if (!rc)
+		rc = hd_text_open_regular(path, LARGEST, &text, err);
 	if (rc)
 		return rc;
 	rc = hd_stored_state_read(text.bytes, text.length, state, err);

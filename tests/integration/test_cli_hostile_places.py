@@ -208,5 +208,5 @@ def test_root_runs_nothing_of_others(folder, tmp_path):
     (engines / "own.so").symlink_to(tmp_path / "root.so")
     environment = {**os.environ, "HEDDLE_ENGINE_PATH": str(engines)}
     done = subprocess.run([HEDDLE, "engines"], capture_output=True, text=True, env=environment, timeout=PATIENCE)
-    assert (f"engine module {engines}/own.so is not loaded: root does not load it: users other than root can change "
+    assert (f"engine module {engines}/own.so is not loaded: users other than root can change "
             f"{engines} (owner {NOBODY}, mode 755)") in done.stderr

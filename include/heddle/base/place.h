@@ -45,10 +45,12 @@ int hd_place_find(const char *path, enum hd_place_rule rule, struct hd_place *pl
 
 void hd_place_close(struct hd_place *place);
 
-/*
- * Checks by HD_PLACE_OWN the folder of a path and what is above it: then nobody else can remove or exchange what this
- * process makes there, such as a socket. Errors: -EPERM, and the reason names `path`. What is missing is no error.
- */
+/* Checks a path by HD_PLACE_OWN: what is read there is of root or the caller. Errors: -EPERM; the reason names `path`.
+ * What is missing is no error. */
+int hd_place_check(const char *path, struct hd_error *err);
+
+/* The same for the folder of a path and what is above it: then nobody else can remove or exchange what this process
+ * makes there, such as a socket. */
 int hd_place_check_folder(const char *path, struct hd_error *err);
 
 /* Whether a user other than the caller and root can change the thing, or a folder's entries that are not his. */

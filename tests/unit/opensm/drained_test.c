@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -300,6 +301,22 @@ static void an_earlier_run_is_kept(void **state)
 
 /* ---- the file ---- */
 
+/* Property: a list that another user can have written is not obeyed. */
+static void a_file_of_others(void **state)
+{
+	char path[] = "/tmp/heddle-drained-XXXXXX";
+	struct drained_set set = {0};
+	int file = mkstemp(path);
+
+	(void)state;
+	assert_true(file >= 0);
+	assert_int_equal(fchmod(file, 0666), 0);
+	assert_int_equal(drain_file_read(path, &set, &err), -EPERM);
+	assert_ptr_equal(strstr(err.text, path), err.text);
+	close(file);
+	unlink(path);
+}
+
 /* Property: what is written is read again, for random sets; without a set no file is left. */
 static void the_file_has_all_of_it(void **state)
 {
@@ -346,6 +363,7 @@ int main(void)
 	    cmocka_unit_test(less_is_not_refused),
 	    cmocka_unit_test(it_is_complete_with_its_tables),
 	    cmocka_unit_test(an_earlier_run_is_kept),
+	    cmocka_unit_test(a_file_of_others),
 	    cmocka_unit_test(the_file_has_all_of_it),
 	};
 

@@ -631,7 +631,7 @@ static void test_a_removed_path(void **state)
 	end();
 }
 
-/* Where others can remove or exchange the socket, there is none. In a folder such as /tmp they cannot. */
+/* No socket is where others can remove or exchange it. In a folder such as /tmp they cannot. */
 static void test_folders_of_others(void **state)
 {
 	static const struct {
