@@ -142,12 +142,14 @@ static void describe(const struct hd_fabric *fabric, uint32_t port, char *buffer
 	uint32_t node = fabric->port_node[port];
 	uint64_t guid = fabric->port_guid[port];
 
-	char number[16] = "";
+	char number[16] = "", lid[16] = "";
 
 	if (!hd_is_switch(fabric, node))
 		snprintf(number, sizeof(number), "[%" PRIu32 "]", hd_port_number(fabric, port));
-	snprintf(buffer, size, "'%.32s'%s GUID 0x%016" PRIx64 " LID %u", fabric->node_name[node],
-		 number, guid ? guid : fabric->node_guid[node], fabric->lid[port]);
+	if (fabric->lid[port])
+		snprintf(lid, sizeof(lid), " LID %u", fabric->lid[port]);
+	snprintf(buffer, size, "'%.32s'%s GUID 0x%016" PRIx64 "%s", fabric->node_name[node], number,
+		 guid ? guid : fabric->node_guid[node], lid);
 }
 
 static int several(const struct search *search, const char *text, struct hd_error *err)

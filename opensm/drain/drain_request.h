@@ -51,8 +51,9 @@ long drain_request_parse(const uint8_t *bytes, size_t length, struct drain_reque
 int drain_request_add(const struct drain_request *request, const struct hd_fabric *fabric,
 		      struct drained_set *wanted, struct drained_set *asked, struct hd_error *err);
 
-/* Takes the names out of `wanted`. They may be those of the fabric, or as they are listed. Each thing goes to `asked`.
- * Errors: -ENOENT it is not drained; -ENOMEM. */
+/* Takes the names out of `wanted`. They may be those of the fabric (NULL: none is known), those of before the pull, in each
+ * form that hd_pull_resolve() takes, or as they are listed. Each thing goes to `asked`. Errors: -ENOENT it is not
+ * drained; -EEXIST several have that name: the reason has their GUIDs; -ENOMEM. */
 int drain_request_take(const struct drain_request *request, const struct hd_fabric *fabric,
 		       struct drained_set *wanted, struct drained_set *asked, struct hd_error *err);
 

@@ -239,6 +239,7 @@ int engine_drained_route(struct engine_binding *binding, struct hd_fabric *found
 		return route(binding, found, err);
 	rc = copy_sets(drained, &trial) ? hd_error_no_memory(err) : 0;
 	decision->number = trial.number;
+	drained_set_mark_shared(&trial.wanted, found, &trial.wanted);
 	if (!rc && !drained_set_has_all(&trial.accepted, &trial.wanted)) {
 		rc = route_wanted(&trial, decision, err);
 	} else if (!rc) {

@@ -122,15 +122,64 @@ struct drained_thing drained_thing_of(const struct hd_fabric *fabric,
 	return thing;
 }
 
+static bool has_name(const struct drained_thing *thing, const char *name, uint64_t guid)
+{
+	for (unsigned end = 0; end < 2; end++)
+		if (thing->guid[end] && thing->guid[end] != guid && !strcmp(thing->name[end], name))
+			return true;
+	return false;
+}
+
+static bool is_shared(const char *name, uint64_t guid, const struct hd_fabric *fabric,
+		      const struct drained_set *drained)
+{
+	for (uint32_t node = 0; node < fabric->node_count; node++)
+		if (fabric->node_guid[node] != guid && !strcmp(fabric->node_name[node], name))
+			return true;
+	for (uint32_t i = 0; i < drained->count; i++)
+		if (has_name(&drained->things[i], name, guid))
+			return true;
+	return false;
+}
+
+void drained_set_mark_shared(struct drained_set *set, const struct hd_fabric *fabric,
+			     const struct drained_set *drained)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct drained_thing *thing = &set->things[i];
+		for (unsigned end = 0; end < 2; end++)
+			thing->shared[end] =
+			    thing->shared[end] ||
+			    is_shared(thing->name[end], thing->guid[end], fabric, drained);
+	}
+}
+
+/* "S1_0[5]", or with the GUID: "0x0000000000200000[5]"; a switch has no port. Returns the end of the text. */
+static char *print_end(const struct drained_thing *thing, unsigned end, bool named, char *text)
+{
+	text += named ? sprintf(text, "%s", thing->name[end])
+		      : sprintf(text, "0x%016" PRIx64, thing->guid[end]);
+	return thing->cable ? text + sprintf(text, "[%u]", thing->port[end]) : text;
+}
+
 void drained_label(const struct drained_thing *thing, char text[DRAINED_LABEL])
 {
-	if (!thing->cable)
-		snprintf(text, DRAINED_LABEL, "%s", thing->name[0]);
-	else if (!thing->guid[1])
-		snprintf(text, DRAINED_LABEL, "%s[%u]", thing->name[0], thing->port[0]);
-	else
-		snprintf(text, DRAINED_LABEL, "%s[%u] - %s[%u]", thing->name[0], thing->port[0],
-			 thing->name[1], thing->port[1]);
+	const unsigned ends = thing->cable && thing->guid[1] ? 2 : 1;
+	bool named[2] = {false, false};
+	char *at = text;
+
+	for (unsigned end = 0; end < ends; end++) {
+		named[end] = !thing->shared[end] && *thing->name[end];
+		at += end ? sprintf(at, " - ") : 0;
+		at = print_end(thing, end, named[end], at);
+	}
+	if (!named[0] && !named[1])
+		return;
+	for (unsigned end = 0; end < ends; end++) {
+		at += sprintf(at, end ? " - " : " (");
+		at = print_end(thing, end, false, at);
+	}
+	sprintf(at, ")");
 }
 
 /* The port of an end in the fabric; HD_NONE: it is not there. */

@@ -22,7 +22,7 @@
 
 #define DRAINED_MOST 4096u /* things */
 #define DRAINED_NAME 65u /* bytes of a node's description, with the last 0 */
-#define DRAINED_LABEL 192u /* bytes of a label, with the last 0 */
+#define DRAINED_LABEL 256u /* bytes of a label, with the last 0 */
 
 /* Which stay the same when the fabric changes. */
 struct drained_thing {
@@ -31,6 +31,7 @@ struct drained_thing {
 	    [2]; /* of the nodes at the ends; of a switch, the first. 0: any node, since nothing was at the port */
 	uint8_t port[2];
 	char name[2][DRAINED_NAME];
+	bool shared[2]; /* another node has that name, or had it: it says nothing */
 };
 
 struct drained_set {
@@ -58,7 +59,13 @@ bool drained_set_equal(const struct drained_set *one, const struct drained_set *
 struct drained_thing drained_thing_of(const struct hd_fabric *fabric,
 				      const struct hd_fabric_change *change);
 
-/* "S1_0[5] - S2_0[1]", "S2_0". */
+/* Notes which names other nodes of the fabric, or other things that are drained, have, too. Cost: O(count * (nodes +
+ * drained)). */
+void drained_set_mark_shared(struct drained_set *set, const struct hd_fabric *fabric,
+			     const struct drained_set *drained);
+
+/* "S1_0[5] - S2_0[1] (0x0000000000200000[5] - 0x0000000000200010[1])", "S2_0 (0x...)". A name that is shared is left out:
+ * "0x...[5] - S2_0[1] (...)", "0x...". */
 void drained_label(const struct drained_thing *thing, char text[DRAINED_LABEL]);
 
 /* Which of the things the fabric has: changes[set->count], in their order. Cables to hosts are not among them. Returns

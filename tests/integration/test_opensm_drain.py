@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {MISSING}")
 
 TREE = ("xgft", "--children=4,4,4", "--parents=1,4,4")
 CONF = "[sweep]\ntimeout_ms = 200\nlimit_ms = 20000\n"
-CABLE, LABEL = "S1_0_0[5]", "S1_0_0[5] - S2_0_0[1]"
+CABLE, LABEL = "S1_0_0[5]", "S1_0_0[5] - S2_0_0[1] (0x0000000000200000[5] - 0x0000000000200100[1])"
 
 
 def drain(opensm, *words, status=0):
@@ -330,8 +330,8 @@ def test_only_root_and_the_group_may_ask(running):
     opensm.write_heddle_conf(CONF + f"[drain]\nsocket = {opensm.drain_socket()}\ngroup = daemon\n")
     opensm.sweep()
     wait_until(lambda: ask(1)[0] == 0, "the group")
-    assert "drain: user 65534 asks to drain S2_0_0" in opensm.log()
-    assert drain(opensm, "--list") == "S2_0_0\n"
+    assert "drain: user 65534 asks to drain S2_0_0 (0x0000000000200100)" in opensm.log()
+    assert drain(opensm, "--list") == "S2_0_0 (0x0000000000200100)\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -386,11 +386,11 @@ def test_a_cable_that_is_down(running):
     before = held(simulation)
     unlink(simulation, opensm, CABLE)
     lost = held(simulation)
-    assert drain(opensm, "--apply", CABLE) == "safe to pull: S1_0_0[5]\n"
+    assert drain(opensm, "--apply", CABLE) == "safe to pull: S1_0_0[5] (0x0000000000200000[5])\n"
     assert held(simulation) == lost
     log = relink(simulation, opensm, CABLE)
     assert set(re.findall(r"(\d+) entries changed", log)) == {"0"} and held(simulation) == lost
-    assert drain(opensm, "--list") == "S1_0_0[5]\n"
+    assert drain(opensm, "--list") == "S1_0_0[5] (0x0000000000200000[5])\n"
     drain(opensm, "--undo", CABLE)
     assert held(simulation) == before
 
@@ -468,6 +468,33 @@ def test_somebody_else_undoes_it(tmp_path):
             assert "NOT SAFE TO PULL, somebody else has undone it meanwhile: " + CABLE in done.stderr
 
 
+def test_a_name_that_two_have(tmp_path):
+    """Such as a description of a vendor: it is refused and never printed. GUIDs take what is drained back, in any form, also
+    after the pull."""
+    netlist = generate(tmp_path, *TREE)
+    netlist.write_text(re.sub('"S2_0_[01]"', '"Quantum Mellanox Technologies"', netlist.read_text()))
+    with Simulation(netlist, agents=True) as simulation:
+        with simulation.opensm("dmodk", heddle_conf=CONF) as opensm:
+            opensm.sweep_until(" 0 entries changed")
+            before, guids = held(simulation), ("0x0000000000200100", "0x0000000000200110")
+            for name in ("Quantum Mellanox Technologies", "Quantum Mellanox Technologies[1]"):
+                message = drain(opensm, "--apply", name, status=2)
+                assert "means 2 switches, give a GUID instead" in message and all(guid in message for guid in guids)
+            assert drain(opensm, "--apply", "0x200100") == f"safe to pull: {guids[0]}\n"
+            assert drain(opensm, "--apply", "0x200110[2]") == (
+                f"safe to pull: {guids[1]}[2] - S1_0_1[6] ({guids[1]}[2] - 0x0000000000200010[6])\n")
+            assert "Quantum" not in drain(opensm, "--list") + opensm.log()[opensm.log().index("drain: user"):]
+            assert "means 2 switches" in drain(opensm, "--undo", "Quantum Mellanox Technologies", status=2)
+            ends = [f"S1_0_{leaf}[5]" for leaf in range(4)] + [f"S3_0_{top}[1]" for top in range(4)]
+            unlink(simulation, opensm, *ends)
+            restart(opensm, signal.SIGKILL)
+            assert guids[0] in drain(opensm, "--list") and "Quantum" not in drain(opensm, "--list")
+            assert "means 2 switches" in drain(opensm, "--undo", "Quantum Mellanox Technologies", status=2)
+            assert drain(opensm, "--undo", "0x200100", "0x0200110[2]").count("in use again: 0x") == 2
+            relink(simulation, opensm, *ends)
+            assert held(simulation) == before
+
+
 def test_an_engine_that_refuses(running):
     """dmodk needs a tree. A drain that leaves none is refused, and all stays as it is; less is drained."""
     simulation, opensm = running
@@ -518,7 +545,7 @@ def test_status_and_metrics(running):
     drain(opensm, "--apply", CABLE, "S2_3_3")
     found = part()
     assert found["drain"]["summary"] == "1 cable and 1 switch" and found["drain"]["count"] == 2
-    assert [one["text"] for one in found["drain"]["drained"]] == [LABEL, "S2_3_3"]
+    assert [one["text"] for one in found["drain"]["drained"]] == [LABEL, "S2_3_3 (0x00000000002001f0)"]
     assert found["fabric"]["lost_cables"] == found["fabric"]["lost_switches"] == 0
     shown = heddle("status", "-s", opensm.status_socket()).stdout
     assert f"drained: {LABEL}" in shown and "All is well." in shown
@@ -596,9 +623,10 @@ def test_adaptive_routing(tmp_path):
             leaf = Topology(simulation.discover()).names["S1_0"]
             assert any(5 in ports for ports in groups[leaf]["groups"].values())
             reader = AdaptiveReader(simulation, emulated)
-            for name in ("S1_0[5]", "S2_0"):
+            for name, label in (("S1_0[5]", "S1_0[5] - S2_0[1] (0x0000000000200000[5] - 0x0000000000200040[1])"),
+                                ("S2_0", "S2_0 (0x0000000000200040)")):
                 since = len(opensm.log())
-                assert drain(opensm, "--apply", name) == f"safe to pull: {name}" + " - S2_0[1]" * (name != "S2_0") + "\n"
+                assert drain(opensm, "--apply", name) == f"safe to pull: {label}\n"
                 now = emulated.tables()[leaf]
                 assert now["enabled"] and not any(5 in ports for ports in now["groups"].values())
                 assert re.search(LINE, opensm.log()[since:]) and not faults_of_hosts(simulation)
