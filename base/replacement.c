@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Replaces files: outputs of commands, and what the plugin keeps and dumps.
+ *
+ * hd_replacement_begin() finds the place (place.c) and makes a new file in its folder, which stays open: from here on
+ * no path is looked up again. The caller writes and closes it. hd_replacement_commit() gives it the name, or
+ * hd_replacement_drop() removes it. With several files, all are written before the first gets its name.
+ *
+ * The new file is always made, never opened, so nothing that somebody has put there is written to. Its rights go to the
+ * system with its creation: the umask takes its part, and no moment has others. Where a pipe or device may be written to
+ * directly, what was opened must be what was checked.
+ */
 #include <heddle/base/replacement.h>
 
 #include <errno.h>

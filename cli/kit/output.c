@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Outputs of commands. output_open() begins a replacement (heddle/base/replacement.h) and a stream to it, packed if the
+ * file's name ends in .gz; NULL and "-" are standard output. output_close() flushes and closes it, and gives it its name
+ * if all went well. Of several outputs none gets its name before all are closed. A signal that ends the program removes
+ * what has no name yet. output_refuse() keeps a command from replacing what it reads.
+ */
 #include "output.h"
 #include "message.h"
 
@@ -237,8 +243,6 @@ int output_make_folder(const char *folder, struct hd_error *err)
 		return hd_error_set(err, -errno, "folder '%s': %s", folder, strerror(errno));
 	return 0;
 }
-
-/* ---- fabrics ---- */
 
 typedef int write_fn(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
 

@@ -60,8 +60,6 @@ int output_same(const char *left, const char *right, bool *same);
  */
 int output_refuse(const char *option, const char *output, const char *const *inputs, size_t count);
 
-/* ---- fabrics ---- */
-
 /* Fabrics written in the format that --format names. */
 
 #define FABRIC_OUTPUT_FORMATS                                                                      \
