@@ -89,7 +89,7 @@ static void read_planned(uint32_t sw, unsigned table, char kind)
 	uint16_t *entry = &a.group[table][place];
 	port_set ports;
 
-	if (*entry != NO_ENTRY || (!table && s.port[place] != port && !a.is_private))
+	if (*entry != NO_ENTRY || (a.is_private ? s.port[place] == NO_PORT : s.port[place] != port))
 		REFUSE("a LID is there twice, or its static port is not that of the tables");
 	a.port[table][place] = port;
 	*entry = kind == 'E' ? STATIC : (uint16_t)below(n[2], GROUPS);

@@ -5,7 +5,7 @@
  * Names are data: whoever names a node must not be able to say anything else. So each file has a grammar, a list of
  * forms. Every line has one of them from its first to its last byte, or the file is refused. A form begins with a letter
  * for the reader. In the rest a blank stands for blanks and tabs, %u for a decimal and %x for a hexadecimal number of at
- * most 16 digits, %g for such a number in parentheses, which may be missing, %s for any text, as long as possible, and %p for text without quotes, as short as possible. "$" stands
+ * most 16 digits, %g for such a number in parentheses, which may be missing, %X for one of 16 digits, %c for S, H or R, %s for any text, as long as possible, and %p for text without quotes, as short as possible. "$" stands
  * for the end of the file. Blanks at the end of a line do not count. doc/guide/certificates.md shows the forms.
  *
  * The readers come in this order: topology, tables, service levels. What a file leaves out is refused where a proof
@@ -17,8 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORTS = 256, NO_PORT = 255, LIDS = 0xC000, LANES = 16, NO_LANE = 15, LINE = 1 << 18 };
+enum { PORTS = 256, NO_PORT = 255, LANES = 16, NO_LANE = 15, LINE = 1 << 18 };
 #define NONE UINT32_MAX
+#ifndef LIDS /* a test has fewer, which is faster */
+#define LIDS 0xC000
+#endif
 
 typedef unsigned long long number;
 
@@ -31,14 +34,16 @@ static struct {
 	number line; /* the number of the last line */
 } file;
 
-struct end { /* of a cable */
-	number guid, port, port_guid, lid;
+struct end { /* of a cable: the letter and GUID of the node, and so on */
+	number letter, guid, port, port_guid, lid;
 };
 
 static struct { /* what the files say */
 	uint32_t switches, lids; /* lids: the highest + 1 */
 	number guid[LIDS], lid[LIDS]; /* [switches] in the order of the topology */
 	uint32_t ports[LIDS]; /* [switches] */
+	uint32_t adapters;
+	number adapter[LIDS]; /* [adapters] their GUIDs */
 	struct end *far[LIDS]; /* [switches][PORTS] port ~0: no cable */
 	uint32_t *peer; /* [switches * PORTS] switch * PORTS + port of a switch there, or NONE */
 	bool *sends; /* [switches * PORTS] an adapter is cabled to the port; port 0: to any port */
@@ -119,6 +124,10 @@ static bool is(const char *line, const char *form, number *to)
 				if (is(line + (longest ? length - i : i), form, to))
 					return true;
 			return false;
+		} else if (*form == 'c') {
+			*to++ = (number)*line;
+			if (!*line || !strchr("SHR", *line++))
+				return false;
 		} else if (*form == 'g') {
 			*to++ = 0;
 			if (line[blanks] != '(')
@@ -131,7 +140,7 @@ static bool is(const char *line, const char *form, number *to)
 			uint32_t base = *form == 'u' ? 10 : 16;
 			for (*to = 0; length < 16 && digit_of(line[length]) < base; length++)
 				*to = *to * base + digit_of(line[length]);
-			if (!length)
+			if (!length || (*form == 'X' && length != 16))
 				return false;
 			line += length;
 			to++;
@@ -152,13 +161,13 @@ static char get(const char *const *forms)
 /* The topology, which ibnetdiscover prints: switches come before adapters. */
 
 static const char *const topology_lines[] = {
-    "P[%u] \"%p-%x\"[%u]%g # \"%s\" lid %u%p", /* a cable of a switch */
-    "R[%u]%g \"S-%x\"[%u] # lid %u lmc %u \"%s\" lid %u%p", /* of an adapter to a switch */
-    "X[%u]%g \"%p-%x\"[%u]%g # lid %u lmc %u \"%s\" lid %u%p", /* to another adapter */
-    "SSwitch %u \"S-%x\" # \"%s\" base port 0 lid %u lmc %u",
-    "SSwitch %u \"S-%x\" # \"%s\" enhanced port 0 lid %u lmc %u",
-    "ACa %u \"H-%x\" # \"%s\"",
-    "ARt %u \"R-%x\" # \"%s\"",
+    "P[%u] \"%c-%X\"[%u]%g # \"%s\" lid %u%p", /* a cable of a switch */
+    "R[%u]%g \"S-%X\"[%u] # lid %u lmc %u \"%s\" lid %u%p", /* of an adapter to a switch */
+    "X[%u]%g \"%c-%X\"[%u]%g # lid %u lmc %u \"%s\" lid %u%p", /* to another adapter */
+    "SSwitch %u \"S-%X\" # \"%s\" base port 0 lid %u lmc %u",
+    "SSwitch %u \"S-%X\" # \"%s\" enhanced port 0 lid %u lmc %u",
+    "ACa %u \"H-%X\" # \"%s\"",
+    "BRt %u \"R-%X\" # \"%s\"",
     "Gswitchguid=0x%x(%x)",
     "-caguid=0x%x",
     "-rtguid=0x%x",
@@ -202,10 +211,18 @@ static void add_switch(number port_guid)
 	own(n[2], n[3], sw * PORTS, port_guid);
 }
 
-/* What an adapter with that GUID says of its cable to a switch is what the switch has said. */
-static void check_cable(number guid)
+static void add_adapter(void)
 {
-	const struct end end = {guid, n[0], n[1], n[4]};
+	for (uint32_t i = 0; i < s.adapters; i++)
+		if (s.adapter[i] == n[1])
+			REFUSE("two adapters have this GUID");
+	s.adapter[below(s.adapters++, LIDS)] = n[1];
+}
+
+/* What an adapter with that GUID says of its cable to a switch is what the switch has said. */
+static void check_cable(number letter, number guid)
+{
+	const struct end end = {letter, guid, n[0], n[1], n[4]};
 	uint32_t sw = switch_of(n[2]), place = sw * PORTS + below(n[3], PORTS);
 
 	if (memcmp(&s.far[sw][n[3]], &end, sizeof(end)) != 0 || s.sends[place] || n[6] != s.lid[sw])
@@ -220,9 +237,12 @@ static void find_peers(void)
 	s.peer = take(s.switches * PORTS * sizeof(*s.peer));
 	for (uint32_t i = 0; i < s.switches * PORTS; i++) {
 		const struct end *end = &s.far[i / PORTS][i % PORTS];
-		const struct end self = {s.guid[i / PORTS], i % PORTS, 0, s.lid[i / PORTS]};
+		const struct end self = {'S', s.guid[i / PORTS], i % PORTS, 0, s.lid[i / PORTS]};
 		if (end->port == UINT64_MAX || s.sends[i])
 			continue;
+		if (end->letter != 'S')
+			REFUSE("switch %llx: an adapter at port %u does not say so",
+			       s.guid[i / PORTS], i % PORTS);
 		uint32_t sw = switch_of(end->guid), port = below(end->port, PORTS);
 		if (memcmp(&s.far[sw][port], &self, sizeof(self)) != 0)
 			REFUSE("port %u of switch %llx: the other end says otherwise", i % PORTS,
@@ -233,7 +253,8 @@ static void find_peers(void)
 
 static void read_topology(const char *path)
 {
-	number guid = 0, said[2] = {0}; /* of the node; of the coming switch and its port 0 */
+	number guid = 0, letter = 0,
+	       said[2] = {0}; /* of the node; of the coming switch and its port 0 */
 	number ports = 0; /* of the node to which cables belong; 0: no node */
 	uint32_t sw = NONE; /* that node; NONE: an adapter */
 	char kind;
@@ -246,7 +267,7 @@ static void read_topology(const char *path)
 			if (n[0] - 1 >= ports || (kind == 'P') != (sw != NONE))
 				REFUSE("not a cable of the node before");
 			if (kind == 'R')
-				check_cable(guid);
+				check_cable(letter, guid);
 			else if (kind != 'X' && s.far[sw][n[0]].port != UINT64_MAX)
 				REFUSE("the port has two cables");
 			else if (kind != 'X')
@@ -258,6 +279,9 @@ static void read_topology(const char *path)
 		sw = kind == 'S' ? s.switches : NONE;
 		if (kind == 'S')
 			add_switch(said[0] == guid ? said[1] : 0);
+		if (kind == 'A' || kind == 'B')
+			add_adapter();
+		letter = kind == 'A' ? 'H' : 'R';
 		if (kind == 'G')
 			memcpy(said, n, sizeof(said));
 	}
