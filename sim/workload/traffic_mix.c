@@ -196,6 +196,14 @@ int hd_traffic_check(const struct hd_traffic *traffic, const struct hd_sim *sim,
 	return hd_traffic_list(traffic, check_message, &check, err);
 }
 
+bool hd_traffic_ends(const struct hd_traffic *traffic)
+{
+	for (uint32_t i = 0; !traffic->finite_count && i < traffic->part_count; i++)
+		if (traffic->parts[i].stop == HD_SIM_NEVER)
+			return false;
+	return true;
+}
+
 double hd_traffic_progress(const struct hd_traffic *traffic)
 {
 	double sum = 0;

@@ -146,6 +146,9 @@ int hd_traffic_list(const struct hd_traffic *traffic, hd_traffic_visit visit, vo
 int hd_traffic_check(const struct hd_traffic *traffic, const struct hd_sim *sim,
 		     struct hd_error *err);
 
+/* Whether it ends without its caller: some traffic is finite, or all have a time to stop. */
+bool hd_traffic_ends(const struct hd_traffic *traffic);
+
 /* Done share of the finite traffics, 0 .. 1; below 0 if there are none: then only the caller ends
  * the run. */
 double hd_traffic_progress(const struct hd_traffic *traffic);
