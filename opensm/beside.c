@@ -80,3 +80,21 @@ void beside_drop(const char *path)
 	if (!name_temporary(path, temporary, NULL))
 		unlink(temporary);
 }
+
+struct beside_mark beside_mark(const char *path)
+{
+	struct stat facts;
+
+	if (lstat(path, &facts) || !S_ISREG(facts.st_mode))
+		return (struct beside_mark){0};
+	return (struct beside_mark){facts.st_dev, facts.st_ino, facts.st_mtim};
+}
+
+bool beside_remove(const char *path, const struct beside_mark *mark)
+{
+	const struct beside_mark now = beside_mark(path);
+
+	return now.file && now.file == mark->file && now.device == mark->device &&
+	       now.changed.tv_sec == mark->changed.tv_sec &&
+	       now.changed.tv_nsec == mark->changed.tv_nsec && !unlink(path);
+}

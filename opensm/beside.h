@@ -7,8 +7,10 @@
 #define OPENSM_BESIDE_H
 
 #include <heddle/base/error.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <time.h>
 
 typedef int beside_write_fn(const void *context, FILE *stream, struct hd_error *err);
 
@@ -27,5 +29,18 @@ int beside_rename(const char *path, struct hd_error *err);
 
 /* Removes PATH.new. */
 void beside_drop(const char *path);
+
+/* Which file stands at a path, so that only that one is removed later. */
+struct beside_mark {
+	dev_t device;
+	ino_t file; /* 0: none */
+	struct timespec changed;
+};
+
+struct beside_mark beside_mark(const char *path);
+
+/* Removes the file at the path if it is the marked one, and nobody has written to it since. False: it is not, or could not
+ * be removed. */
+bool beside_remove(const char *path, const struct beside_mark *mark);
 
 #endif

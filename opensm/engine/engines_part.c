@@ -100,6 +100,7 @@ static void destroy(void *state)
 	hd_policy_files_release(&engines->policy);
 	engines_report_release(&engines->report);
 	free(engines->bindings);
+	free(engines->stored);
 	free(engines);
 }
 

@@ -418,6 +418,30 @@ def test_the_file_for_the_node_exporter(tmp_path):
             assert opensm.log().count("ERR HD14") == 1
 
 
+def test_the_file_goes_with_its_option(tmp_path):
+    """A collector would go on with it. A file that somebody else has put there stays."""
+    with Simulation(generate(tmp_path, *SMALL)) as simulation:
+        first, second = simulation.folder / "first.prom", simulation.folder / "second.prom"
+        with simulation.opensm("dmodk", heddle_conf=f"[metrics]\ntextfile = {first}\n") as opensm:
+            wait_until(first.exists, "the file")
+            opensm.write_heddle_conf(f"[metrics]\ntextfile = {second}\n")
+            opensm.sweep()
+            wait_until(lambda: second.exists() and not first.exists(), "the other file")
+            assert f"metrics: removed {first}, which heddle.conf does not name any more" in opensm.log()
+            opensm.write_heddle_conf("[heddle]\n")
+            opensm.sweep()
+            wait_until(lambda: not second.exists(), "no file")
+            opensm.write_heddle_conf(f"[metrics]\ntextfile = {first}\n")
+            opensm.sweep()
+            wait_until(first.exists, "the file")
+            (simulation.folder / "other").write_text("of another program")
+            (simulation.folder / "other").rename(first)
+            opensm.write_heddle_conf(f"[metrics]\ntextfile = {second}\n")
+            opensm.sweep()
+            wait_until(second.exists, "the other file")
+            assert first.read_text() == "of another program"
+
+
 def test_a_standby_lists_no_faults(tmp_path):
     """A second OpenSM with a lower priority is a standby. It answers, and nothing is its fault."""
 
