@@ -129,6 +129,7 @@ static void discovered(void *state)
 
 	engines->fresh = false;
 	engines_report_begin(&engines->report);
+	engines_report_conf(&engines->report, engines->context->osm, &engines->context->log);
 	engines_stored_load(engines);
 }
 
