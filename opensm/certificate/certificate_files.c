@@ -78,7 +78,9 @@ static const struct file {
 	     {".far", true, has_plan, write_plan},
 	     {"", false, NULL, write_proof}};
 
-#define FILE_COUNT (sizeof(files) / sizeof(*files))
+#define FILE_COUNT CERTIFICATE_FILES
+
+_Static_assert(sizeof(files) / sizeof(*files) == FILE_COUNT, "the header has their number");
 
 /* What stands at the places of other files is not touched. */
 static bool is_wanted(const struct writing *writing, const struct file *file)
@@ -215,4 +217,31 @@ int certificate_write(const struct certificate_request *request, struct hd_error
 	hd_certificate_free(writing.certificate);
 	hd_ar_plan_free(pinned);
 	return rc;
+}
+
+void certificate_mark(const struct certificate_request *request, struct certificate_placed *out)
+{
+	const struct writing writing = {.request = request};
+	char names[FILE_COUNT][PATH_MAX];
+
+	*out = (struct certificate_placed){.path = ""};
+	if (name_files(request, names, NULL))
+		return;
+	snprintf(out->path, sizeof(out->path), "%s", request->path);
+	for (unsigned i = 0; i < FILE_COUNT; i++)
+		if (is_wanted(&writing, &files[i]))
+			out->files[i] = file_mark(names[i]);
+}
+
+unsigned certificate_remove(const struct certificate_placed *placed)
+{
+	const struct certificate_request request = {.path = placed->path};
+	char names[FILE_COUNT][PATH_MAX];
+	unsigned removed = 0;
+
+	if (!*placed->path || name_files(&request, names, NULL))
+		return 0;
+	for (unsigned i = 0; i < FILE_COUNT; i++)
+		removed += file_mark_remove(names[i], &placed->files[i]);
+	return removed;
 }

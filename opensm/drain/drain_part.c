@@ -23,6 +23,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PATH_SIZE HD_ERROR_TEXT
 #define NAMED_MOST 50u
@@ -77,6 +78,27 @@ static void start_server(struct drain_state *state)
 		say_deaf(state, deaf, &err);
 }
 
+/* heddle.conf names another file, or none: what is drained is there before the old file goes. What is at the old place, but
+ * is no such file, stays. */
+static void move_file(const struct drain_state *state, const char *file)
+{
+	struct drained *drained = state->context->drained;
+	struct drained_set accepted = {0}, old = {0};
+	struct hd_error err;
+
+	if (!state->loaded || !*state->file || !strcmp(state->file, file))
+		return;
+	pthread_mutex_lock(&drained->lock);
+	int rc = drained_set_copy(&drained->accepted, &accepted);
+	pthread_mutex_unlock(&drained->lock);
+	if (!rc && *file)
+		rc = drain_file_write(file, &accepted, &err);
+	if (!rc && !drain_file_read(state->file, &old, &err))
+		unlink(state->file);
+	drained_set_release(&old);
+	drained_set_release(&accepted);
+}
+
 /* Starts the server, if it does not run with these settings. */
 static void keep_server(struct drain_state *state)
 {
@@ -90,6 +112,7 @@ static void keep_server(struct drain_state *state)
 	    strcmp(file ? file : "", state->file) != 0) {
 		drain_server_end(state->server);
 		state->server = NULL;
+		move_file(state, file ? file : "");
 		snprintf(state->path, sizeof(state->path), "%s", path);
 		snprintf(state->group, sizeof(state->group), "%s", group);
 		snprintf(state->file, sizeof(state->file), "%s", file ? file : "");

@@ -4,6 +4,7 @@
 #ifndef OPENSM_ENGINES_STATE_H
 #define OPENSM_ENGINES_STATE_H
 
+#include "file_mark.h"
 #include "drained.h"
 #include "engines_report.h"
 #include "routing.h"
@@ -28,6 +29,8 @@ struct engines {
 	struct engine_binding *bindings;
 	struct routing_memory memory;
 	bool loaded; /* the state file has been read */
+	char *stored; /* the file that this run has read or written, and keeps; NULL: none */
+	struct file_mark mark; /* of it */
 	bool lanes_by_ports; /* some routes so far had lanes that depend on ports */
 	bool store_failed; /* the log has said so */
 	int dump_fault; /* why the last dumps were not written: dump.h */

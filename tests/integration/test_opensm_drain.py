@@ -198,6 +198,22 @@ def test_what_could_not_be_stored_is_said(tmp_path, full):
             assert drain(opensm, "--undo", "--all") == f"in use again: {LABEL}\n" and not state.exists()
 
 
+def test_another_place_is_used_at_once(running):
+    """When heddle.conf names another file for what is drained, it is there after a sweep, and the old one is gone."""
+    simulation, opensm = running
+    old, new = simulation.folder / "heddle-drained", simulation.folder / "other"
+    drain(opensm, "--apply", CABLE)
+    assert old.exists()
+    opensm.write_heddle_conf(CONF + f"[drain]\nsocket = {opensm.drain_socket()}\nstate = {new}\n")
+    opensm.sweep()
+    assert new.exists() and not old.exists()
+    restart(opensm, signal.SIGKILL)
+    assert drain(opensm, "--list") == LABEL + "\n"
+    opensm.write_heddle_conf(CONF + f"[drain]\nsocket = {opensm.drain_socket()}\nstate = none\n")
+    opensm.sweep()
+    assert not new.exists() and drain(opensm, "--list") == LABEL + "\n"
+
+
 def restart(opensm, number=signal.SIGTERM):
     """The log since then begins here."""
     opensm.process.send_signal(number)

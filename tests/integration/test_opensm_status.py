@@ -415,6 +415,56 @@ def test_the_file_for_the_node_exporter(tmp_path):
             assert opensm.log().count("ERR HD14") == 1
 
 
+def test_the_file_goes_with_its_option(tmp_path):
+    """A collector would go on with it. A file that somebody else has put there stays."""
+    with Simulation(generate(tmp_path, *SMALL)) as simulation:
+        first, second = simulation.folder / "first.prom", simulation.folder / "second.prom"
+        with simulation.opensm("dmodk", heddle_conf=f"[metrics]\ntextfile = {first}\n") as opensm:
+            wait_until(first.exists, "the file")
+            opensm.write_heddle_conf(f"[metrics]\ntextfile = {second}\n")
+            opensm.sweep()
+            wait_until(lambda: second.exists() and not first.exists(), "the other file")
+            assert f"metrics: removed {first}, which heddle.conf does not name any more" in opensm.log()
+            opensm.write_heddle_conf("[heddle]\n")
+            opensm.sweep()
+            wait_until(lambda: not second.exists(), "no file")
+            opensm.write_heddle_conf(f"[metrics]\ntextfile = {first}\n")
+            opensm.sweep()
+            wait_until(first.exists, "the file")
+            (simulation.folder / "other").write_text("of another program")
+            (simulation.folder / "other").rename(first)
+            opensm.write_heddle_conf(f"[metrics]\ntextfile = {second}\n")
+            opensm.sweep()
+            wait_until(second.exists, "the other file")
+            assert first.read_text() == "of another program"
+
+
+def test_routing_engine_that_waits_for_a_restart(tmp_path):
+    """OpenSM reads routing_engine only when it starts: the log and status say so, once, until it is as before."""
+    def engines():
+        shown = cli_testing.heddle("status", "--json", "-s", opensm.status_socket(), status=None)[0]
+        return schemas.validate("status", json.loads(shown))["parts"]["engines"]
+
+    said = "is now updown,minhop, but OpenSM reads it only when it starts: it goes on with dmodk until it restarts"
+    with Simulation(generate(tmp_path, *SMALL)) as simulation:
+        with simulation.opensm("dmodk") as opensm:
+            assert engines()["pending"] == ""
+            opensm.engines = "updown,minhop\t # soon"
+            opensm.rewrite_options()
+            for _ in range(2):
+                opensm.sweep()
+            assert opensm.log().count(said) == 1
+            shown = engines()
+            assert shown["pending"] == "updown,minhop" and shown["in_force"] == "dmodk" and shown["faults"] == []
+            assert shown["summary"] == ("dmodk, the first of routing_engine; routing_engine in opensm.conf is now "
+                                        "updown,minhop; it takes effect when OpenSM restarts")
+            opensm.engines = "'dmodk'"
+            opensm.rewrite_options()
+            opensm.sweep()
+            assert engines()["pending"] == "" and engines()["summary"] == "dmodk, the first of routing_engine"
+            assert opensm.log().count("routing_engine in ") == 1
+
+
 def test_a_standby_lists_no_faults(tmp_path):
     """A second OpenSM with a lower priority is a standby. It answers, and nothing is its fault."""
 
