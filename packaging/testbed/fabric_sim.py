@@ -113,6 +113,8 @@ class Simulation:
         self.environment = dict(os.environ, IBSIM_SOCKNAME=self.folder.name, SIM_HOST=self.host,
                                 OSM_CACHE_DIR=str(self.folder), OSM_TMP_DIR=str(self.folder),
                                 PATH=sbin_path())
+        if not self.emulator:
+            self.environment["UMAD_AGENTS_REFUSE"] = "1"  # what ibsim does not know, as a switch does
         self.output = open(self.folder / "ibsim.out", "wb")
         self.stack.callback(self.output.close)
         self.process = subprocess.Popen(
