@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "drain_server.h"
+#include "adaptive_state.h"
 #include "drain_complete.h"
 #include "drain_file.h"
 #include "drain_request.h"
@@ -111,6 +112,9 @@ static void list(struct drain_server *server, struct socket_client *client)
 	memcpy(suspended, drained->suspended, sizeof(suspended));
 	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
 	pthread_mutex_unlock(&drained->lock);
+	if (!*incomplete)
+		snprintf(incomplete, sizeof(incomplete), "%s",
+			 drain_complete_doubt(server->context));
 	if (stream && !rc) {
 		print_things(stream, &accepted, "");
 		if (*suspended)
@@ -302,7 +306,18 @@ static void keep_stored(struct drain_server *server, const struct state *state)
 			  "%s; after a restart OpenSM will not know what is drained", err.text);
 }
 
-static void say_done(const struct waiting *waiting, const struct state *state)
+static bool is_foreign(const struct drain_server *server)
+{
+	struct adaptive_view view;
+
+	adaptive_look(server->context->adaptive, &view);
+	const bool foreign = view.state == ADAPTIVE_FOREIGN;
+	adaptive_view_release(&view);
+	return foreign;
+}
+
+static void say_done(const struct drain_server *server, const struct waiting *waiting,
+		     const struct state *state)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -319,6 +334,10 @@ static void say_done(const struct waiting *waiting, const struct state *state)
 				"%" PRIu64
 				" entries were written without a proved order; the log says why\n",
 				state->unproved);
+		if (!waiting->undo && is_foreign(server))
+			fprintf(stream,
+				"adaptive routing is another manager's: only forwarding tables "
+				"and multicast groups were looked at\n");
 	}
 	finish(waiting->client, safe ? 0 : 1, stream, &text);
 }
@@ -349,7 +368,7 @@ static bool answer_waiting(struct drain_server *server, struct waiting *waiting,
 	if (state->complete < waiting->number ||
 	    drain_complete_adaptive(server->context, &state->out, &err))
 		return false;
-	say_done(waiting, state);
+	say_done(server, waiting, state);
 	return true;
 }
 
