@@ -33,7 +33,7 @@ uint32_t ar_tasks_unknown(const struct ar_tasks *tasks)
 enum adaptive_state ar_tasks_adaptive(const struct ar_tasks *tasks, struct hd_ar_plan **plan)
 {
 	*plan = NULL;
-	if (ar_tasks_unknown(tasks))
+	if (!tasks->port.link || ar_tasks_unknown(tasks))
 		return ADAPTIVE_UNKNOWN;
 	if (!tasks->held.plan)
 		return tasks->unsure ? ADAPTIVE_UNKNOWN : ADAPTIVE_OFF;
