@@ -212,7 +212,7 @@ def run_phases(simulation, topology, keyd, phases):
 def routing_keys(netlist, folder):
     """A job without Slurm: heddle-keyd makes keys for a stencil on random hosts, and OpenSM's nrk puts
     them into the switches."""
-    with fabric_sim.Simulation(netlist, agents=True) as simulation, \
+    with fabric_sim.Simulation(netlist) as simulation, \
             simulation.opensm("nrk", options={"lmc": 1}, heddle_conf=keyd_process.settings(simulation.folder)):
         fabric = simulation.discover()
         topology = fabric_sim.Topology(fabric)

@@ -19,7 +19,7 @@ struct routing;
 enum ar_task {
 	AR_PREPARE, /* the switches will get the tables of the routing: narrow AR before */
 	AR_PROGRAM, /* they have these tables */
-	AR_DISABLE, /* they will get tables that are not ours */
+	AR_DISABLE, /* AR is not wanted, or they will get tables that are not ours: what is on is switched off */
 	AR_RECOVER, /* all links are active: switch fast recovery on */
 	AR_TELL, /* what is left of an AR_PROGRAM: hosts that do not know their mask yet */
 	AR_REPAIR /* a step of a repair: ar_repair.h */
@@ -27,10 +27,10 @@ enum ar_task {
 
 struct ar_job {
 	enum ar_task task;
-	struct routing *routing; /* held; of AR_DISABLE, NULL */
+	struct routing *routing; /* held; of AR_DISABLE one without tables */
 	/* Of AR_PREPARE: whose forwarding tables the switches have; held; NULL: not known. */
 	struct routing *before;
-	struct hd_smp_address *addresses; /* of its switches; of AR_DISABLE, NULL */
+	struct hd_smp_address *addresses; /* of its switches */
 	struct ar_repair *repair; /* of AR_REPAIR */
 	struct ar_settings settings; /* owned */
 	struct hd_smp_limits limits;
@@ -40,6 +40,7 @@ struct ar_job {
 	/* What the switches hold is not known any more: OpenSM has become the master, or a sweep
 	 * was not completed. */
 	bool fresh;
+	bool waited; /* the sweeper thread waits for it: who does not answer is asked again later */
 	bool reread; /* no route has changed: read the tables back */
 	bool unfinished; /* it replaces AR_PROGRAM, so AR tables are older than forwarding tables */
 };

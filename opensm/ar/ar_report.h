@@ -53,6 +53,10 @@ void ar_report_notes(struct ar_report *report, const struct hd_ar_notes *notes,
 /* What is narrowed while tables change, if anything is. */
 void ar_report_narrowing(const struct hd_ar_narrowing *narrowing, const struct opensm_log *log);
 
+/* How many switches have AR on, and nobody knows which groups. They are switched off next. */
+void ar_report_found(const struct ar_held *held, const struct hd_ar_program *program,
+		     const struct opensm_log *log);
+
 /* Switches that have a problem that the log has not named yet. */
 void ar_report_switches(struct ar_report *report, const struct hd_ar_program *program,
 			const struct opensm_log *log);

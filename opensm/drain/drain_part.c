@@ -295,6 +295,9 @@ static void status(void *data, struct status_report *report)
 	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
 	memcpy(unstored, drained->unstored, sizeof(unstored));
 	pthread_mutex_unlock(&drained->lock);
+	if (!*incomplete)
+		snprintf(incomplete, sizeof(incomplete), "%s",
+			 drain_complete_doubt(state->context));
 	status_report_section(report, "drain");
 	print_counts(&accepted, counts, sizeof(counts));
 	status_report_text(report, "summary", "%s", accepted.count ? counts : "nothing");

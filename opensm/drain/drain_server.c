@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "drain_server.h"
+#include "adaptive_state.h"
 #include "drain_complete.h"
 #include "drain_file.h"
 #include "drain_request.h"
@@ -117,6 +118,9 @@ static void list(struct drain_server *server, struct socket_client *client)
 	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
 	memcpy(unstored, drained->unstored, sizeof(unstored));
 	pthread_mutex_unlock(&drained->lock);
+	if (!*incomplete)
+		snprintf(incomplete, sizeof(incomplete), "%s",
+			 drain_complete_doubt(server->context));
 	if (stream && !rc) {
 		print_things(stream, &accepted, "");
 		if (*suspended)
@@ -316,7 +320,18 @@ static bool is_out_still(const struct waiting *waiting, const struct state *stat
 	return false;
 }
 
-static void say_done(const struct waiting *waiting, const struct state *state)
+static bool is_foreign(const struct drain_server *server)
+{
+	struct adaptive_view view;
+
+	adaptive_look(server->context->adaptive, &view);
+	const bool foreign = view.state == ADAPTIVE_FOREIGN;
+	adaptive_view_release(&view);
+	return foreign;
+}
+
+static void say_done(const struct drain_server *server, const struct waiting *waiting,
+		     const struct state *state)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -341,6 +356,10 @@ static void say_done(const struct waiting *waiting, const struct state *state)
 			"%" PRIu64
 			" entries were written without a proved order; the log says why\n",
 			state->unproved);
+	if (stream && !waiting->undo && is_foreign(server))
+		fputs("adaptive routing is another manager's: only forwarding tables and multicast "
+		      "groups were looked at\n",
+		      stream);
 	if (stream && *state->unstored)
 		fprintf(stream, UNSTORED, state->unstored);
 	finish(waiting->client, *state->unstored || (suspended && !waiting->undo), stream, &text);
@@ -406,7 +425,7 @@ static bool answer_waiting(struct drain_server *server, struct waiting *waiting,
 	}
 	if (!unused && drain_complete_adaptive(server->context, &state->out, err))
 		return false;
-	say_done(waiting, state);
+	say_done(server, waiting, state);
 	return true;
 }
 

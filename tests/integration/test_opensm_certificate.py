@@ -81,7 +81,7 @@ def status_of(opensm):
 def test_each_change_has_its_certificate(tmp_path, programs):
     program = programs / "verify_certificate"
     netlist = generate(tmp_path, "xgft", "--children=4,4,4", "--parents=1,4,4")
-    with Simulation(netlist, agents=True) as simulation:
+    with Simulation(netlist) as simulation:
         conf = f"{REPAIR}[certificate]\nfile = {simulation.folder}/fabric.cert\n"
         with simulation.opensm("dmodk", heddle_conf=conf) as opensm:
             said = accepted(simulation, opensm, program)

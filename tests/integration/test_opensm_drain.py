@@ -78,7 +78,7 @@ def relink(simulation, opensm, *ends):
 
 @pytest.fixture(name="running")
 def fixture_running(tmp_path):
-    with Simulation(generate(tmp_path, *TREE), clock=True, agents=True) as simulation:
+    with Simulation(generate(tmp_path, *TREE), clock=True) as simulation:
         with simulation.opensm("dmodk", heddle_conf=CONF) as opensm:
             opensm.sweep_until(" 0 entries changed")
             yield simulation, opensm
@@ -249,7 +249,7 @@ def test_who_asks_may_hang_up(running):
     ("heddle-drained 1\nswitch 0x1\t" + "x" * 70 + "\n", "expected a cable or a switch"),
     ("\0\1\2", ""), ("heddle-drained 1\n" + "y" * 70000, "bytes")], ids=range(8))
 def test_a_bad_file_is_said(tmp_path, text, message):
-    with Simulation(generate(tmp_path, "xgft", "--children=2,2", "--parents=1,2"), agents=True) as simulation:
+    with Simulation(generate(tmp_path, "xgft", "--children=2,2", "--parents=1,2")) as simulation:
         (simulation.folder / "heddle-drained").write_text(text)
         with simulation.opensm("dmodk", heddle_conf=CONF) as opensm:
             assert "ERR HD17" in opensm.log() and "is used again" in opensm.log()
@@ -527,7 +527,7 @@ def test_an_engine_that_refuses(running):
 def test_without_a_proved_order(tmp_path):
     """On tori not each change has one. Such a drain is refused, and done if that is asked for."""
     netlist = generate(tmp_path, *flaps.FABRICS["torus"][0])
-    with Simulation(netlist, agents=True) as simulation:
+    with Simulation(netlist) as simulation:
         with simulation.opensm("spf", heddle_conf=CONF, options={"qos": "TRUE"}) as opensm:
             opensm.sweep_until(" 0 entries changed")
             before = held(simulation)
@@ -681,7 +681,7 @@ def test_a_switch_that_takes_no_table(tmp_path):
 
 def test_a_repair_does_not_see_what_is_drained(tmp_path):
     """With repairs before the sweep, too, nothing happens when it is pulled."""
-    with Simulation(generate(tmp_path, *TREE), clock=True, agents=True) as simulation:
+    with Simulation(generate(tmp_path, *TREE), clock=True) as simulation:
         with simulation.opensm("dmodk", heddle_conf=CONF + REPAIR) as opensm:
             opensm.sweep_until(" 0 entries changed")
             drain(opensm, "--apply", CABLE, "S2_3_3")

@@ -240,7 +240,7 @@ def test_each_port_has_its_file_and_socket(tmp_path):
     """An OpenSM whose port is named keeps its tables under the GUID of that port. At first it reads the file
     without a GUID. %g in the path of a socket is that GUID, too."""
     netlist = generate(tmp_path, *TREE)
-    with Simulation(netlist, agents=True) as simulation:
+    with Simulation(netlist) as simulation:
         with simulation.opensm("dmodk") as opensm:
             settle(opensm)
         assert state_of(simulation).exists()

@@ -182,7 +182,7 @@ def test_no_engine_routes(tmp_path):
 def test_routing_keys(tmp_path):
     """Status beside a client of the key channel: keys in force, one that a sweep breaks, and one that is
     removed."""
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, simulation.opensm(
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, simulation.opensm(
             "nrk", options={"lmc": 2}, heddle_conf=settings(simulation.folder)) as opensm:
         assert ask(opensm)["parts"]["keys"] | {"summary": ""} == {
             "summary": "", "listening": True, "connected": False, "refusal": "", "count": 0, "broken": 0,
@@ -482,7 +482,7 @@ def test_a_standby_lists_no_faults(tmp_path):
         def wait_for(self, text, since=0, timeout=PATIENCE):
             return super().wait_for("Entering STANDBY", since, timeout)
 
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, \
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, \
             simulation.opensm("dmodk", options={"sm_priority": 9}) as opensm, Standby(simulation) as other:
         wait_until(lambda: ask_quietly(other)["parts"]["subnet"]["state"] == "standby", "the standby")
         assert not ask_quietly(other)["parts"]["subnet"]["sweeping"]

@@ -38,6 +38,8 @@ struct scene {
 	struct hd_smp_limits limits;
 	enum hd_ar_algorithm algorithm;
 	unsigned opened; /* times that the port was */
+	uint32_t
+	    unreachable; /* number of a switch, from 1, to which nothing can be sent; 0: none */
 	/* When a MAD like that comes, OpenSM stops the job, or the port breaks. 0: never. */
 	uint32_t stop_at, break_at;
 	bool of_set;
@@ -167,7 +169,9 @@ static inline bool do_job(struct scene *scene, struct ar_job *job)
 	bool stopped;
 
 	for (uint32_t i = 0; i < scene->fabric->switch_count; i++)
-		addresses[i] = simulated_address(i);
+		addresses[i] = i == scene->unreachable - 1
+				   ? (struct hd_smp_address){.hop_count = HD_SMP_HOPS + 1}
+				   : simulated_address(i);
 	job->addresses = job->routing ? addresses : NULL;
 	ar_tasks_do(scene->tasks, job);
 	stopped = scene->worker.next != NULL;
