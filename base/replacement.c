@@ -201,10 +201,11 @@ int hd_replace(const char *path, mode_t mode, hd_replacement_write_fn *write, co
 int hd_replace_by_nothing(const char *path, struct hd_error *err)
 {
 	struct hd_place place;
-	int rc = hd_place_find(path, HD_PLACE_LINKS, &place, err);
+	struct hd_error reason;
+	int rc = hd_place_find(path, HD_PLACE_LINKS, &place, &reason);
 
 	if (!rc && unlinkat(place.folder, place.name, 0))
-		rc = system_error(err);
+		rc = system_error(&reason);
 	hd_place_close(&place);
-	return rc && rc != -ENOENT ? hd_error_prefix(err, rc, "%s", path) : 0;
+	return rc && rc != -ENOENT ? hd_error_set(err, rc, "%s: %s", path, reason.text) : 0;
 }
