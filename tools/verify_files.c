@@ -319,7 +319,8 @@ static void read_entry(uint8_t *ports, uint32_t sw)
 	number lid = n[0], port = n[1], said;
 	bool known = lid < s.lids && s.to[lid] != NONE;
 
-	if (sw == NONE || text[6] != ' ' || (*more && *more != ' ') || port >= PORTS)
+	if (sw == NONE || text[6] != ' ' || strspn(text + 7, "0123456789") != 3 ||
+	    (*more && *more != ' ') || port >= PORTS)
 		REFUSE("expected an entry of a switch, such as 0x0001 012");
 	if (guid && known && port != NO_PORT &&
 	    (!is(guid, "portguid 0x%x%s", &said) || (s.owner[lid] && said != s.owner[lid])))
