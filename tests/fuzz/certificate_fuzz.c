@@ -49,18 +49,21 @@ static const char before[] =
 /* With private tables: each LID has four rows. */
 static const char private_plan[] =
     "Switch 0x0000000000200000 ('a') table 0\n(Group - Sub-group) : Ports\n0 - 0 : 1,\n"
-    "LID : Static port : State : Group\n0x0004 : 3 : static : -\n0x0005 : 1 : static : -\n"
+    "LID : Static port : State : Group\n0x0001 : 0 : static : -\n0x0002 : 1 : static : -\n0x0003 : "
+    "2 : static : -\n0x0004 : 3 : static : -\n0x0005 : 1 : static : -\n"
     "Switch 0x0000000000200000 ('a') table 1\n(Group - Sub-group) : Ports\n0 - 0 : 1,\n"
-    "LID : Static port : State : Group\n0x0004 : 3 : static : -\n0x0005 : 1 : free : 0\n"
+    "LID : Static port : State : Group\n0x0001 : 0 : static : -\n0x0002 : 1 : static : -\n0x0003 : "
+    "2 : static : -\n0x0004 : 3 : static : -\n0x0005 : 1 : free : 0\n"
     "Switch 0x0000000000200000 ('a') table 2\n(Group - Sub-group) : Ports\n0 - 0 : 1,\n"
-    "LID : Static port : State : Group\n0x0004 : 3 : static : -\n0x0005 : 1 : static : -\n";
+    "LID : Static port : State : Group\n0x0001 : 0 : static : -\n0x0002 : 1 : static : -\n0x0003 : "
+    "2 : static : -\n0x0004 : 3 : static : -\n0x0005 : 1 : static : -\n";
 static const char private_certificate[] =
     "heddle certificate 2\nunreached 0\nswitches 3\n0x0000000000200000\n0x0000000000200001\n"
     "0x0000000000200002\nabove digits 1\n110\n110\n110\nlane 0 digits 1\n0ff\nf0f\nfff\n"
     "distances 8 digits 1\nf11\nfff\n0ff\nfff\n1ff\nfff\nf0f\nfff\nlids 2\n0x0004 0\n0x0005 4\n"
     "end\n";
 static const char certificate[] =
-    "heddle certificate 2\nmade by hand\nunreached 0\nswitches "
+    "heddle certificate 2\nmade 2026-11-27T13:01:02.345Z sweep 3 change 1\nunreached 0\nswitches "
     "3\n0x0000000000200000\n0x0000000000200001\n"
     "0x0000000000200002\nlane 0 digits 1\n0ff\nfff\nfff\nlane 1 digits 1\nfff\nf0f\nfff\n"
     "distances 3 digits 1\n011\n101\n110\nlids 5\n0x0001 0\n0x0002 1\n0x0003 2\n0x0004 0\n0x0005 "
