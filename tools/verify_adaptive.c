@@ -133,11 +133,13 @@ static void read_plan(const char *path)
 	if (sw == NONE || s.by_ports)
 		REFUSE("no switch, or lanes that depend on ports");
 	/* At a switch with groups the AR table replaces the forwarding table. */
-	for (uint32_t lid = 1; lid < s.lids && !a.is_private; lid++)
+	for (uint32_t lid = 1; lid < s.lids; lid++)
 		for (sw = 0; sw < s.switches; sw++)
-			if (a.ports[sw] && s.to[lid] != NONE && s.port[cell(lid, sw)] != NO_PORT &&
-			    a.group[0][cell(lid, sw)] == NO_ENTRY)
-				REFUSE("a switch with groups has no entry for LID %u", lid);
+			for (table = 0; table < (a.is_private ? TABLES : 1); table++)
+				if ((a.is_private ? a.tables[sw] != 0 : a.ports[sw] != NULL) &&
+				    s.to[lid] != NONE && s.port[cell(lid, sw)] != NO_PORT &&
+				    a.group[table][cell(lid, sw)] == NO_ENTRY)
+					REFUSE("a switch with groups has no entry for LID %u", lid);
 }
 
 static unsigned add_group(uint32_t sw, uint16_t group, uint8_t *ports, unsigned count)

@@ -4,7 +4,7 @@
  *
  * Names are data: whoever names a node must not be able to say anything else. So each file has a grammar, a list of
  * forms. Every line has one of them from its first to its last byte, or the file is refused. A form begins with a letter
- * for the reader. In the rest a blank stands for blanks and tabs, %u for a decimal and %x for a hexadecimal number of at
+ * for the reader. In the rest a tab stands for blanks and tabs, %u for a decimal and %x for a hexadecimal number of at
  * most 16 digits, %g for such a number in parentheses, which may be missing, %X for one of 16 digits, %c for S, H or R, %s for any text, as long as possible, and %p for text without quotes, as short as possible. "$" stands
  * for the end of the file. Blanks at the end of a line do not count. doc/guide/certificates.md shows the forms.
  *
@@ -113,9 +113,9 @@ static bool is(const char *line, const char *form, number *to)
 	for (; *form; form++) {
 		size_t blanks = strspn(line, " \t"), length = 0;
 		if (*form != '%') {
-			if (*form == ' ' ? !blanks : *form != *line)
+			if (*form == '\t' ? !blanks : *form != *line)
 				return false;
-			line += *form == ' ' ? blanks : 1;
+			line += *form == '\t' ? blanks : 1;
 		} else if (*++form == 's' || *form == 'p') {
 			bool longest = *form++ == 's';
 			while (line[length] && (longest || line[length] != '"'))
@@ -161,13 +161,13 @@ static char get(const char *const *forms)
 /* The topology, which ibnetdiscover prints: switches come before adapters. */
 
 static const char *const topology_lines[] = {
-    "P[%u] \"%c-%X\"[%u]%g # \"%s\" lid %u%p", /* a cable of a switch */
-    "R[%u]%g \"S-%X\"[%u] # lid %u lmc %u \"%s\" lid %u%p", /* of an adapter to a switch */
-    "X[%u]%g \"%c-%X\"[%u]%g # lid %u lmc %u \"%s\" lid %u%p", /* to another adapter */
-    "SSwitch %u \"S-%X\" # \"%s\" base port 0 lid %u lmc %u",
-    "SSwitch %u \"S-%X\" # \"%s\" enhanced port 0 lid %u lmc %u",
-    "ACa %u \"H-%X\" # \"%s\"",
-    "BRt %u \"R-%X\" # \"%s\"",
+    "P[%u]\t\"%c-%X\"[%u]%g\t# \"%s\" lid %u%p", /* a cable of a switch */
+    "R[%u]%g\t\"S-%X\"[%u]\t# lid %u lmc %u \"%s\" lid %u%p", /* of an adapter to a switch */
+    "X[%u]%g\t\"%c-%X\"[%u]%g\t# lid %u lmc %u \"%s\" lid %u%p", /* to another adapter */
+    "SSwitch\t%u\t\"S-%X\"\t# \"%s\" base port 0 lid %u lmc %u",
+    "SSwitch\t%u\t\"S-%X\"\t# \"%s\" enhanced port 0 lid %u lmc %u",
+    "ACa\t%u\t\"H-%X\"\t# \"%s\"",
+    "BRt\t%u\t\"R-%X\"\t# \"%s\"",
     "Gswitchguid=0x%x(%x)",
     "-caguid=0x%x",
     "-rtguid=0x%x",
@@ -275,6 +275,8 @@ static void read_topology(const char *path)
 			continue;
 		}
 		ports = kind == '-' || kind == 'G' ? 0 : n[0];
+		if (kind != '-' && kind != 'G' && ports - 1 >= NO_PORT - 1)
+			REFUSE("expected 1 to 254 ports");
 		guid = n[1];
 		sw = kind == 'S' ? s.switches : NONE;
 		if (kind == 'S')
@@ -299,8 +301,8 @@ static const char *const table_lines[] = {
     "DUnicast lids [0x%x-0x%x] of switch DR path %p guid 0x%x (%s):",
     "C%u lids dumped",
     "C%u valid lids dumped",
-    "- Lid Out Destination",
-    "- Port Info",
+    "-\tLid\tOut\tDestination",
+    "-\tPort\tInfo",
     "-",
     "-*** WARNING ***: this command has been replaced by dump_fts",
     "$",
@@ -319,7 +321,8 @@ static void read_entry(uint8_t *ports, uint32_t sw)
 	number lid = n[0], port = n[1], said;
 	bool known = lid < s.lids && s.to[lid] != NONE;
 
-	if (sw == NONE || text[6] != ' ' || (*more && *more != ' ') || port >= PORTS)
+	if (sw == NONE || text[6] != ' ' || strspn(text + 7, "0123456789") != 3 ||
+	    (*more && *more != ' ') || port >= PORTS)
 		REFUSE("expected an entry of a switch, such as 0x0001 012");
 	if (guid && known && port != NO_PORT &&
 	    (!is(guid, "portguid 0x%x%s", &said) || (s.owner[lid] && said != s.owner[lid])))
