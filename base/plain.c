@@ -172,7 +172,15 @@ struct plain_stream {
 	FILE *to;
 	char part[4]; /* the beginning of a character */
 	size_t part_length;
+	int error; /* errno of the first one; what comes later has another or none */
 };
+
+static void note_error(struct plain_stream *stream)
+{
+	if (!stream->error)
+		stream->error = errno ? errno : EIO;
+	errno = stream->error;
+}
 
 /* Writes the characters of a text; with `all`, also one that is not whole. Returns the bytes that are left. */
 static size_t write_characters(FILE *to, const char *text, size_t length, bool all)
@@ -221,7 +229,7 @@ static ssize_t write_stream(void *cookie, const char *text, size_t length)
 	}
 	if (!fflush(stream->to) && !ferror(stream->to))
 		return (ssize_t)length;
-	errno = errno ? errno : EIO;
+	note_error(stream);
 	return 0; /* an error */
 }
 
@@ -231,10 +239,13 @@ static int close_stream(void *cookie)
 
 	errno = 0;
 	write_characters(stream->to, stream->part, stream->part_length, true);
-	bool failed = ferror(stream->to);
-	int rc = fclose(stream->to) || failed ? -1 : 0;
+	const bool failed = ferror(stream->to);
+	if (fclose(stream->to) || failed || stream->error)
+		note_error(stream);
+	const int error = stream->error;
 	free(stream);
-	return rc;
+	errno = error;
+	return error ? -1 : 0;
 }
 
 FILE *hd_plain_stream(FILE *stream)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Foreign text is printed so that people can read it and it can do no harm. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,6 +138,20 @@ static void messages_are_plain(void **state)
 	assert_string_equal(err.text, "\\x9b: a\\u000aheddle: all is well\\u001b[8m: no such file");
 }
 
+/* The reason is that of the first error. */
+static void errors_have_their_reason(void **state)
+{
+	FILE *stream = hd_plain_stream(fopen("/dev/full", "w"));
+
+	(void)state;
+	assert_non_null(stream);
+	fputs("some text", stream);
+	errno = 0;
+	assert_int_not_equal(fclose(stream), 0);
+	assert_int_equal(errno, ENOSPC);
+	assert_null(hd_plain_stream(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +160,7 @@ int main(void)
 	    cmocka_unit_test(every_character_is_plain_or_escaped),
 	    cmocka_unit_test(half_a_character_is_not_shown),
 	    cmocka_unit_test(messages_are_plain),
+	    cmocka_unit_test(errors_have_their_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
