@@ -215,13 +215,6 @@ void keyd_fabric_release(struct keyd *keyd)
 	drop_view(keyd);
 }
 
-int keyd_fabric_problem(const struct keyd *keyd, struct keyd_problem *problem)
-{
-	int rc = keyd_problem_set(problem, 503, "%s", keyd->no_view);
-
-	return keyd->unsupported ? keyd_problem_lasts(problem) : rc;
-}
-
 const char *keyd_fabric_state(const struct keyd *keyd, const char **reason)
 {
 	*reason = "";

@@ -12,9 +12,6 @@ void keyd_fabric_changed(void *context);
 /* Finds the hosts of all jobs in the view again, after hosts_file has changed. */
 void keyd_fabric_resolve(struct keyd *keyd);
 
-/* Why there is no view; a caller tries again soon only if a view may come soon. Returns -EINVAL. */
-int keyd_fabric_problem(const struct keyd *keyd, struct keyd_problem *problem);
-
 /* "ready", "waiting", "none", "unsupported", and the reason, or "". */
 const char *keyd_fabric_state(const struct keyd *keyd, const char **reason);
 

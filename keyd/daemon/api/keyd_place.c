@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_answer.h"
 #include "keyd_calls.h"
-#include "keyd_fabric.h"
 #include "keyd_op.h"
 #include "keyd_parse.h"
 #include "keyd_program.h"
@@ -91,7 +90,7 @@ static int find_hosts(struct keyd_op *op)
 	uint32_t first, second;
 
 	if (!keyd->view)
-		return keyd_fabric_problem(keyd, &op->problem);
+		return keyd_op_no_view(keyd, &op->problem);
 	if (keyd_job_resolve(op->job, keyd->view, keyd->hosts, &err))
 		return keyd_problem_set(&op->problem, 422, "%s", err.text);
 	if (keyd_job_duplicate(op->job, &first, &second))
@@ -379,7 +378,7 @@ static int extend_offsets(struct keyd_op *op)
 	if (count <= job->offsets)
 		return 0;
 	if (!keyd->view)
-		return keyd_fabric_problem(keyd, &op->problem);
+		return keyd_op_no_view(keyd, &op->problem);
 	if (keyd_step_spread(op->step)->paths) {
 		if (count <= keyd_offsets_room(&keyd->offsets, keyd->view, job->hosts,
 					       job->placement.host_count, job->offset,

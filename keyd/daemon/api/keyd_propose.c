@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_propose.h"
 
-#include "keyd_fabric.h"
 #include "keyd_op.h"
 #include "keyd_proposal.h"
 
@@ -93,7 +92,7 @@ static int prepare(struct proposing *proposing)
 	struct keyd_proposal *proposal = &proposing->proposal;
 
 	if (!keyd->view)
-		return keyd_fabric_problem(keyd, &proposal->problem);
+		return keyd_op_no_view(keyd, &proposal->problem);
 	if (proposal->request.place.ranks * (size_t)NAME_BYTES > LARGE &&
 	    !keyd_http_takes_large(keyd->http, proposing->call->request))
 		return keyd_problem_set(&proposal->problem, 503,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_op.h"
 
-#include "keyd_fabric.h"
 #include "keyd_memory.h"
 
 #include <errno.h>
@@ -164,6 +163,13 @@ static void drop_keys(struct keyd_task *task)
 		keyd_view_release(op->making.view);
 }
 
+int keyd_op_no_view(const struct keyd *keyd, struct keyd_problem *problem)
+{
+	int rc = keyd_problem_set(problem, 503, "%s", keyd->no_view);
+
+	return keyd->unsupported ? keyd_problem_lasts(problem) : rc;
+}
+
 /* The host of each rank in the view, or NULL with the problem. */
 static uint32_t *rank_hosts(const struct keyd_step *step, struct keyd_problem *problem)
 {
@@ -205,7 +211,7 @@ int keyd_op_make_keys(struct keyd_op *op)
 	uint32_t *hosts;
 
 	if (!keyd->view)
-		return keyd_fabric_problem(keyd, &op->problem);
+		return keyd_op_no_view(keyd, &op->problem);
 	hosts = rank_hosts(op->step, &op->problem);
 	if (!hosts)
 		return -EINVAL;
