@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "ebb_report.h"
 #include "gnuplot.h"
+#include "interrupt.h"
 #include "json_value.h"
 #include "message.h"
 #include "subnets.h"
@@ -302,7 +303,7 @@ static int run_application(struct ebb_job *job, const char *path, struct hd_erro
 	if (!rc && job->workload.partial)
 		return message_error("%s: ended before all patterns were measured",
 				     job->application.path);
-	return rc ? message_fail(err) : show_application(job, path);
+	return rc ? interrupt_fail(rc, err) : show_application(job, path);
 }
 
 /* Without FABRIC: by the bandwidths of the file. */
@@ -339,7 +340,7 @@ static int run_job(struct ebb_job *job, const char *path)
 		rc = count_adaptive(job, &err);
 	if (!rc && processes->part == 0)
 		rc = draw(job, path, &err);
-	return rc ? message_fail(&err) : show(job, path);
+	return rc ? interrupt_fail(rc, &err) : show(job, path);
 }
 
 /* Options and operands of one kind of run that the other kind would ignore. */

@@ -289,6 +289,8 @@ int workload_run(struct workload *workload, struct hd_congestion_request *reques
 		first_run = watch.begin;
 	request->progress = show_progress;
 	request->progress_context = &watch;
+	if (workload->processes->parts <= 1)
+		request->go_on = interrupt_go_on;
 	int rc = hd_congestion_run(request, out, err);
 	if (watch.shown)
 		progress_line("%s", "");
