@@ -37,8 +37,6 @@ struct drain_state {
 	uint64_t said; /* the number of what the log has named */
 };
 
-/* ---- heddle.conf ---- */
-
 static const char *option(const struct drain_state *state, const char *name)
 {
 	return hd_options_get(hd_config_options(state->context->config, "drain"), name)->text;
@@ -49,8 +47,6 @@ static char *file_path(const struct drain_state *state)
 {
 	return drain_file_path(option(state, "state"), port_path_guid(state->context->osm));
 }
-
-/* ---- the server ---- */
 
 /* Where the administrator has asked for nothing, it is no error: another OpenSM of the machine answers there, or this
  * one has no right to the folder. */
@@ -121,8 +117,6 @@ static void keep_server(struct drain_state *state)
 	free(file);
 }
 
-/* ---- an earlier run ---- */
-
 static void load(struct drain_state *state)
 {
 	struct part_context *context = state->context;
@@ -139,8 +133,6 @@ static void load(struct drain_state *state)
 	drained_set_release(&set);
 	free(path);
 }
-
-/* ---- hooks ---- */
 
 static int create(struct part_context *context, void **out, struct hd_error *err)
 {
@@ -262,8 +254,6 @@ static void settled(void *data)
 	drained_set_release(&out);
 	drained_set_release(&accepted);
 }
-
-/* ---- status ---- */
 
 static void report_things(const struct drained_set *set, struct status_report *report)
 {

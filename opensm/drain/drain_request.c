@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From the bytes of a request to a set of what is wanted: parses the lines, resolves the names, and refuses what would cut
+ * hosts off. The thread of the part calls it, with the fabric of the last sweep. More is drained by names of that fabric;
+ * less also by names of a fabric that is made of what is drained, since it may have been pulled. A name that several nodes
+ * have is refused in both. Nothing is kept here, and after an error nothing is wanted.
+ */
 #include "drain_request.h"
 
 #include <errno.h>
@@ -8,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- parsing ---- */
 
 static bool find_word(const char *text, enum drain_word *word)
 {
@@ -73,8 +77,6 @@ long drain_request_parse(const uint8_t *bytes, size_t length, struct drain_reque
 	const int rc = take_lines(out, err);
 	return rc ? rc : (long)whole;
 }
-
-/* ---- more is drained ---- */
 
 /* Cables to hosts are left to the count of hosts that are cut off. */
 static int check_kind(const struct hd_fabric *fabric, const struct hd_fabric_change *change,
@@ -163,8 +165,6 @@ int drain_request_add(const struct drain_request *request, const struct hd_fabri
 	drained_set_mark_shared(asked, fabric, wanted);
 	return rc ? rc : check_hosts(fabric, wanted, err);
 }
-
-/* ---- less is drained ---- */
 
 /* Adds the switches at the ends of a thing. */
 static int add_ends(struct hd_builder *builder, const struct drained_thing *thing,

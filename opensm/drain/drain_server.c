@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A request is answered in one of three ways. `list`, and what is refused by its names, at once. A change while another
+ * one is undecided is queued, and read again when a sweep has decided. Any other change becomes what is wanted
+ * (drained.h), with a number, and OpenSM is asked for a sweep. Its client waits, paused, through these states:
+ *
+ *	undecided	no sweep has routed with that number yet
+ *	decided		refused: the answer is the reason; accepted: it is stored in the file first of all
+ *	overtaken	somebody else has asked for the contrary since: that is the answer
+ *	incomplete	a switch has not got its table, or adaptive routing is being programmed; OpenSM is asked again
+ *	complete	the answer; `safe to pull` only if all of this holds at that moment
+ *
+ * Each change in the subnet wakes the thread, which looks at all clients (look()). A client that hangs up changes nothing.
+ */
 #include "drain_server.h"
 #include "adaptive_state.h"
 #include "drain_complete.h"
@@ -50,8 +63,6 @@ struct waiting {
 	char told[HD_ERROR_TEXT]; /* the last such text */
 };
 
-/* ---- answers ---- */
-
 static void answer(struct socket_client *client, int status, const char *text)
 {
 	char head[4];
@@ -93,8 +104,6 @@ static void finish(struct socket_client *client, int status, FILE *stream, char 
 	free(*text);
 }
 
-/* ---- what is drained ---- */
-
 static int copy(struct drained *drained, const struct drained_set *from, struct drained_set *to)
 {
 	pthread_mutex_lock(&drained->lock);
@@ -133,8 +142,6 @@ static void list(struct drain_server *server, struct socket_client *client)
 	finish(client, rc ? 2 : 0, stream, &text);
 	drained_set_release(&accepted);
 }
-
-/* ---- a change ---- */
 
 static void ask_for_sweep(struct drain_server *server)
 {
@@ -265,8 +272,6 @@ static void change(struct drain_server *server, struct socket_client *client,
 	drained_set_release(&wanted);
 	drained_set_release(&asked);
 }
-
-/* ---- clients that wait ---- */
 
 /* What the sweeps have decided so far. */
 struct state {
@@ -477,8 +482,6 @@ static void look(struct drain_server *server)
 	socket_server_call_at(server->sockets, now + LOOK_MS);
 }
 
-/* ---- hooks of the socket ---- */
-
 /* The system lets in who may write to the socket: its owner and its group. Without a group of [drain] that is the group
  * of OpenSM's process, whose members are not meant. */
 static bool may_ask(const struct drain_server *server, const struct socket_client *client)
@@ -533,8 +536,6 @@ static void woken(void *context)
 {
 	look(context);
 }
-
-/* ---- for the part ---- */
 
 static void release(struct drain_server *server)
 {

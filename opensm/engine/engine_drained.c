@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A sweep tries sets from the most to the least: what is wanted, if that is more than what is accepted; what is accepted;
+ * nothing. try() routes without a set and checks the result; the first set that passes gives the tables. Only what is new is
+ * checked for missing entries and for an order of the changes: what was accepted before has passed, and somebody relies on it.
+ */
 #include "engine_drained.h"
 #include "engines_state.h"
 #include "part.h"
@@ -43,8 +48,6 @@ static void release_sets(struct trial *trial)
 	drained_set_release(&trial->accepted);
 	drained_set_release(&trial->out);
 }
-
-/* ---- one set ---- */
 
 /* The fabric without the set; NULL: it has nothing of it. Errors: -ENETUNREACH hosts would be cut off, -ENOMEM. */
 static int leave_out(const struct hd_fabric *found, const struct drained_set *set,
@@ -178,8 +181,6 @@ static int try(struct trial *trial, const struct drained_set *set, bool is_new,
 		note_in_routing(trial, set, alive);
 	return rc;
 }
-
-/* ---- what to leave out ---- */
 
 static void say(const struct trial *trial, const char *what)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sets of things, their labels, and the record that all parts share. A thing is found by GUIDs and ports alone; its names are
+ * for people, and only if no other node has them. In the record a number stands for what was wanted at some time: `number` is
+ * that of the last request, `routed` that of the last decision, `refused` and `complete` say how that went.
+ */
 #include "drained.h"
 
 #include <errno.h>
@@ -8,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- sets ---- */
 
 int drained_set_copy(const struct drained_set *from, struct drained_set *to)
 {
@@ -94,8 +97,6 @@ bool drained_set_equal(const struct drained_set *one, const struct drained_set *
 			same_thing(&one->things[i], &other->things[i]);
 	return equal;
 }
-
-/* ---- things ---- */
 
 static void take_end(struct drained_thing *thing, unsigned end, const struct hd_fabric *fabric,
 		     uint32_t node, uint32_t port)
@@ -219,8 +220,6 @@ uint32_t drained_set_locate(const struct drained_set *set, const struct hd_fabri
 		count += locate(&set->things[i], fabric, &changes[count]);
 	return count;
 }
-
-/* ---- what all parts share ---- */
 
 void drained_init(struct drained *drained)
 {
