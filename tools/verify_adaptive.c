@@ -268,6 +268,22 @@ static void prove_private(void)
 		REFUSE("%llu pairs of a switch and a LID have no entry", p.missing);
 }
 
+/* No group has a port that leads nowhere, nor to a switch without an entry, wherever packets pass. */
+static void check_groups(void)
+{
+	uint8_t ports[PORTS + 1];
+
+	for (uint32_t lid = 1; lid < s.lids && !a.is_private; lid++)
+		for (uint32_t sw = 0; s.to[lid] != NONE && sw < s.switches; sw++)
+			for (unsigned i = add_ports(lid, sw, ports, 0); i-- > 0;) {
+				uint32_t peer = s.peer[sw * PORTS + ports[i]];
+				if (sw * PORTS + ports[i] != s.to[lid] &&
+				    (peer == NONE || s.port[cell(lid, peer / PORTS)] == NO_PORT))
+					REFUSE("switch %llx: a group for LID %u leads nowhere",
+					       s.guid[sw], lid);
+			}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 6) {
@@ -279,6 +295,7 @@ int main(int argc, char **argv)
 	if (strcmp(argv[4], "-") != 0)
 		read_levels(argv[4]);
 	read_plan(argv[5]);
+	check_groups();
 	p.add_ports = add_ports;
 	read_head(argv[1]);
 	if (a.is_private)
