@@ -312,6 +312,29 @@ static bool private_proved(const struct certificate_world *world)
 	       private_fits(world);
 }
 
+/* Whether each port of a group leads to its LID, or to a switch that has an entry. */
+static bool groups_lead_on(const struct certificate_world *world)
+{
+	const struct hd_fabric *fabric = world->fabric;
+	uint32_t to;
+	uint8_t last;
+
+	for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			for (uint32_t port = 0; port <= hd_node_ports(fabric, sw); port++) {
+				if (!plan_has(world->plan, sw, lid, port) ||
+				    !hd_fabric_lid_destination(fabric, lid, &to, &last) ||
+				    (to == sw && last == port))
+					continue;
+				const uint32_t link = hd_fabric_find_isl(fabric, sw, port);
+				if (link == HD_NONE ||
+				    hd_routes_port(world->routes, fabric->isl_to[link], lid) ==
+					HD_NO_PORT)
+					return false;
+			}
+	return true;
+}
+
 bool certificate_oracle(const struct certificate_world *world)
 {
 	uint64_t unreached = 0;
@@ -320,6 +343,8 @@ bool certificate_oracle(const struct certificate_world *world)
 		return private_proved(world);
 
 	if (!plan_fits(world->fabric, world->routes, world->plan))
+		return false;
+	if (world->plan && !world->change && !world->other && !groups_lead_on(world))
 		return false;
 	for (uint32_t lid = 1; lid < world->fabric->lid_count; lid++)
 		if (!lid_proved(world, lid, &unreached))
