@@ -74,8 +74,10 @@ static void read_group(uint32_t sw, bool first)
 	}
 	if (!a.ports[sw] && !(a.ports[sw] = calloc(GROUPS * SUB_GROUPS, sizeof(port_set))))
 		REFUSE("no memory");
-	port_set *held = &a.ports[sw][group * SUB_GROUPS + sub];
-	if (memcmp(held, first ? &none : &ports, sizeof(ports)) != 0)
+	port_set *held = &a.ports[sw][group * SUB_GROUPS + sub], whole;
+	group_ports(a.ports[sw], (uint16_t)group, whole);
+	if (memcmp(held, first ? &none : &ports, sizeof(ports)) != 0 ||
+	    (!first && !memcmp(whole, none, sizeof(none))))
 		REFUSE("the sub-group is there twice, or differs from that of another table");
 	memcpy(held, ports, sizeof(ports));
 }

@@ -198,11 +198,17 @@ static void own(number lid, number lmc, uint32_t place, number port_guid)
 	}
 }
 
+static void check_new(void)
+{
+	for (uint32_t i = 0; i < s.adapters || i < s.switches; i++)
+		if ((i < s.adapters && s.adapter[i] == n[1]) ||
+		    (i < s.switches && s.guid[i] == n[1]))
+			REFUSE("two nodes have this GUID");
+}
+
 static void add_switch(number port_guid)
 {
-	for (uint32_t sw = 0; sw < s.switches; sw++)
-		if (s.guid[sw] == n[1])
-			REFUSE("two switches have this GUID");
+	check_new();
 	uint32_t sw = below(s.switches++, LIDS - 1);
 	s.ports[sw] = below(n[0], NO_PORT);
 	s.guid[sw] = n[1];
@@ -213,9 +219,7 @@ static void add_switch(number port_guid)
 
 static void add_adapter(void)
 {
-	for (uint32_t i = 0; i < s.adapters; i++)
-		if (s.adapter[i] == n[1])
-			REFUSE("two adapters have this GUID");
+	check_new();
 	s.adapter[below(s.adapters++, LIDS)] = n[1];
 }
 
