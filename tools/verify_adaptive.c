@@ -74,8 +74,10 @@ static void read_group(uint32_t sw, bool first)
 	}
 	if (!a.ports[sw] && !(a.ports[sw] = calloc(GROUPS * SUB_GROUPS, sizeof(port_set))))
 		REFUSE("no memory");
-	port_set *held = &a.ports[sw][group * SUB_GROUPS + sub];
-	if (memcmp(held, first ? &none : &ports, sizeof(ports)) != 0)
+	port_set *held = &a.ports[sw][group * SUB_GROUPS + sub], whole;
+	group_ports(a.ports[sw], (uint16_t)group, whole);
+	if (memcmp(held, first ? &none : &ports, sizeof(ports)) != 0 ||
+	    (!first && !memcmp(whole, none, sizeof(none))))
 		REFUSE("the sub-group is there twice, or differs from that of another table");
 	memcpy(held, ports, sizeof(ports));
 }
@@ -268,6 +270,22 @@ static void prove_private(void)
 		REFUSE("%llu pairs of a switch and a LID have no entry", p.missing);
 }
 
+/* No group has a port that leads nowhere, nor to a switch without an entry, wherever packets pass. */
+static void check_groups(void)
+{
+	uint8_t ports[PORTS + 1];
+
+	for (uint32_t lid = 1; lid < s.lids && !a.is_private; lid++)
+		for (uint32_t sw = 0; s.to[lid] != NONE && sw < s.switches; sw++)
+			for (unsigned i = add_ports(lid, sw, ports, 0); i-- > 0;) {
+				uint32_t peer = s.peer[sw * PORTS + ports[i]];
+				if (sw * PORTS + ports[i] != s.to[lid] &&
+				    (peer == NONE || s.port[cell(lid, peer / PORTS)] == NO_PORT))
+					REFUSE("switch %llx: a group for LID %u leads nowhere",
+					       s.guid[sw], lid);
+			}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 6) {
@@ -279,6 +297,7 @@ int main(int argc, char **argv)
 	if (strcmp(argv[4], "-") != 0)
 		read_levels(argv[4]);
 	read_plan(argv[5]);
+	check_groups();
 	p.add_ports = add_ports;
 	read_head(argv[1]);
 	if (a.is_private)

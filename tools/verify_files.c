@@ -198,11 +198,17 @@ static void own(number lid, number lmc, uint32_t place, number port_guid)
 	}
 }
 
+static void check_new(void)
+{
+	for (uint32_t i = 0; i < s.adapters || i < s.switches; i++)
+		if ((i < s.adapters && s.adapter[i] == n[1]) ||
+		    (i < s.switches && s.guid[i] == n[1]))
+			REFUSE("two nodes have this GUID");
+}
+
 static void add_switch(number port_guid)
 {
-	for (uint32_t sw = 0; sw < s.switches; sw++)
-		if (s.guid[sw] == n[1])
-			REFUSE("two switches have this GUID");
+	check_new();
 	uint32_t sw = below(s.switches++, LIDS - 1);
 	s.ports[sw] = below(n[0], NO_PORT);
 	s.guid[sw] = n[1];
@@ -213,9 +219,7 @@ static void add_switch(number port_guid)
 
 static void add_adapter(void)
 {
-	for (uint32_t i = 0; i < s.adapters; i++)
-		if (s.adapter[i] == n[1])
-			REFUSE("two adapters have this GUID");
+	check_new();
 	s.adapter[below(s.adapters++, LIDS)] = n[1];
 }
 
@@ -404,6 +408,12 @@ static void set_lanes(uint8_t *lanes, const number *said)
 	}
 }
 
+/* Whether an adapter has the LID. */
+static bool is_adapter(number lid)
+{
+	return s.to[below(lid, s.lids)] != NONE && s.to[lid] % PORTS;
+}
+
 /* A row of the lanes of a switch (P, Q), or of its levels (L, M). */
 static void read_run(uint32_t sw, char kind)
 {
@@ -417,8 +427,7 @@ static void read_run(uint32_t sw, char kind)
 			set_lanes(map_of(sw, in, out), n + 1 + two);
 		return;
 	}
-	if (n[0] > n[two] || s.to[below(n[0], s.lids)] % PORTS == 0 ||
-	    s.to[below(n[two], s.lids)] % PORTS == 0)
+	if (n[0] > n[two] || !is_adapter(n[0]) || !is_adapter(n[two]))
 		REFUSE("no adapters have these LIDs");
 	s.used |= 1u << below(level, LANES);
 	for (number lid = n[0]; lid <= n[two]; lid++) {
@@ -433,8 +442,7 @@ static void check_levels(void)
 {
 	for (uint32_t sw = 0; sw < s.switches; sw++) {
 		for (uint32_t lid = 1; s.level && s.sends[sw * PORTS] && lid < s.lids; lid++)
-			if (s.to[lid] != NONE && s.to[lid] % PORTS &&
-			    s.level[cell(lid, sw)] == NO_PORT)
+			if (is_adapter(lid) && s.level[cell(lid, sw)] == NO_PORT)
 				REFUSE("switch %llx has no level for LID %u", s.guid[sw], lid);
 		uint32_t ports = s.ports[sw] + 1;
 		for (uint32_t i = 0; s.by_ports && i < ports * ports; i++)
