@@ -4,9 +4,9 @@
 #ifndef OPENSM_ENGINES_STATE_H
 #define OPENSM_ENGINES_STATE_H
 
-#include "file_mark.h"
 #include "drained.h"
 #include "engines_report.h"
+#include "file_mark.h"
 #include "routing.h"
 
 #include <heddle/config/policy_files.h>

@@ -165,7 +165,7 @@ def test_it_survives_a_restart(running):
 def test_what_could_not_be_stored_is_said(tmp_path, full):
     """Such as on a full disk: the answer, --list and status say that a restarted OpenSM uses it again; until it is
     stored. After kill -9 it does."""
-    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation:
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
         state = simulation.folder / "state" / "drained"
         way = state.parent if full == "no folder" else state.with_name("drained.new") / "in the way"
         conf = CONF + f"[drain]\nsocket = {simulation.folder / 'drain.sock'}\nstate = {state}\n"
@@ -448,7 +448,7 @@ def test_undo_is_never_refused(running):
 
 def test_undo_while_no_engine_of_heddle_routes(tmp_path):
     """It is not drained any more, but the answer does not say that it is in use."""
-    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation:
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
         with simulation.opensm("dmodk", heddle_conf=CONF) as opensm:
             opensm.sweep_until(" 0 entries changed")
             before = held(simulation)
@@ -489,7 +489,7 @@ def test_a_name_that_two_have(tmp_path):
     after the pull."""
     netlist = generate(tmp_path, *TREE)
     netlist.write_text(re.sub('"S2_0_[01]"', '"Quantum Mellanox Technologies"', netlist.read_text()))
-    with Simulation(netlist, agents=True) as simulation:
+    with Simulation(netlist) as simulation:
         with simulation.opensm("dmodk", heddle_conf=CONF) as opensm:
             opensm.sweep_until(" 0 entries changed")
             before, guids = held(simulation), ("0x0000000000200100", "0x0000000000200110")

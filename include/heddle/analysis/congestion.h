@@ -139,7 +139,7 @@ struct hd_congestion_request {
 	 * report is of the patterns so far. May be NULL. */
 	int (*progress)(void *context, const struct hd_congestion_progress *progress);
 	void *progress_context;
-	/* Asked for each round. After "no" the run ends behind the last whole batch, or with -ECANCELED if there is none.
+	/* Asked for each round. After "no" the run ends behind the last whole batch, or with -ECANCELED before the first.
 	 * With several parts: never stop. */
 	struct hd_go_on go_on;
 	/*
