@@ -354,7 +354,7 @@ def test_full_disk_at_the_start(site):
     if os.getuid():
         pytest.skip("needs root to mount a disk")
     site.state.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "none", site.state], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k,mode=700", "none", site.state], capture_output=True).returncode:
         pytest.skip("cannot mount here")
     try:
         site.spawn()
