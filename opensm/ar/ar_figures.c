@@ -74,8 +74,8 @@ static void add_summary(const struct ar_figures *figures, struct status_report *
 	if (figures->foreign)
 		status_report_text(
 		    report, "summary",
-		    "left to another manager, as foreign in [ar] says: what certificates, "
-		    "drain and repairs promise holds for forwarding tables alone");
+		    "left to another manager: what certificates, drain and repairs promise "
+		    "holds for forwarding tables alone");
 	else if (!figures->known)
 		status_report_text(report, "summary", "not known yet");
 	else if (figures->on && !figures->algorithm)

@@ -44,6 +44,7 @@
 #include "switch_tables.h"
 
 #include <complib/cl_passivelock.h>
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -277,11 +278,25 @@ static void note_repaired(struct ar *ar)
 	routing_release(repaired);
 }
 
-/* Whether another manager has AR, as heddle.conf says. Then it is not asked for. */
+/* Whether OpenSM runs on ibsim with libumad2sim.so alone. That gives the answers to OpenSM's questions to the umad port
+ * that was opened last, so a port of ours would stop OpenSM. */
+static bool shares_port(void)
+{
+	return dlsym(RTLD_DEFAULT, "sim_client_init") && !dlsym(RTLD_DEFAULT, "umad_agents");
+}
+
+/* Whether another manager has AR, as heddle.conf says, or nobody can ask. Then it is not asked for. */
 static bool is_foreign(struct ar *ar)
 {
-	if (ar->settings.config.foreign != ar->foreign) {
-		ar->foreign = ar->settings.config.foreign;
+	const struct hd_ar_config *config = &ar->settings.config;
+	const bool foreign = config->foreign || (!config->enable && shares_port());
+
+	if (foreign != ar->foreign) {
+		if (foreign && !config->foreign)
+			log_info(&ar->context->log,
+				 "switches are not asked for adaptive routing: ibsim's "
+				 "libumad2sim.so has one umad port for each process");
+		ar->foreign = foreign;
 		ar->active = ar->completed = false;
 		forget_asked(ar);
 		note_in_switches(ar, NULL);

@@ -239,11 +239,9 @@ class OpenSM:
         self.write_heddle_conf(heddle_conf if heddle_conf is not None else "")
 
     def write_heddle_conf(self, text):
-        """Runs on one machine do not share the default sockets of `heddle status` and `heddle drain`. Without the agents
-        the plugin must not open the device, as it does to ask switches for adaptive routing."""
+        """Runs on one machine do not share the default sockets of `heddle status` and `heddle drain`."""
         more = "" if "[status]" in text else f"\n[status]\nsocket = {self.status_socket()}\n"
         more += "" if "[drain]" in text else f"\n[drain]\nsocket = {self.drain_socket()}\n"
-        more += "" if "[ar]" in text or AGENTS.exists() else "\n[ar]\nforeign = yes\n"
         self.conf.write_text(text + more)
 
     def status_socket(self):

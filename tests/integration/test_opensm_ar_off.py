@@ -190,3 +190,14 @@ def test_a_switch_that_is_left_alone(netlist):
         with simulation.opensm("dmodk", heddle_conf=conf, options=BRISK) as opensm:
             assert programmed(opensm)["switches"] == 31
             assert LEAF not in emulated.counters() and not status(opensm)["ar"]["faults"]
+
+
+def test_one_port_for_two(netlist):
+    """With ibsim's own library alone a second umad port would get the answers to OpenSM's questions. The plugin opens none,
+    and says so."""
+    with Simulation(netlist) as simulation:
+        simulation.preload = fabric_sim.preload
+        with simulation.opensm("dmodk") as opensm:
+            opensm.wait_for("SUBNET UP")
+            assert "switches are not asked for adaptive routing" in opensm.log()
+            assert status(opensm)["ar"]["summary"].startswith("left to another manager")
