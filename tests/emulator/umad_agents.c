@@ -40,7 +40,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT const int umad_agents = 1; /* who looks for it knows that each port of a process has its own answers */
+EXPORT const int umad_agents =
+    1; /* who looks for it knows that each port of a process has its own answers */
 
 #define DEVICE "/dev/infiniband/umad"
 #define PACKET_MAX (sizeof(struct ib_user_mad) + 256)
