@@ -8,10 +8,11 @@
  *	sweep_begins   reads [ar] of heddle.conf
  *	discovered     another engine than ours routes: AR_DISABLE, and waits
  *	refused        the same
- *	published      the switches get other tables next: AR_PREPARE programs the steps that come before, or narrows
- *	               AR to what is safe with the tables before, those after and any mixture of them. The sweeper
- *	               waits for it, with OpenSM's lock, for AR_PREPARE_MOST_MS at most. AR_DISABLE before, if packets
- *	               are to leave what is drained
+ *	published      there are other tables. AR_DISABLE, if packets are to leave what is drained
+ *	sweep_programs the switches get them next: AR_PREPARE goes to the next plan step by step, and the part sweep
+ *	               writes the forwarding entries of each step (sweep_change.h). If there are no such steps, it
+ *	               switches AR off before. The sweeper waits for it, with OpenSM's lock, for AR_PREPARE_MOST_MS at
+ *	               most
  *	routed         the switches have the tables: AR_PROGRAM plans, programs the groups, then tells hosts. Nobody
  *	               waits. If a switch has not got its table, the next sweep does it
  *	settled        links are active now: AR_RECOVER switches fast recovery on, after AR_PROGRAM. Before, switches cannot
@@ -19,7 +20,7 @@
  *	key_*          a routing key changes entries between sweeps: AR tables follow (ar_key.h)
  *	repair_*       a repair changes tables before the sweep: AR leads its steps (ar_repair.h)
  *
- * STATES. `active`: AR may be on, so it must be narrowed or switched off before tables change. `completed`: all
+ * STATES. `active`: AR may be on, so it must lead or be switched off before tables change. `completed`: all
  * switches have got the last tables. `in_switches`: the routing whose forwarding tables all switches have; NULL if
  * that is not known. The worker starts when AR is wanted for the first time.
  *
@@ -34,6 +35,7 @@
 #include "repair_change.h"
 #include "routing.h"
 #include "settings.h"
+#include "sweep_change.h"
 #include "switch_addresses.h"
 #include "switch_tables.h"
 
@@ -58,6 +60,7 @@ struct ar {
 	/* Whose forwarding tables all switches have; held; NULL: not known. */
 	struct routing *in_switches;
 	bool said_incomplete;
+	bool fresh; /* what the switches hold is not known */
 	bool recovers; /* fast recovery was wanted when it was looked at last */
 	bool reread; /* the sweep has changed nothing */
 	uint32_t links; /* of the last fabric */
@@ -152,15 +155,21 @@ static uint64_t post(struct ar *ar, struct ar_job *job)
 	return 0;
 }
 
+static void say_unfinished(const struct ar *ar)
+{
+	log_error(
+	    &ar->context->log, LOG_ERROR_AR,
+	    "adaptive routing could not be changed or switched off within %u ms; the switches "
+	    "get their new tables all the same",
+	    AR_PREPARE_MOST_MS);
+}
+
 static void post_and_wait(struct ar *ar, struct ar_job *job)
 {
 	uint64_t number = post(ar, job);
 
 	if (number && !ar_worker_wait(&ar->worker, number, AR_PREPARE_MOST_MS))
-		log_error(&ar->context->log, LOG_ERROR_AR,
-			  "adaptive routing could not be narrowed or switched off within %u ms; "
-			  "the switches get their new tables all the same",
-			  AR_PREPARE_MOST_MS);
+		say_unfinished(ar);
 }
 
 /* ---- hooks ---- */
@@ -237,13 +246,11 @@ static void published(void *state)
 {
 	struct ar *ar = state;
 	const struct routing *routing = ar->context->published;
-	struct ar_job *job;
 
 	/* Packets use what is drained until the last entry has left it, and the proofs do not know of it. */
 	if (routing && routing->drains)
 		disable_before_others(ar);
-	bool fresh = is_fresh(ar);
-
+	ar->fresh = is_fresh(ar);
 	note_repaired(ar);
 	if (!routing)
 		return;
@@ -251,17 +258,29 @@ static void published(void *state)
 	ar->reread = !routing->changes && routing->fabric->isl_count == ar->links;
 	ar->links = routing->fabric->isl_count;
 	ar->completed = false;
+}
+
+static void sweep_programs(void *state, struct sweep_change *change)
+{
+	struct ar *ar = state;
+	const struct routing *routing = ar->context->published;
+
 	if (!ar->active && !ar->settings.config.enable)
 		return;
-	if (!routing->changes && !fresh && ar->settings.config.enable && !keys_changed(ar, routing))
+	if (!routing->changes && !change->entries && !ar->fresh && ar->settings.config.enable &&
+	    !keys_changed(ar, routing))
 		return;
-	job = job_of_routing(ar, AR_PREPARE);
-	if (job) {
-		job->fresh = fresh;
-		job->before = ar->in_switches ? routing_hold(ar->in_switches) : NULL;
-	}
+	struct ar_job *job = start(ar) ? job_of_routing(ar, AR_PREPARE) : NULL;
 	ar->active = true;
-	post_and_wait(ar, job);
+	if (!job) {
+		post(ar, NULL);
+		return;
+	}
+	job->fresh = ar->fresh;
+	job->before = ar->in_switches ? routing_hold(ar->in_switches) : NULL;
+	job->tables = change->before;
+	if (!ar_worker_serve(&ar->worker, job, change, AR_PREPARE_MOST_MS))
+		say_unfinished(ar);
 }
 
 static void say_incomplete(struct ar *ar, const osm_switch_t *sw)
@@ -455,6 +474,7 @@ const struct part ar_part = {
     .discovered = discovered,
     .refused = refused,
     .published = published,
+    .sweep_programs = sweep_programs,
     .routed = routed,
     .settled = settled,
     .forbids_repairs = forbids_repairs,

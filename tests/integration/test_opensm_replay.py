@@ -136,7 +136,7 @@ def test_of_damaged_records(record, tmp_path):
     seen = Counter()
     for seed in SEEDS:
         rng = random.Random(f"damage {seed}")
-        plain, adaptive = ([damage_set(one, rng) if rng.random() < 0.02 * (1 + seed) else one for one in sets]
+        plain, adaptive = ([damage_set(one, rng) if rng.random() < 0.05 * (1 + seed) else one for one in sets]
                            for sets in (record.plain, record.adaptive))
         damaged = record._replace(plain=plain, adaptive=adaptive)
         found = quickly(damaged, bool(seed % 2), tmp_path)

@@ -79,6 +79,14 @@ int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_step
 int hd_ar_steps_still(const struct hd_fabric *fabric, const struct hd_ar_plan *held,
 		      const struct hd_ar_plan *next, struct hd_ar_plan **out);
 
+/*
+ * The next plan beside switches that keep what they had in the plan `before` (NULL: not known): stuck[switch_count]. All
+ * entries for a LID are static if one of any other switch has a port that it did not have before. Mostly both together have
+ * no loop; the caller has to prove it. Errors as above. Cost: O(switches * LIDs).
+ */
+int hd_ar_steps_beside(const struct hd_fabric *fabric, const struct hd_ar_plan *before,
+		       const bool *stuck, const struct hd_ar_plan *next, struct hd_ar_plan **out);
+
 /* NULL is allowed. */
 void hd_ar_steps_free(struct hd_ar_steps *steps);
 
