@@ -259,12 +259,11 @@ static bool get_ready(struct order *order, struct hd_error *err)
 	return read_unknown(order) && !is_too_much(order);
 }
 
-/* Returns whether there is something to say. */
+/* Returns whether there is something to say. Before a fabric is programmed for the first time, nothing flows. */
 static bool run(struct order *order, struct hd_routes *levels)
 {
 	struct hd_error err;
 	const int rc = begin(order, levels, &err);
-	/* before a fabric is programmed for the first time, nothing flows */
 	const bool rests = !rc && (!order->held.any || (!order->held.unknown_count &&
 							!sweep_held_differing(&order->held)));
 	const bool ready = !rc && (rests || get_ready(order, &err));
