@@ -345,6 +345,8 @@ static void run_pattern(const struct run *run, struct worker *worker, uint64_t i
 	pattern_drawing_begin(&worker->drawing, index);
 	counting_begin(&worker->counting, index);
 	for (uint32_t round = 0; round < pattern->rounds; round++) {
+		if (!hd_go_on_ask(&run->request->go_on))
+			return;
 		struct stream lids = stream_at(run->request->seed, index, round | STREAM_LIDS);
 		uint32_t count =
 		    pattern_drawing_round(&worker->drawing, round, worker->counting.flows);
@@ -451,10 +453,13 @@ static int agree(const struct hd_congestion_request *request, int rc, struct hd_
 		   : 0;
 }
 
+/* Adds a batch to the total, if it is wanted to its end: else -ECANCELED. Errors: those of combine(). */
 static int run_batch(struct run *run, uint64_t first, uint64_t count)
 {
 	tally_clear(&run->batch);
 	run_slice(run, first, count);
+	if (!hd_go_on_ask(&run->request->go_on))
+		return -ECANCELED;
 	int rc = run->request->parts > 1 ? combine(run, first, count) : 0;
 	if (rc)
 		return rc;
@@ -496,6 +501,12 @@ static int run_batches(struct run *run, struct hd_error *err)
 	for (uint64_t done = 0; done < wanted && !precise_enough(run);) {
 		uint64_t count = wanted - done < size ? wanted - done : size;
 		int rc = run_batch(run, done, count);
+		if (rc == -ECANCELED && !done)
+			return hd_go_on_stopped(err);
+		if (rc == -ECANCELED) {
+			run->partial = true;
+			break;
+		}
 		if (rc)
 			return hd_error_set(err, rc,
 					    "the processes cannot add up their figures: %s",

@@ -6,6 +6,7 @@
 #include "notes.h"
 
 #include <errno.h>
+#include <heddle/ar_manager/proof.h>
 
 static int check_shapes(const struct hd_ar_request *request, struct hd_error *err)
 {
@@ -36,6 +37,33 @@ static void remark(const struct hd_ar_request *request, const struct hd_ar_plan 
 		       100 * hd_ar_plan_possible_share(plan));
 }
 
+/* The reason and the loop of a refused plan become those of the tables if these have a credit loop without any group.
+ * Errors: -ELOOP, with either reason; -ECANCELED, -ENOMEM. */
+static int blame_tables(const struct hd_ar_request *request, struct hd_ar_loop **loop,
+			struct hd_error *err)
+{
+	const struct hd_ar_proof_request tables = {.fabric = request->fabric,
+						   .routes = request->routes,
+						   .threads = request->threads,
+						   .go_on = request->go_on};
+	struct hd_ar_loop *own = NULL;
+	struct hd_error reason = {""};
+	int rc = hd_ar_prove(&tables, NULL, &own, &reason);
+
+	if (!rc)
+		return -ELOOP;
+	*err = reason;
+	if (rc == -ELOOP)
+		hd_error_prefix(err, rc, "the tables alone can deadlock, so no plan can be right");
+	if (loop) {
+		hd_ar_loop_free(*loop);
+		*loop = own;
+	} else {
+		hd_ar_loop_free(own);
+	}
+	return rc;
+}
+
 /* One algorithm, and why it does not make all entries adaptive that it could. */
 static int plan_with(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
 		     struct hd_ar_plan **out, struct attempts_result *result,
@@ -44,6 +72,8 @@ static int plan_with(const struct hd_ar_request *request, const struct planner_a
 	struct hd_ar_plan *plan = NULL;
 	int rc = attempts_make(request, algorithm, &plan, result, loop, err), failed = 0;
 
+	if (rc == -ELOOP)
+		rc = blame_tables(request, loop, err);
 	if (is_refused(rc))
 		failed = notes_refused(request, algorithm->algorithm, err);
 	else if (!rc && result->wide > plan->adaptive)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <heddle/base/error.h>
+#include <heddle/base/plain.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@ int hd_error_set(struct hd_error *err, int rc, const char *format, ...)
 	if (err) {
 		va_list args;
 		va_start(args, format);
-		vsnprintf(err->text, sizeof(err->text), format, args);
+		hd_plain_format(err->text, sizeof(err->text), format, args);
 		va_end(args);
 	}
 	return rc;
@@ -22,7 +23,7 @@ int hd_error_prefix(struct hd_error *err, int rc, const char *format, ...)
 		struct hd_error whole;
 		va_list args;
 		va_start(args, format);
-		vsnprintf(whole.text, sizeof(whole.text), format, args);
+		hd_plain_format(whole.text, sizeof(whole.text), format, args);
 		va_end(args);
 		size_t used = strlen(whole.text), room = sizeof(whole.text) - used;
 		snprintf(whole.text + used, room, ": %.*s", (int)room, err->text);
@@ -43,7 +44,7 @@ void hd_log(const struct hd_log *log, enum hd_log_level level, const char *forma
 	char line[HD_ERROR_TEXT];
 	va_list args;
 	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
+	hd_plain_format(line, sizeof(line), format, args);
 	va_end(args);
 	log->write(log->context, level, line);
 }

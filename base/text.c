@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <heddle/base/plain.h>
 #include <heddle/base/text.h>
 
 #include <errno.h>
@@ -219,12 +220,5 @@ void hd_cursor_trim(struct hd_cursor *cursor)
 
 const char *hd_cursor_quote(const struct hd_cursor *cursor, char *buffer, size_t size)
 {
-	size_t used = 0;
-
-	for (const char *at = cursor->at; at < cursor->end && used + 1 < size; at++) {
-		unsigned char byte = (unsigned char)*at;
-		buffer[used++] = byte == '\t' ? ' ' : byte < 32 || byte == 127 ? '?' : *at;
-	}
-	buffer[used] = '\0';
-	return buffer;
+	return hd_plain_bytes(cursor->at, (size_t)(cursor->end - cursor->at), buffer, size);
 }

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,11 +13,7 @@
 	4096 /* beyond what fstat() says: files in /proc have no size, and files grow              \
 	      */
 
-/*
- * If a file is cut short while it is mapped, the process that reads it dies. So files that are read
- * inside OpenSM are copied. Only the tables of huge fabrics are mapped.
- */
-#define MAPPED_SMALLEST ((off_t)64 << 20)
+#define PART ((size_t)1 << 20) /* read at a time: faster than a whole that no cache has room for */
 
 #define STREAM_LEAST ((size_t)1 << 30)
 
@@ -69,7 +64,8 @@ static int copy(int file, size_t expected, size_t largest, struct hd_text *text,
 		int rc = text->length == room ? grow(text, &room, largest, err) : 0;
 		if (rc)
 			return rc;
-		got = read(file, (char *)text->mapping + text->length, room - text->length);
+		const size_t left = room - text->length;
+		got = read(file, (char *)text->mapping + text->length, left < PART ? left : PART);
 		text->length += got > 0 ? (size_t)got : 0;
 	} while ((got > 0 && text->length <= largest) || (got < 0 && errno == EINTR));
 	if (got < 0)
@@ -77,16 +73,20 @@ static int copy(int file, size_t expected, size_t largest, struct hd_text *text,
 	return text->length > largest ? too_large(text, largest, err) : 0;
 }
 
-static int map(int file, size_t length, struct hd_text *text, struct hd_error *err)
+/* Copies a regular file. A part of it would pass for the whole, so one that becomes shorter meanwhile is refused; in /sys
+ * files are shorter than they say. A file that is mapped would end the process then. */
+static int copy_regular(int file, const struct stat *status, size_t largest, struct hd_text *text,
+			struct hd_error *err)
 {
-	void *mapping = mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0);
+	struct stat now;
+	int rc = copy(file, (size_t)status->st_size, largest, text, err);
 
-	if (mapping == MAP_FAILED)
-		return failed(text, "cannot map", errno, err);
-	text->bytes = text->mapping = mapping;
-	text->length = length;
-	text->mapped = true;
-	return 0;
+	if (!rc && fstat(file, &now))
+		rc = failed(text, "cannot read", errno, err);
+	if (!rc && text->length < (size_t)status->st_size && now.st_size < status->st_size)
+		rc = hd_error_set(err, -EIO, "%s: cannot read: it became shorter meanwhile",
+				  text->name);
+	return rc;
 }
 
 typedef int load_function(int file, const struct stat *status, size_t largest, struct hd_text *text,
@@ -95,13 +95,13 @@ typedef int load_function(int file, const struct stat *status, size_t largest, s
 static int load_any(int file, const struct stat *status, size_t largest, struct hd_text *text,
 		    struct hd_error *err)
 {
-	bool regular = S_ISREG(status->st_mode) && status->st_size > 0;
-
 	if (S_ISDIR(status->st_mode))
 		return failed(text, "cannot read", EISDIR, err);
-	if (regular && status->st_size >= MAPPED_SMALLEST)
-		return map(file, (size_t)status->st_size, text, err);
-	return copy(file, regular ? (size_t)status->st_size : 0, largest, text, err);
+	if (!S_ISREG(status->st_mode))
+		return copy(file, 0, largest, text, err);
+	if ((uintmax_t)status->st_size > largest)
+		largest = (size_t)status->st_size;
+	return copy_regular(file, status, largest, text, err);
 }
 
 static int load_regular(int file, const struct stat *status, size_t largest, struct hd_text *text,
@@ -112,7 +112,7 @@ static int load_regular(int file, const struct stat *status, size_t largest, str
 				    text->name);
 	if ((uintmax_t)status->st_size > largest)
 		return too_large(text, largest, err);
-	return copy(file, (size_t)status->st_size, largest, text, err);
+	return copy_regular(file, status, largest, text, err);
 }
 
 static int open_text(const char *path, int flags, load_function *load, size_t largest,
@@ -145,9 +145,6 @@ int hd_text_open_regular(const char *path, size_t largest, struct hd_text *text,
 
 void hd_text_close(struct hd_text *text)
 {
-	if (text->mapped)
-		munmap(text->mapping, text->length);
-	else
-		free(text->mapping);
+	free(text->mapping);
 	*text = (struct hd_text){.name = text->name};
 }

@@ -150,6 +150,8 @@ static int run_job(struct certify_job *job, const char *path)
 	if (rc == -EHOSTUNREACH || rc == -ELOOP ||
 	    (rc == -EINVAL && (job->plan || job->plan_before))) {
 		fprintf(stderr, "no certificate: %s\n", err.text);
+		if (rc == -ELOOP && table_source_advice(job->routes))
+			fprintf(stderr, "%s\n", table_source_advice(job->routes));
 		return STATUS_FAULTS;
 	}
 	if (!rc)

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <heddle/base/suggest.h>
 #include <signal.h>
 #include <stdio.h>
@@ -161,6 +162,10 @@ static int dispatch(const char *path, const char *summary, const struct command 
 
 static int run(int count, char **words)
 {
+	/* A report may name any of its files, on a line that is its own. */
+	for (int i = 0; i < count; i++)
+		if (strchr(words[i], '\n'))
+			return message_error("an argument has several lines: '%s'", words[i]);
 	return dispatch("heddle",
 			"generate fabrics, compute forwarding tables, check and measure them",
 			commands, count, words);
@@ -182,12 +187,15 @@ int main(int argc, char **argv)
 
 	/* A file that may not become longer is an error of writing, with its reason. */
 	signal(SIGXFSZ, SIG_IGN);
+	if (hd_plain_stdio())
+		return message_no_memory();
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		puts("heddle " HEDDLE_VERSION);
 	else
 		status = run(argc - 1, argv + 1);
 	errno = 0;
-	if ((fflush(stdout) || ferror(stdout)) && status != STATUS_BAD)
+	const bool failed = ferror(stdout);
+	if ((fclose(stdout) || failed) && status != STATUS_BAD)
 		return message_error("cannot write standard output: %s",
 				     strerror(errno ? errno : EIO));
 	return status;

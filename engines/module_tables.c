@@ -100,19 +100,10 @@ static void drop_the_rest(struct hd_routes *routes)
 	routes->chosen_for = 0;
 }
 
-/* A message is one line of a log. */
-static void make_line(struct hd_error *reason)
-{
-	reason->text[HD_ERROR_TEXT - 1] = '\0';
-	for (char *at = reason->text; *at; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = '?';
-}
-
 /* hd_engine_route() gives -EAGAIN a meaning of its own. */
 static int refusal(int rc, struct hd_error *reason, struct hd_error *err)
 {
-	make_line(reason);
+	reason->text[HD_ERROR_TEXT - 1] = '\0';
 	if (rc > 0)
 		return hd_error_set(err, -EINVAL, "its function route returns %d", rc);
 	return hd_error_set(err, rc == -EAGAIN ? -EINVAL : rc, "%s",

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <heddle/base/grow.h>
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,16 @@ static int check_spec(const struct hd_builder *builder, const struct hd_node_spe
 	return 0;
 }
 
+/* All writers print names as they are. */
+static const char *plain_name(struct hd_builder *builder, const char *name)
+{
+	char *plain = hd_plain_copy(name ? name : "");
+	const char *kept = plain ? hd_arena_strdup(&builder->arena, plain) : NULL;
+
+	free(plain);
+	return kept;
+}
+
 int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *spec,
 			uint32_t *handle, struct hd_error *err)
 {
@@ -117,8 +128,8 @@ int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *s
 
 	if (rc)
 		return rc;
-	char *name = hd_arena_strdup(&builder->arena, spec->name);
-	if (hd_arena_check(&builder->arena) || reserve(builder, spec->port_count + 1) ||
+	const char *name = plain_name(builder, spec->name);
+	if (!name || hd_arena_check(&builder->arena) || reserve(builder, spec->port_count + 1) ||
 	    hd_lookup_add(&builder->by_guid, hd_hash_number(spec->guid), builder->node_count))
 		return hd_error_no_memory(err);
 	struct built_node *node = &builder->nodes[builder->node_count];
@@ -135,7 +146,7 @@ int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *s
 int hd_builder_set_name(struct hd_builder *builder, uint32_t node, const char *name)
 {
 	assert(node < builder->node_count);
-	char *copy = hd_arena_strdup(&builder->arena, name);
+	const char *copy = plain_name(builder, name);
 	if (!copy)
 		return -ENOMEM;
 	builder->nodes[node].spec.name = copy;

@@ -2,11 +2,13 @@
 #include <heddle/fabric/resolve.h>
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <heddle/base/text.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#define NAME_LONGEST 2048u
 #define CANDIDATES_MAX 4u /* kept for the message; all are counted */
 
 struct search {
@@ -140,12 +142,14 @@ static void describe(const struct hd_fabric *fabric, uint32_t port, char *buffer
 	uint32_t node = fabric->port_node[port];
 	uint64_t guid = fabric->port_guid[port];
 
-	char number[16] = "";
+	char number[16] = "", lid[16] = "";
 
 	if (!hd_is_switch(fabric, node))
 		snprintf(number, sizeof(number), "[%" PRIu32 "]", hd_port_number(fabric, port));
-	snprintf(buffer, size, "'%.32s'%s GUID 0x%016" PRIx64 " LID %u", fabric->node_name[node],
-		 number, guid ? guid : fabric->node_guid[node], fabric->lid[port]);
+	if (fabric->lid[port])
+		snprintf(lid, sizeof(lid), " LID %u", fabric->lid[port]);
+	snprintf(buffer, size, "'%.32s'%s GUID 0x%016" PRIx64 "%s", fabric->node_name[node], number,
+		 guid ? guid : fabric->node_guid[node], lid);
 }
 
 static int several(const struct search *search, const char *text, struct hd_error *err)
@@ -194,9 +198,13 @@ int hd_fabric_resolve(const struct hd_fabric *fabric, const char *text,
 	struct search search = {
 	    .fabric = fabric, .filter = filter, .left_out = HD_NONE, .without_cable = HD_NONE};
 
+	char name[NAME_LONGEST];
+
 	add_address(&search, text);
-	if (*text && !add_named(&search, text, true))
-		add_named(&search, text, false);
+	/* Nodes' names are plain, and people type what they have seen. */
+	hd_plain(text, name, sizeof(name));
+	if (*name && !add_named(&search, name, true))
+		add_named(&search, name, false);
 	if (search.count > 1)
 		return several(&search, text, err);
 	if (!search.count)

@@ -3,7 +3,10 @@
 #include "channel_body.h"
 #include "channel_bytes.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <heddle/base/error.h>
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -70,11 +73,11 @@ static int take_last_text(struct reader *reader, char *text, size_t size)
 	if (length >= size)
 		return hd_error_set(reader->err, -EPROTO, "a text of %u bytes, not at most %zu",
 				    length, size - 1);
-	for (uint32_t i = 0; i < length; i++)
-		if (reader->at[i] < ' ' || reader->at[i] == 0x7F)
-			return hd_error_set(reader->err, -EPROTO,
-					    "a text has the control character 0x%02x",
-					    reader->at[i]);
+	char plain[HD_ERROR_TEXT];
+	assert(size <= sizeof(plain));
+	hd_plain_bytes((const char *)reader->at, length, plain, sizeof(plain));
+	if (strlen(plain) != length || memcmp(plain, reader->at, length))
+		return hd_error_set(reader->err, -EPROTO, "a text is not plain: '%s'", plain);
 	memset(text, 0, size);
 	memcpy(text, reader->at, length);
 	return 0;

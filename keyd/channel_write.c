@@ -3,6 +3,10 @@
 #include "channel_body.h"
 #include "channel_bytes.h"
 
+#include <assert.h>
+#include <heddle/base/error.h>
+#include <heddle/base/plain.h>
+
 struct writer {
 	uint8_t *at; /* NULL: only counts */
 	size_t length;
@@ -32,16 +36,12 @@ static void put_bytes(struct writer *writer, const void *bytes, size_t length)
 /* The text of an array of `size` bytes. */
 static void put_text(struct writer *writer, const char *text, size_t size)
 {
-	size_t length = strnlen(text, size - 1);
+	char plain[HD_ERROR_TEXT];
 
-	put32(writer, (uint32_t)length);
-	if (writer->at)
-		for (size_t i = 0; i < length; i++) {
-			uint8_t byte = (uint8_t)text[i];
-
-			writer->at[writer->length + i] = byte < ' ' || byte == 0x7F ? '?' : byte;
-		}
-	writer->length += length;
+	assert(size <= sizeof(plain));
+	hd_plain_bytes(text, strnlen(text, size - 1), plain, size);
+	put32(writer, (uint32_t)strlen(plain));
+	put_bytes(writer, plain, strlen(plain));
 }
 
 static void put_list(struct writer *writer, const uint64_t *list, uint32_t count)

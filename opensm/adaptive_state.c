@@ -7,7 +7,7 @@
 
 void adaptive_state_init(struct adaptive *adaptive)
 {
-	*adaptive = (struct adaptive){.now = {.state = ADAPTIVE_OFF}, .wake = {-1, -1}};
+	*adaptive = (struct adaptive){.now = {.state = ADAPTIVE_UNKNOWN}, .wake = {-1, -1}};
 	pthread_mutex_init(&adaptive->lock, NULL);
 }
 
@@ -77,6 +77,18 @@ void adaptive_note(struct adaptive *adaptive, enum adaptive_state state, struct 
 	pthread_mutex_unlock(&adaptive->lock);
 }
 
+void adaptive_note_foreign(struct adaptive *adaptive, bool foreign)
+{
+	if (!adaptive)
+		return;
+	pthread_mutex_lock(&adaptive->lock);
+	adaptive->foreign = foreign;
+	adaptive->now.state = ADAPTIVE_UNKNOWN;
+	adaptive->now.number++;
+	tell(adaptive);
+	pthread_mutex_unlock(&adaptive->lock);
+}
+
 void adaptive_watch(struct adaptive *adaptive, enum adaptive_watcher watcher, int wake)
 {
 	if (!adaptive)
@@ -93,6 +105,8 @@ void adaptive_look(struct adaptive *adaptive, struct adaptive_view *out)
 		return;
 	pthread_mutex_lock(&adaptive->lock);
 	*out = adaptive->now;
+	if (adaptive->foreign)
+		out->state = ADAPTIVE_FOREIGN;
 	if (out->state == ADAPTIVE_ON)
 		hd_ar_plan_hold(out->plan);
 	else
@@ -107,7 +121,9 @@ bool adaptive_is(struct adaptive *adaptive, const struct adaptive_view *view)
 	if (!adaptive)
 		return view->state == ADAPTIVE_OFF;
 	pthread_mutex_lock(&adaptive->lock);
-	same = adaptive->now.state == view->state && adaptive->now.number == view->number;
+	const enum adaptive_state state =
+	    adaptive->foreign ? ADAPTIVE_FOREIGN : adaptive->now.state;
+	same = state == view->state && adaptive->now.number == view->number;
 	pthread_mutex_unlock(&adaptive->lock);
 	return same;
 }

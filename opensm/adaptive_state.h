@@ -17,7 +17,9 @@ enum adaptive_state {
 	ADAPTIVE_OFF, /* no switch has it on */
 	ADAPTIVE_CHANGING, /* it is being programmed, or will be next */
 	ADAPTIVE_ON,
-	ADAPTIVE_UNKNOWN /* it is not known what the switches hold */
+	/* it is not known what the switches hold: nobody has read it, or some switch may have it on */
+	ADAPTIVE_UNKNOWN,
+	ADAPTIVE_FOREIGN /* another manager has it, as heddle.conf says: nobody looks */
 };
 
 struct adaptive_view {
@@ -34,9 +36,11 @@ enum adaptive_watcher { ADAPTIVE_KEYS, ADAPTIVE_CERTIFICATE, ADAPTIVE_WATCHERS }
 struct adaptive {
 	pthread_mutex_t lock; /* taken after all others */
 	struct adaptive_view now;
+	bool foreign; /* whatever `now` says */
 	int wake[ADAPTIVE_WATCHERS]; /* eventfds of those who wait for a change; -1: nobody does */
 };
 
+/* Nothing is known at first. */
 void adaptive_state_init(struct adaptive *adaptive);
 void adaptive_state_release(struct adaptive *adaptive);
 
@@ -47,6 +51,9 @@ void adaptive_state_release(struct adaptive *adaptive);
  * thread calls it; for CHANGING any thread.
  */
 void adaptive_note(struct adaptive *adaptive, enum adaptive_state state, struct hd_ar_plan *plan);
+
+/* Notes whether another manager has it. If it has no more, nothing is known. For any thread. */
+void adaptive_note_foreign(struct adaptive *adaptive, bool foreign);
 
 /* The eventfd is written when something else is in force, from now on; -1: no more. For any thread. */
 void adaptive_watch(struct adaptive *adaptive, enum adaptive_watcher watcher, int wake);

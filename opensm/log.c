@@ -2,7 +2,7 @@
 #include "log.h"
 #include "opensm_headers.h"
 
-#include <stdio.h>
+#include <heddle/base/plain.h>
 
 #define LINE_SIZE 900 /* OpenSM cuts its lines at 1024 */
 
@@ -46,7 +46,7 @@ void log_error(const struct opensm_log *log, enum log_error number, const char *
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(line, sizeof(line), format, arguments);
+	hd_plain_format(line, sizeof(line), format, arguments);
 	va_end(arguments);
 	osm_log_v2(log->log, OSM_LOG_ERROR, FILE_ID, "heddle: ERR HD%02d: %s\n", (int)number, line);
 }
@@ -57,7 +57,7 @@ void log_info(const struct opensm_log *log, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(line, sizeof(line), format, arguments);
+	hd_plain_format(line, sizeof(line), format, arguments);
 	va_end(arguments);
 	osm_log_v2(log->log, OSM_LOG_INFO, FILE_ID, "heddle: %s\n", line);
 }

@@ -2,6 +2,7 @@
 #include "status_report.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,38 +28,19 @@ static bool close_text(struct status_text *text)
 	return complete;
 }
 
-/* The length of the UTF-8 character there, 0: none. Source: RFC 3629, section 4. */
-static unsigned character_length(const unsigned char *at)
-{
-	unsigned length = *at < 0x80 ? 1 : *at < 0xC2 ? 0 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : 4;
-
-	if (*at > 0xF4 || (*at == 0xE0 && at[1] < 0xA0) || (*at == 0xED && at[1] > 0x9F) ||
-	    (*at == 0xF0 && at[1] < 0x90) || (*at == 0xF4 && at[1] > 0x8F))
-		return 0;
-	for (unsigned i = 1; i < length; i++)
-		if ((at[i] & 0xC0) != 0x80)
-			return 0;
-	return length;
-}
-
-/* Between quotes, as JSON and Prometheus both read it. */
+/* In plain form between quotes, as JSON and Prometheus both read it. */
 static void print_quoted(FILE *stream, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	char piece[HD_PLAIN_PIECE];
 
 	fputc('"', stream);
-	while (*at) {
-		unsigned length = character_length(at);
-
-		if (!length || *at < 0x20 || *at == 0x7F) {
-			fputc('?', stream);
-			length = 1;
-		} else {
+	for (const char *end = text + strlen(text); text < end;) {
+		hd_plain_next(&text, end, piece);
+		for (const char *at = piece; *at; at++) {
 			if (*at == '"' || *at == '\\')
 				fputc('\\', stream);
-			fwrite(at, 1, length, stream);
+			fputc(*at, stream);
 		}
-		at += length;
 	}
 	fputc('"', stream);
 }

@@ -29,10 +29,10 @@ def step(text):
     print(f"-- {text}", flush=True)
 
 
-def sweep_line(log):
-    """Heddle's line about the last sweep in OpenSM's log."""
-    lines = [line for line in log.splitlines() if "heddle" in line and "switches" in line]
-    return re.sub(r"^.*?-> [\w ]+: ", "", lines[-1]) if lines else ""
+def sweep_line(log, event):
+    """Heddle's line in OpenSM's log about the first sweep that found an event, such as "lost cable". "": none did."""
+    line = re.search(rf"-> heddle: (.* entries changed; {event} .*)", log)
+    return line.group(1) if line else ""
 
 
 def ask(*command):
@@ -88,9 +88,9 @@ def lose_cable(netlist):
         topology = fabric_sim.Topology(fabric.discover())
         guid, port = min(end for end, far in topology.peer.items()
                          if end[0] in topology.switches and far[0] in topology.switches)
-        for command in ("Unlink", "ReLink"):
+        for command, event in (("Unlink", "lost cable"), ("ReLink", "new cable")):
             fabric.command(f'{command} "S-{guid:016x}"[{port}]')
-            print("   " + sweep_line(opensm.sweep_until("entries changed; ")), flush=True)
+            print("   " + sweep_line(opensm.sweep_until(f"entries changed; {event} "), event), flush=True)
 
 
 def adaptive_routing(netlist):
@@ -212,7 +212,7 @@ def run_phases(simulation, topology, keyd, phases):
 def routing_keys(netlist, folder):
     """A job without Slurm: heddle-keyd makes keys for a stencil on random hosts, and OpenSM's nrk puts
     them into the switches."""
-    with fabric_sim.Simulation(netlist, agents=True) as simulation, \
+    with fabric_sim.Simulation(netlist) as simulation, \
             simulation.opensm("nrk", options={"lmc": 1}, heddle_conf=keyd_process.settings(simulation.folder)):
         fabric = simulation.discover()
         topology = fabric_sim.Topology(fabric)

@@ -36,7 +36,7 @@ MAY_USE = {
     "ir_router/firmware": set(),
     "ir_router/agent": {"base", "fabric", "ir_router", "config", "mad"},
     "keyd/daemon": {"base", "fabric", "engines", "keyd", "config"},
-    "keyd/client": {"keyd_client"},
+    "keyd/client": {"base", "keyd_client"},
     "keyd/slurm": {"base", "keyd", "keyd_client"},
 }
 ROOMS = sorted(MAY_USE)

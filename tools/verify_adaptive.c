@@ -11,7 +11,12 @@
 #define NO_MAIN
 #include "verify_certificate.c"
 
-enum { GROUPS = 4096, STATIC = 0xFFFE, NO_ENTRY = 0xFFFF }; /* the last two in place of a group */
+enum {
+	GROUPS = 4096,
+	SUB_GROUPS = 2,
+	STATIC = 0xFFFE,
+	NO_ENTRY = 0xFFFF
+}; /* the last two in place of a group */
 enum { RAISED = 1, ABOVE = 2, STATES = 4, TABLES = 3 };
 
 typedef uint64_t port_set[PORTS / 64];
@@ -20,10 +25,12 @@ static const unsigned table_of[STATES] = {1, 2, 0, 0};
 
 static struct {
 	bool is_private; /* the plan has private tables */
-	bool planned[LIDS]; /* [switches] it has the switch */
+	char mode; /* F or B, free or bounded, of all entries that have a group; 0: none has */
+	unsigned
+	    tables[LIDS]; /* [switches] bits of the tables that the plan has; 0: not the switch */
 	uint8_t *port[TABLES]; /* [cells] static ports of the private tables */
 	uint16_t *group[TABLES]; /* [cells] */
-	port_set *ports[LIDS]; /* [switches][GROUPS]; NULL: no groups */
+	port_set *ports[LIDS]; /* [switches][GROUPS * SUB_GROUPS]; NULL: no groups */
 	bool *above; /* [switches * PORTS] packets that leave by the port arrive from above */
 
 	/* of the LID at hand; places are state * switches + switch */
@@ -32,90 +39,118 @@ static struct {
 	bool passing[STATES * LIDS];
 } a;
 
-/* `1 - 0 : 5, 6,`: the ports of a sub-group. */
-static void read_group(uint32_t sw, number group, const char *ports)
+static const char *const plan_lines[] = {"SSwitch 0x%x ('%s') table %u",
+					 "G%u - %u :%p",
+					 "E0x%x : %u : static : -",
+					 "F0x%x : %u : free : %u",
+					 "B0x%x : %u : bounded : %u",
+					 "-(Group - Sub-group) : Ports",
+					 "-LID : Static port : State : Group",
+					 "-",
+					 "$",
+					 NULL};
+
+/* The ports of both sub-groups of an entry. */
+static void group_ports(port_set *groups, uint16_t group, uint64_t *ports)
 {
-	if (!a.ports[sw] && !(a.ports[sw] = calloc(GROUPS, sizeof(port_set))))
-		REFUSE("no memory");
-	for (ports += *ports == ' '; digit_of(*ports) < 10; ports += strspn(ports, ", ")) {
-		uint32_t port = below(parse(&ports, 10), NO_PORT);
-		a.ports[sw][below(group, GROUPS)][port / 64] |= UINT64_C(1) << port % 64;
-	}
+	for (unsigned i = 0; i < PORTS / 64; i++)
+		ports[i] = group < GROUPS && groups
+			       ? groups[group * SUB_GROUPS][i] | groups[group * SUB_GROUPS + 1][i]
+			       : 0;
 }
 
-/* `0x0004 : 5 : free : 1`, or `-` for a static entry. */
-static void read_entry(uint32_t sw, unsigned table, const char *line, const char *group)
+/* `1 - 0 : 5, 6,`: a sub-group, which is the same in all tables of the switch. `first`: its first table. */
+static void read_group(uint32_t sw, bool first)
 {
 	static const port_set none;
-	size_t place = cell(below(parse(&line, 16), s.lids), sw);
-	uint16_t *entry = &a.group[table][place];
+	const char *at = strchr(text, ':') + 1;
+	const number group = below(n[0], GROUPS), sub = below(n[1], a.is_private ? 2 : 1);
+	port_set ports = {0};
 
-	line += strspn(line, " :");
-	uint8_t port = (uint8_t)below(parse(&line, 10), NO_PORT);
-	if (*entry != NO_ENTRY || (!table && s.port[place] != port && !a.is_private))
+	for (; *at; at = strchr(at, ',') + 1) {
+		if (!is(at, " %u,%s", n) || n[0] - 1 >= s.ports[sw])
+			REFUSE("expected ports of the switch");
+		ports[n[0] / 64] |= UINT64_C(1) << n[0] % 64;
+	}
+	if (!a.ports[sw] && !(a.ports[sw] = calloc(GROUPS * SUB_GROUPS, sizeof(port_set))))
+		REFUSE("no memory");
+	port_set *held = &a.ports[sw][group * SUB_GROUPS + sub], whole;
+	group_ports(a.ports[sw], (uint16_t)group, whole);
+	if (memcmp(held, first ? &none : &ports, sizeof(ports)) != 0 ||
+	    (!first && !memcmp(whole, none, sizeof(none))))
+		REFUSE("the sub-group is there twice, or differs from that of another table");
+	memcpy(held, ports, sizeof(ports));
+}
+
+/* `0x0004 : 5 : free : 1`, or `0x0004 : 5 : static : -`. */
+static void read_planned(uint32_t sw, unsigned table, char kind)
+{
+	static const port_set none;
+	const size_t place = cell(below(n[0], s.lids), sw);
+	const uint8_t port = (uint8_t)below(n[1], s.ports[sw] + 1);
+	uint16_t *entry = &a.group[table][place];
+	port_set ports;
+
+	if (*entry != NO_ENTRY || (a.is_private ? s.port[place] == NO_PORT : s.port[place] != port))
 		REFUSE("a LID is there twice, or its static port is not that of the tables");
 	a.port[table][place] = port;
-	*entry = STATIC;
-	if (!strcmp(group, " -"))
+	*entry = kind == 'E' ? STATIC : (uint16_t)below(n[2], GROUPS);
+	if (kind == 'E')
 		return;
-	*entry = (uint16_t)below(parse(&group, 10), GROUPS);
-	if (!a.ports[sw] || !memcmp(a.ports[sw][*entry], none, sizeof(none)))
-		REFUSE("the switch has no such group");
-}
-
-static void read_lines(void)
-{
-	const char *line, *colon;
-	number guid, group, table = 0;
-	uint32_t sw = NONE;
-
-	while ((line = next(false))) {
-		colon = strrchr(line, ':');
-		if (line[0] == '0' && line[1] == 'x' && sw != NONE && colon) {
-			read_entry(sw, (unsigned)table, line, colon + 1);
-		} else if (sscanf(line, "Switch %llx", &guid) == 1) {
-			sw = switch_of(guid);
-			a.planned[sw] = true;
-			line = strrchr(line, ')');
-			if (!line || sscanf(line, ") table %llu", &table) != 1)
-				REFUSE("expected a table");
-			below(table, a.is_private ? TABLES : 1);
-		} else if (sw != NONE && colon && sscanf(line, "%llu -", &group) == 1) {
-			read_group(sw, group, colon + 1);
-		}
-	}
-}
-
-/* Whether the plan has a table 1. */
-static bool has_private_tables(const char *path)
-{
-	for (begin(path); (path = next(false));)
-		if (!strncmp(path, "Switch ", 7) && strstr(path, ") table 1"))
-			return true;
-	return false;
+	group_ports(a.ports[sw], *entry, ports);
+	if (!memcmp(ports, none, sizeof(none)) || (a.mode && a.mode != kind))
+		REFUSE("the switch has no such group, or the plan is of both modes");
+	a.mode = kind;
 }
 
 static void read_plan(const char *path)
 {
-	a.is_private = has_private_tables(path);
-	for (unsigned table = 0; table < (a.is_private ? TABLES : 1); table++) {
-		a.port[table] = take(cell(s.lids + 63, 0));
-		a.group[table] = take(cell(s.lids + 63, 0) * sizeof(**a.group));
+	uint32_t sw = NONE;
+	unsigned table = 0;
+	bool first = false;
+	char kind;
+
+	for (begin(path); (kind = get(plan_lines)) != '$';)
+		a.is_private |= kind == 'S' && n[1] > 0;
+	for (unsigned i = 0; i < (a.is_private ? TABLES : 1); i++) {
+		a.port[i] = take(cell(s.lids + 63, 0));
+		a.group[i] = take(cell(s.lids + 63, 0) * sizeof(**a.group));
 	}
-	begin(path);
-	read_lines();
+	for (begin(path); (kind = get(plan_lines)) != '$';) {
+		if (kind == 'S') {
+			sw = switch_of(n[0]);
+			table = below(n[1], TABLES);
+			first = !a.tables[sw];
+			if (a.tables[sw] >> table & 1)
+				REFUSE("the table is there twice");
+			a.tables[sw] |= 1u << table;
+		} else if (sw == NONE && *text) {
+			REFUSE("a line before the first switch");
+		} else if (kind == 'G') {
+			read_group(sw, first);
+		} else if (kind != '-') {
+			read_planned(sw, table, kind);
+		}
+	}
+	if (sw == NONE || s.by_ports)
+		REFUSE("no switch, or lanes that depend on ports");
 	/* At a switch with groups the AR table replaces the forwarding table. */
-	for (uint32_t lid = 1; lid < s.lids && !a.is_private; lid++)
-		for (uint32_t sw = 0; sw < s.switches; sw++)
-			if (a.ports[sw] && s.to[lid] != NONE && s.port[cell(lid, sw)] != NO_PORT &&
-			    a.group[0][cell(lid, sw)] == NO_ENTRY)
-				REFUSE("a switch with groups has no entry for LID %u", lid);
+	for (uint32_t lid = 1; lid < s.lids; lid++)
+		for (sw = 0; sw < s.switches; sw++)
+			for (table = 0; table < (a.is_private ? TABLES : 1); table++)
+				if ((a.is_private ? a.tables[sw] != 0 : a.ports[sw] != NULL) &&
+				    s.to[lid] != NONE && s.port[cell(lid, sw)] != NO_PORT &&
+				    a.group[table][cell(lid, sw)] == NO_ENTRY)
+					REFUSE("a switch with groups has no entry for LID %u", lid);
 }
 
 static unsigned add_group(uint32_t sw, uint16_t group, uint8_t *ports, unsigned count)
 {
-	for (unsigned i = 0; group < GROUPS && i < PORTS / 64; i++)
-		for (uint64_t left = a.ports[sw][group][i]; left; left &= left - 1)
+	port_set set;
+
+	group_ports(a.ports[sw], group, set);
+	for (unsigned i = 0; i < PORTS / 64; i++)
+		for (uint64_t left = set[i]; left; left &= left - 1)
 			ports[count++] = (uint8_t)(i * 64 + (unsigned)__builtin_ctzll(left));
 	return count;
 }
@@ -126,27 +161,25 @@ static unsigned add_ports(uint32_t lid, uint32_t sw, uint8_t *ports, unsigned co
 }
 
 #ifndef ONE_TABLE /* verify_adaptive_change.c takes no private tables, and has its own main() */
-/* ---- private tables ---- */
-
 /* All cables from one switch to another are of one kind. */
 static void read_above(void)
 {
 	bool *is_above = take(s.switches * PORTS);
 
-	if (strcmp(next(true), "above digits 1") != 0)
+	if (get(certificate_lines) != 'A')
 		REFUSE("expected 'above digits 1'");
 	for (uint32_t i = 0; i < s.switches; i++) {
-		memset(s.row, 0, PORTS * sizeof(*s.row));
-		read_row(1, NO_PORT - 1, s.row + 1);
+		memset(p.row, 0, PORTS * sizeof(*p.row));
+		read_row(1, NO_PORT - 1, p.row + 1);
 		for (uint32_t port = 0; port < PORTS; port++)
-			is_above[s.sw_of[i] * PORTS + port] = s.row[port] != 0;
+			is_above[p.sw_of[i] * PORTS + port] = p.row[port] != 0;
 	}
 	a.above = take(s.switches * PORTS);
 	for (uint32_t from = 0; from < s.switches * PORTS; from++) {
-		uint32_t peer = s.peer[from];
+		uint32_t peer = s.peer[from] / PORTS;
 		int kind = -1;
-		for (uint32_t port = 0; peer != NONE && port < PORTS; port++) {
-			if (s.peer[peer * PORTS + port] != from / PORTS)
+		for (uint32_t port = 0; s.peer[from] != NONE && port < PORTS; port++) {
+			if (s.peer[peer * PORTS + port] / PORTS != from / PORTS)
 				continue;
 			if (kind == !is_above[peer * PORTS + port])
 				REFUSE("cables between two switches differ");
@@ -161,33 +194,33 @@ static unsigned private_ports(uint32_t lid, uint32_t sw, unsigned state, uint8_t
 	unsigned table = table_of[state];
 	size_t at = cell(lid, sw);
 
-	ports[0] = a.planned[sw] ? a.port[table][at] : s.port[at];
+	ports[0] = a.tables[sw] ? a.port[table][at] : s.port[at];
 	return add_group(sw, a.group[table][at], ports, ports[0] != NO_PORT);
 }
 
 static void sort_places(const uint32_t *distance)
 {
-	memset(s.first, 0, (s.switches + 2) * sizeof(*s.first));
+	memset(p.first, 0, (s.switches + 2) * sizeof(*p.first));
 	for (uint32_t place = 0; place < STATES * s.switches; place++)
-		s.first[s.switches - distance[place] + 1]++;
+		p.first[s.switches - distance[place] + 1]++;
 	for (uint32_t i = 0; i <= s.switches; i++)
-		s.first[i + 1] += s.first[i];
+		p.first[i + 1] += p.first[i];
 	for (uint32_t place = 0; place < STATES * s.switches; place++)
-		a.order[s.first[s.switches - distance[place]]++] = place;
+		a.order[p.first[s.switches - distance[place]]++] = place;
 }
 
 static bool check_private(uint32_t lid, uint32_t place, uint32_t port, const uint32_t *distance)
 {
 	uint32_t sw = place % s.switches, state = place / s.switches;
-	uint32_t from = sw * PORTS + port, peer = s.peer[from];
+	uint32_t from = sw * PORTS + port, peer = s.peer[from] / PORTS;
 
 	if (sw == s.to[lid] / PORTS)
 		return port == s.to[lid] % PORTS;
-	if (peer == NONE)
+	if (s.peer[from] == NONE)
 		return false;
 	uint32_t then = (state & RAISED) | (a.above[from] ? ABOVE : state & ABOVE ? RAISED : 0);
 	uint32_t lane = then & RAISED, next_place = then * s.switches + peer;
-	uint32_t rank = s.rank[lane] ? s.rank[lane][from] : NONE;
+	uint32_t rank = p.rank[lane] ? p.rank[lane][from] : NONE;
 	if (!a.passing[next_place] || a.held[next_place] <= rank)
 		a.held[next_place] = rank + 1;
 	a.passing[next_place] = true;
@@ -202,9 +235,9 @@ static void prove_private_lid(uint32_t lid, const uint32_t *distance)
 
 	memset(a.passing, 0, STATES * s.switches);
 	for (uint32_t sw = 0; sw < s.switches; sw++) {
-		a.passing[sw] = s.sends[sw] && private_ports(lid, sw, 0, ports);
+		a.passing[sw] = s.sends[sw * PORTS] && private_ports(lid, sw, 0, ports);
 		a.held[sw] = 0;
-		s.missing += s.sends[sw] && !a.passing[sw];
+		p.missing += s.sends[sw * PORTS] && !a.passing[sw];
 	}
 	for (uint32_t i = 0; i < STATES * s.switches; i++) {
 		uint32_t place = a.order[i], sw = place % s.switches;
@@ -225,16 +258,32 @@ static void prove_private(void)
 	for (uint32_t lid = 1, sorted = NONE; lid < s.lids; lid++) {
 		if (s.to[lid] == NONE || s.to[lid] % PORTS == 0)
 			continue;
-		if (s.row_of[lid] == NONE || s.row_of[lid] + STATES > s.rows)
+		if (p.row_of[lid] == NONE || p.row_of[lid] + STATES > p.rows)
 			REFUSE("LID %u has no distances", lid);
-		const uint32_t *distance = s.distance + (size_t)s.row_of[lid] * s.switches;
-		if (s.row_of[lid] != sorted)
+		const uint32_t *distance = p.distance + (size_t)p.row_of[lid] * s.switches;
+		if (p.row_of[lid] != sorted)
 			sort_places(distance);
-		sorted = s.row_of[lid];
+		sorted = p.row_of[lid];
 		prove_private_lid(lid, distance);
 	}
-	if (s.missing != s.unreached)
-		REFUSE("%llu pairs of a switch and a LID have no entry", s.missing);
+	if (p.missing != p.unreached)
+		REFUSE("%llu pairs of a switch and a LID have no entry", p.missing);
+}
+
+/* No group has a port that leads nowhere, nor to a switch without an entry, wherever packets pass. */
+static void check_groups(void)
+{
+	uint8_t ports[PORTS + 1];
+
+	for (uint32_t lid = 1; lid < s.lids && !a.is_private; lid++)
+		for (uint32_t sw = 0; s.to[lid] != NONE && sw < s.switches; sw++)
+			for (unsigned i = add_ports(lid, sw, ports, 0); i-- > 0;) {
+				uint32_t peer = s.peer[sw * PORTS + ports[i]];
+				if (sw * PORTS + ports[i] != s.to[lid] &&
+				    (peer == NONE || s.port[cell(lid, peer / PORTS)] == NO_PORT))
+					REFUSE("switch %llx: a group for LID %u leads nowhere",
+					       s.guid[sw], lid);
+			}
 }
 
 int main(int argc, char **argv)
@@ -248,18 +297,17 @@ int main(int argc, char **argv)
 	if (strcmp(argv[4], "-") != 0)
 		read_levels(argv[4]);
 	read_plan(argv[5]);
-	s.add_ports = add_ports;
+	check_groups();
+	p.add_ports = add_ports;
 	read_head(argv[1]);
 	if (a.is_private)
 		read_above();
-	if (strcmp(read_numbers(), "end") != 0)
-		REFUSE("expected 'end'");
+	expect_end(read_numbers());
 	if (a.is_private)
 		prove_private();
 	else
 		prove();
-	printf("proved%s%s; %llu pairs of a switch and a LID have no entry\n",
-	       *s.made ? ", made " : "", s.made, s.missing);
+	printf("proved%s; %llu pairs of a switch and a LID have no entry\n", p.made, p.missing);
 	return 0;
 }
 #endif

@@ -29,7 +29,7 @@ static struct {
 static void read_side(struct side *side, const char *tables, const char *plan)
 {
 	memset(&a, 0, sizeof(a));
-	s.port = side->port = read_tables(tables);
+	s.port = side->port = read_whole_tables(tables);
 	if (strcmp(plan, "-") != 0) {
 		read_plan(plan);
 		if (a.is_private)
@@ -41,12 +41,9 @@ static void read_side(struct side *side, const char *tables, const char *plan)
 	memcpy(side->ports, a.ports, sizeof(side->ports));
 }
 
-static void group_ports(const struct side *side, size_t at, uint32_t sw, uint64_t *ports)
+static void side_ports(struct side *side, size_t at, uint32_t sw, uint64_t *ports)
 {
-	static const port_set none;
-	uint16_t group = side->group[at];
-
-	memcpy(ports, group < GROUPS ? side->ports[sw][group] : none, sizeof(none));
+	group_ports(side->ports[sw], side->group[at], ports);
 }
 
 /* Adds the ports of an entry that is BEFORE, ..., to the set. */
@@ -55,8 +52,8 @@ static void unite(unsigned is, size_t at, uint32_t sw, bool groups, uint64_t *se
 	port_set ports[2];
 	uint8_t port = c.side[is >= MOVED].port[at];
 
-	group_ports(&c.side[0], at, sw, ports[0]);
-	group_ports(&c.side[1], at, sw, ports[1]);
+	side_ports(&c.side[0], at, sw, ports[0]);
+	side_ports(&c.side[1], at, sw, ports[1]);
 	for (unsigned i = 0; groups && i < PORTS / 64; i++)
 		set[i] |= is == IS_BEFORE  ? ports[0][i]
 			  : is == IS_AFTER ? ports[1][i]
@@ -68,7 +65,7 @@ static void unite(unsigned is, size_t at, uint32_t sw, bool groups, uint64_t *se
 /* All ports before and after the step. Groups count where adapters' packets pass. */
 static unsigned add_both(uint32_t lid, uint32_t sw, uint8_t *ports, unsigned count)
 {
-	bool groups = s.passing[sw] || s.to[lid] % PORTS == 0;
+	bool groups = p.passing[sw] || s.to[lid] % PORTS == 0;
 	size_t at = cell(lid, sw);
 	port_set set = {0};
 
@@ -84,37 +81,37 @@ static unsigned add_both(uint32_t lid, uint32_t sw, uint8_t *ports, unsigned cou
 /* `0x0004 3`, `0x0004 3 n` or `0x0004 3 t`: what the entry is after the step. */
 static void read_change(number i)
 {
-	const char *line = next(true);
-	number lid = parse(&line, 16), sw = parse(&line, 10);
-	size_t at = cell(below(lid, s.lids), s.sw_of[below(sw, s.switches)]);
-	unsigned is = !*line ? IS_AFTER : !strcmp(line, " n") ? NARROW : MOVED;
+	const char kind = get(certificate_lines);
+	size_t at = cell(below(n[0], s.lids), p.sw_of[below(n[1], s.switches)]);
+	unsigned is_then = kind == 'R' ? IS_AFTER : kind == 'W' ? NARROW : MOVED;
 
-	if ((is == MOVED && strcmp(line, " t") != 0) || c.is[at] & NAMED)
-		REFUSE("an unknown mark, or an entry that the step has twice");
+	if ((is_then == MOVED && kind != 'Y') || c.is[at] & NAMED)
+		REFUSE("no entry, or an entry that the step has twice");
 	c.places[i] = at;
-	c.is[at] = (uint8_t)(NAMED | is << 4 | (c.is[at] & 7));
+	c.is[at] = (uint8_t)(NAMED | is_then << 4 | (c.is[at] & 7));
 }
 
 /* Every step from the tables before to those after. Returns their number. */
-static number prove_steps(const char *line)
+static number prove_steps(char kind)
 {
-	number steps = 0, step;
+	const size_t cells = cell(s.lids + 63, 0);
+	number steps = 0;
 
-	s.lossy = true;
-	s.add_ports = add_both;
-	c.is = memset(take(cell(s.lids + 63, 0)), IS_BEFORE, cell(s.lids + 63, 0));
-	for (; sscanf(line, "step %llu entries %llu", &step, &c.count) == 2; steps++) {
-		c.places = take(below(c.count, cell(s.lids + 63, 0) + 1) * sizeof(*c.places));
+	p.lossy = true;
+	p.add_ports = add_both;
+	c.is = memset(take(cells), IS_BEFORE, cells);
+	for (; kind == 'T' && n[0] == steps + 1; steps++) {
+		c.count = n[1];
+		c.places = take(below(c.count, cells + 1) * sizeof(*c.places));
 		for (number i = 0; i < c.count; i++)
 			read_change(i);
-		line = read_numbers();
+		kind = read_numbers();
 		prove();
 		for (number i = 0; i < c.count; i++)
 			c.is[c.places[i]] = (uint8_t)(c.is[c.places[i]] >> 4 & 7) * 17;
 		free(c.places);
 	}
-	if (strcmp(line, "end") != 0)
-		REFUSE("expected 'step' or 'end'");
+	expect_end(kind);
 	return steps;
 }
 
@@ -126,8 +123,8 @@ static void check_end(void)
 	for (uint32_t lid = 1; lid < s.lids; lid++)
 		for (uint32_t sw = 0; s.to[lid] != NONE && sw < s.switches; sw++) {
 			size_t at = cell(lid, sw);
-			group_ports(&c.side[0], at, sw, ports[0]);
-			group_ports(&c.side[1], at, sw, ports[1]);
+			side_ports(&c.side[0], at, sw, ports[0]);
+			side_ports(&c.side[1], at, sw, ports[1]);
 			if ((c.is[at] & 7) != IS_AFTER &&
 			    (c.side[0].port[at] != c.side[1].port[at] ||
 			     memcmp(ports[0], ports[1], sizeof(port_set)) != 0))
@@ -148,13 +145,15 @@ int main(int argc, char **argv)
 	read_side(&c.side[1], argv[4], argv[7]);
 	if (strcmp(argv[5], "-") != 0)
 		read_levels(argv[5]);
-	s.add_ports = add_ports;
+	if (s.by_ports)
+		REFUSE("lanes that depend on ports");
+	p.add_ports = add_ports;
 	read_head(argv[1]);
-	const char *line = read_numbers();
+	char kind = read_numbers();
 	prove();
-	number steps = prove_steps(line);
+	number steps = prove_steps(kind);
 	check_end();
 	printf("proved, steps: %llu; %llu pairs of a switch and a LID have no entry\n", steps,
-	       s.unreached);
+	       p.unreached);
 	return 0;
 }

@@ -272,8 +272,9 @@ struct hd_ar_program_counts hd_ar_program_counts(const struct hd_ar_program *pro
 
 const char *hd_ar_standing_name(enum hd_ar_standing standing)
 {
-	static const char *const names[] = {"not asked", "silent", "no adaptive routing", "ready",
-					    "left static"};
+	static const char *const names[] = {
+	    "not asked", "silent",     "no adaptive routing", "left to another manager",
+	    "ready",	 "left static"};
 
 	return names[standing];
 }

@@ -679,16 +679,17 @@ static int begin(struct hd_ar_program *program, struct program_switch *sw)
 
 void program_switch_begin(struct hd_ar_program *program, struct program_switch *sw)
 {
-	int rc;
-
 	sw->rc = 0;
 	sw->skipped = sw->skip && program->goal == PROGRAM_APPLY;
 	sw->succeeded = true; /* the errors of earlier operations end with their window */
 	sw->silent_tries = 0;
 	sw->attribute = sw->modifier = sw->status = 0;
-	rc = begin(program, sw);
-	if (rc)
-		fail(program, sw, rc);
-	else
-		go_on(program, sw);
+	if (sw->standing == HD_AR_FOREIGN)
+		sw->standing = HD_AR_UNASKED;
+	if (hd_ar_config_foreign(&program->config, sw->guid)) {
+		program_switch_forget(sw);
+		sw->standing = HD_AR_FOREIGN;
+		return;
+	}
+	fail_or_go_on(program, sw, begin(program, sw));
 }

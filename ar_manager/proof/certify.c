@@ -47,6 +47,8 @@ int hd_ar_certify(const struct hd_fabric *fabric, const struct hd_routes *routes
 	struct hd_certificate_request request = {.fabric = fabric, .routes = routes};
 	uint64_t wrong;
 
+	if (plan && hd_routes_refuse_maps(routes, "certificates of plans", err))
+		return -ENOTSUP;
 	if (go_on)
 		request.go_on = *go_on;
 	int rc = plan ? hd_ar_plan_check(plan, fabric, routes, go_on, &wrong, err) : 0;

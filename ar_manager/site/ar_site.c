@@ -65,6 +65,7 @@ int hd_ar_site_from(const struct hd_config *values, bool named, const struct hd_
 	site.config.enable |= named;
 	if (!rc && site.legacy)
 		rc = read_legacy(path, log, &site.config, err);
+	site.config.enable &= !site.config.foreign;
 	if (rc)
 		hd_ar_site_release(&site);
 	else

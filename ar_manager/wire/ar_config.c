@@ -56,6 +56,11 @@ const struct hd_option hd_ar_options[] = {
      .summary = "program adaptive routing into switches that have it",
      .type = HD_OPTION_BOOL,
      .fallback = "no"},
+    {.name = "foreign",
+     .summary =
+	 "another manager has adaptive routing: neither read nor change it, whatever else is said",
+     .type = HD_OPTION_BOOL,
+     .fallback = "no"},
     {.name = "algorithm",
      .summary = "how groups are formed",
      .type = HD_OPTION_CHOICE,
@@ -158,6 +163,12 @@ const struct hd_option hd_ar_switch_options[] = {
      .summary = "program adaptive routing into this switch",
      .type = HD_OPTION_BOOL,
      .fallback = "yes"},
+    {.name = "foreign",
+     .summary =
+	 "neither ask this switch for adaptive routing nor change it: another manager has it, or "
+	 "the switch has none and does not answer",
+     .type = HD_OPTION_BOOL,
+     .fallback = "no"},
     {.name = "ageing_time_us",
      .summary = "as in section [ar], for this switch; 0: the value there",
      .type = HD_OPTION_INT,
@@ -198,6 +209,7 @@ struct hd_ar_config hd_ar_config_from(const struct hd_options *options)
 {
 	struct hd_ar_config config = {
 	    .enable = number(options, "enable"),
+	    .foreign = number(options, "foreign"),
 	    .mode = (enum hd_ar_state)number(options, "mode"),
 	    .settings = {.sl_mask = mask(options, "sl_mask"),
 			 .transport_disable = ~mask(options, "transport_mask") & 0xF,
@@ -219,6 +231,7 @@ struct hd_ar_switch_config hd_ar_switch_config_from(uint64_t guid, const struct 
 {
 	return (struct hd_ar_switch_config){.guid = guid,
 					    .enable = number(options, "enable"),
+					    .foreign = number(options, "foreign"),
 					    .ageing_time_us = number(options, "ageing_time_us")};
 }
 
@@ -260,6 +273,13 @@ bool hd_ar_config_enabled(const struct hd_ar_config *config, uint64_t guid)
 	const struct hd_ar_switch_config *sw = find(config, guid);
 
 	return config->enable && (!sw || sw->enable);
+}
+
+bool hd_ar_config_foreign(const struct hd_ar_config *config, uint64_t guid)
+{
+	const struct hd_ar_switch_config *sw = find(config, guid);
+
+	return sw && sw->foreign;
 }
 
 void hd_ar_config_release(struct hd_ar_config *config)

@@ -10,6 +10,10 @@
 #include <zlib.h>
 
 #define ROOM_FIRST 65536
+/* What is unpacked: so many bytes, or so many times the packed ones. gzip can reach 1,030 times; the tables of 11,664 hosts
+ * have 8. */
+#define UNPACKED_SMALL ((size_t)64 << 20)
+#define RATIO_MOST 64
 #define HEADER_LENGTH 2 /* bytes that tell a gzip file from text */
 #define GZIP_WINDOW (15 + 16) /* zlib: the largest window, and a gzip header */
 
@@ -78,8 +82,10 @@ static int step(struct unpacking *unpacking, bool *done)
 	if (unpacking->length > unpacking->largest)
 		return hd_error_set(unpacking->err, -EFBIG,
 				    "%s: cannot unpack: the file has more than %zu bytes when it "
-				    "is unpacked, the most allowed",
-				    unpacking->packed->name, unpacking->largest);
+				    "is unpacked, the most allowed for %zu; if that is right, "
+				    "unpack it with gunzip first",
+				    unpacking->packed->name, unpacking->largest,
+				    unpacking->packed->length);
 	if (result == Z_MEM_ERROR)
 		return hd_error_no_memory(unpacking->err);
 	if (result == Z_BUF_ERROR)
@@ -114,8 +120,13 @@ static int unpack_all(struct unpacking *unpacking)
 
 int hd_gzip_unpack(struct hd_text *text, size_t largest, struct hd_error *err)
 {
-	struct unpacking unpacking = {.packed = text, .err = err, .largest = largest};
+	struct unpacking unpacking = {.packed = text, .err = err, .largest = UNPACKED_SMALL};
 
+	if (text->length > UNPACKED_SMALL / RATIO_MOST)
+		unpacking.largest =
+		    text->length > largest / RATIO_MOST ? largest : text->length * RATIO_MOST;
+	if (unpacking.largest > largest)
+		unpacking.largest = largest;
 	if (!is_packed(text, 0))
 		return 0;
 	if (inflateInit2(&unpacking.stream, GZIP_WINDOW) != Z_OK)
@@ -146,8 +157,6 @@ int hd_gzip_open(const char *path, struct hd_text *text, struct hd_error *err)
 		hd_text_close(text);
 	return rc;
 }
-
-/* ---- writing ---- */
 
 static ssize_t pack(void *cookie, const char *bytes, size_t length)
 {

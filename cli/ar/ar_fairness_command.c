@@ -26,7 +26,8 @@ static const struct usage usage = {
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
     .notes = "TABLES: forwarding tables and service levels, in files or folders of files.",
-    .statuses = {"the report is complete", "the plan is refused: its groups close a credit loop",
+    .statuses = {"the report is complete",
+		 "the plan is refused: the tables or its groups have a credit loop",
 		 "bad input or usage, or the engine or algorithm refuses the fabric"},
 };
 

@@ -62,6 +62,8 @@ void ar_plan_report_print(const struct ar_job *job)
 	if (!plan) {
 		print_loop(job);
 		print_notes(job);
+		if (!job->tables.engine && table_source_advice(job->routes))
+			puts(table_source_advice(job->routes));
 		return;
 	}
 	count_groups(plan, &switches, &groups, &most);
@@ -292,7 +294,7 @@ static const struct usage usage = {
 	     "All switches are taken for such that have adaptive routing, but for those that the\n"
 	     "configuration excludes.",
     .statuses = {"there is a plan without a credit loop",
-		 "the plan is refused: its groups close a credit loop",
+		 "the plan is refused: the tables or its groups have a credit loop",
 		 "bad input or usage, or the engine or algorithm refuses the fabric"},
 };
 

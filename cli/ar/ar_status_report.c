@@ -380,13 +380,16 @@ static void print_verdict(const struct ar_live *live)
 		       keyed);
 	if (unread)
 		printf("%u switches could not be read; ", unread);
-	if (!live->job.plan)
+	if (!live->job.plan) {
 		printf("%s is no plan to compare with: %s\n", unread ? "there" : "There",
 		       live->job.refusal.text);
-	else if (differences)
+		if (table_source_advice(live->job.routes))
+			puts(table_source_advice(live->job.routes));
+	} else if (differences) {
 		printf("%" PRIu64 " entries differ from the plan\n", differences);
-	else
+	} else {
 		printf("%s\n", unread ? "all others hold the plan" : "All switches hold the plan.");
+	}
 }
 
 void ar_status_report_print(const struct ar_live *live)

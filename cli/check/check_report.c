@@ -2,6 +2,7 @@
 #include "check_report.h"
 #include "csv.h"
 #include "json_value.h"
+#include "table_source.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -223,10 +224,8 @@ static void print_advice(const struct check_view *view)
 		       ". dump_fts and ibroute leave out the last block\nof %d entries if it has "
 		       "only one LID. OpenSM's own opensm-lfts.dump has it.\n",
 		       view->fabric->lid_count - 1, HD_LFT_BLOCK);
-	if (view->report->credit_loops && !view->routes->sl)
-		printf("All traffic is on SL 0 here. If the routing uses virtual lanes, give its "
-		       "service levels\nbeside the tables: heddle-sls.dump, what heddle route --sl "
-		       "wrote, or the PSL file of ibdmchk.\n");
+	if (view->report->credit_loops && table_source_advice(view->routes))
+		puts(table_source_advice(view->routes));
 }
 
 static void print_adaptive(const struct check_adaptive *adaptive)

@@ -3,12 +3,14 @@
 #include "commands.h"
 #include "compare_report.h"
 #include "fabric_source.h"
+#include "interrupt.h"
 #include "json_value.h"
 #include "message.h"
 #include "output.h"
 #include "table_source.h"
 #include "workload.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +156,11 @@ static int run_sides(struct compare_job *job, struct hd_error *err)
 		request.link_flows = true;
 		request.means = side->means;
 		rc = workload_run(&job->workload, &request, side->tables.name, &side->report, err);
+		if (rc == -ECANCELED && interrupt_came()) {
+			job->measured = i;
+			job->workload.partial = true;
+			return 0;
+		}
 		if (rc)
 			hd_error_prefix(err, rc, "%s", side->tables.name);
 		job->shown[i].report = side->report;
@@ -229,7 +236,8 @@ static int show_nothing(const struct compare_job *job)
 {
 	message_error("ended early, after %" PRIu64 " of %" PRIu64
 		      " patterns of '%s': there is nothing to compare yet",
-		      job->shown[0].report->patterns, job->on.count, job->side[0].tables.name);
+		      job->measured ? job->shown[0].report->patterns : 0, job->on.count,
+		      job->side[0].tables.name);
 	return STATUS_FAULTS;
 }
 

@@ -168,7 +168,10 @@ static const struct argument arguments[] = {
      ARGUMENT_TEXT(struct doctor_job, site.config_path)},
     {0, "fabric", "FILE", "the output of ibnetdiscover (with --live, it is run by default)",
      ARGUMENT_TEXT(struct doctor_job, site.fabric_path)},
-    {0, "log", "FILE", "OpenSM's log (default: as opensm.conf says)",
+    {0, "log", "FILE",
+     "OpenSM's log (default: with --live, what the running OpenSM writes; else as opensm.conf "
+     "says, and "
+     "those of Debian's service)",
      ARGUMENT_TEXT(struct doctor_job, site.log_path)},
     SHARED_NAME_MAP(struct doctor_job, site.name_map),
     {0, "opensm", "FILE", "the program OpenSM (default: where it usually is)",

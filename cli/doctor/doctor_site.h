@@ -9,22 +9,25 @@
 #include <heddle/config/opensm_conf.h>
 #include <heddle/engines.h>
 #include <heddle/fabric.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
 #define DOCTOR_VERSION_SIZE 64
+#define DOCTOR_VERSION_BEGINS "OpenSM "
 #define DOCTOR_PLACE_SIZE 256
 
 struct doctor_site {
 	struct doctor_report report;
-	/* ---- as typed; NULL: where the file usually is ---- */
+	/* as typed; NULL: where the file usually is */
 	const char *opensm_conf_path, *config_path, *fabric_path, *log_path, *name_map;
 	const char *opensm_path, *plugin_path, *logrotate;
-	/* ---- the live fabric ---- */
+	/* the live fabric */
 	bool live;
 	const char *device; /* NULL: any */
 	int32_t port_number; /* 0: any */
 	int64_t timeout_ms;
 	unsigned threads;
-	/* ---- what was read; NULL or "": it could not be ---- */
+	/* what was read; NULL or "": it could not be */
 	struct hd_opensm_conf *conf;
 	char named[DOCTOR_PLACE_SIZE]; /* heddle.conf as opensm.conf names it */
 	struct config_faults heddle;
@@ -32,7 +35,7 @@ struct doctor_site {
 	char version[DOCTOR_VERSION_SIZE]; /* of the program OpenSM */
 };
 
-/* ---- opensm.conf ---- */
+/* opensm.conf */
 
 /* The value of an option; `fallback` if opensm.conf does not have it or was not read. */
 const char *doctor_option(const struct doctor_site *site, const char *name, const char *fallback);
@@ -63,17 +66,20 @@ bool doctor_wants_adaptive(const struct doctor_site *site);
 /* Whether routing_engine names an engine of ours. */
 bool doctor_uses_heddle(const struct doctor_site *site);
 
-/* ---- the fabric ---- */
+/* the fabric */
 
 /* "'S1' 0x0002c90300001234[5]": a port, which belongs to the fabric. Returns place. */
 const char *doctor_port_place(const struct doctor_site *site, uint32_t port,
 			      char place[DOCTOR_PLACE_SIZE]);
 
-/* ---- the checks ---- */
+/* the checks */
 
 void doctor_check_options(struct doctor_site *site);
 void doctor_check_routing(struct doctor_site *site);
 void doctor_check_files(struct doctor_site *site);
+void doctor_check_log(struct doctor_site *site);
+/* Opens a regular file; never waits for a FIFO. NULL: the error is set. */
+FILE *doctor_open_regular(const char *path, struct stat *about, struct hd_error *err);
 /* That the files that were typed can be read. Errors: errno of open; -EINVAL. */
 int doctor_expect_files(const struct doctor_site *site, struct hd_error *err);
 void doctor_check_fabric(struct doctor_site *site);

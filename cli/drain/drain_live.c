@@ -6,11 +6,13 @@
  */
 #include "drain.h"
 #include "message.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TIMEOUT_MS 600000u
 #define REQUEST_MOST 65536u /* what the plugin reads */
@@ -22,6 +24,15 @@ static const char *word_of(const struct drain_job *job)
 	return job->list ? "list" : job->all ? "undo-all" : "undo";
 }
 
+/* What is waited for; on a terminal with the seconds, else a line for each new text. */
+static void show_wait(const char *text)
+{
+	if (isatty(STDERR_FILENO))
+		progress_update("waiting: %s", text);
+	else
+		message_error("waiting: %s", text);
+}
+
 static int make_request(const struct drain_job *job, const char *const *names, uint32_t count,
 			char **out, struct hd_error *err)
 {
@@ -30,7 +41,7 @@ static int make_request(const struct drain_job *job, const char *const *names, u
 
 	if (!stream)
 		return hd_error_no_memory(err);
-	fprintf(stream, "%s\n", word_of(job));
+	fprintf(stream, "%s%s\n", job->list ? "" : "progress\n", word_of(job));
 	for (uint32_t i = 0; i < count; i++)
 		fprintf(stream, "%s\n", names[i]);
 	if (fclose(stream))
@@ -42,13 +53,6 @@ static int make_request(const struct drain_job *job, const char *const *names, u
 	return size < REQUEST_MOST
 		   ? 0
 		   : hd_error_set(err, -E2BIG, "the names take more than %u bytes", REQUEST_MOST);
-}
-
-/* Nothing that could change the state of a terminal. */
-static void print_text(const char *text)
-{
-	for (; *text; text++)
-		putchar(((unsigned char)*text < 32 && *text != '\n') || *text == 127 ? '?' : *text);
 }
 
 /* The lines of a text, which is changed. */
@@ -76,11 +80,12 @@ static int show(const struct drain_job *job, char *answer)
 						  lines_json(text)),
 					status);
 	if (status == STATUS_CLEAN) {
-		print_text(text);
+		fputs(text, stdout);
 		return status;
 	}
-	text[strcspn(text, "\n")] = '\0';
-	message_error("%s", text);
+	char *rest = NULL;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		message_error("%s", line);
 	return status;
 }
 
@@ -94,8 +99,17 @@ int drain_live(const struct drain_job *job, const char *const *names, uint32_t c
 	address.of = &plugin_socket_drain;
 	if (!address.timeout_ms)
 		address.timeout_ms = TIMEOUT_MS;
+	address.waits = show_wait;
+	progress_begin("waiting: OpenSM has not answered yet");
 	if (!rc)
 		rc = plugin_answer_get(&address, request, &answer, &err);
+	/* a plugin of an older version, which runs until OpenSM is restarted, knows no progress */
+	if (!rc && !strncmp(answer, "2\nthis is no request", 20) && !job->list) {
+		free(answer);
+		answer = NULL;
+		rc = plugin_answer_get(&address, request + strlen("progress\n"), &answer, &err);
+	}
+	progress_end();
 	int status = rc ? message_fail(&err) : show(job, answer);
 	free(request);
 	free(answer);

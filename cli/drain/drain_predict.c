@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle drain: what happens if cables and switches are pulled, from files. */
 #include "drain.h"
+#include "interrupt.h"
 #include "plan_source.h"
 #include "progress.h"
 
@@ -179,6 +180,10 @@ static int measure(struct drain_job *job, const struct hd_fabric *fabric,
 		    workload_request(&job->workload, &on, routes);
 		rc = workload_run(&job->workload, &request, title, &report, &reason);
 	}
+	if (rc == -ECANCELED && interrupt_came()) {
+		job->workload.partial = true;
+		rc = 0;
+	}
 	if (!rc && !job->workload.partial)
 		*out = (struct drain_bandwidth){true, report->mean, report->minimum};
 	hd_congestion_report_free(report);
@@ -211,7 +216,8 @@ static int bridge(struct drain_job *job, struct hd_error *err)
 	const struct hd_ar_recovery_request request = {.fabric = job->fabric,
 						       .routes = job->routes,
 						       .plan = job->plan,
-						       .threads = job->workload.threads};
+						       .threads = job->workload.threads,
+						       .go_on = interrupt_go_on};
 	uint32_t *links = calloc(job->fabric->isl_count + 1u, sizeof(*links)), first[2] = {0, 0};
 	struct hd_error reason;
 
@@ -238,7 +244,8 @@ static int plan_rest(struct drain_job *job, struct hd_error *err)
 					      .routes = job->repaired,
 					      .mode = HD_AR_BOUNDED,
 					      .threads = job->workload.threads,
-					      .log = job->workload.verbose ? &job->log : NULL};
+					      .log = job->workload.verbose ? &job->log : NULL,
+					      .go_on = interrupt_go_on};
 	struct hd_ar_plan *plan = NULL;
 	struct hd_error reason = {""};
 	int rc = hd_ar_plan_new(&request, &plan, NULL, &reason);
@@ -258,7 +265,7 @@ static int predict_adaptive(struct drain_job *job, struct hd_error *err)
 	struct drain_adaptive *out = &job->prediction.adaptive;
 	int rc;
 
-	if (!job->plan_path)
+	if (!job->plan_path || job->workload.partial)
 		return 0;
 	out->wanted = true;
 	out->adaptive_before = job->plan->adaptive;
@@ -267,6 +274,8 @@ static int predict_adaptive(struct drain_job *job, struct hd_error *err)
 	if (!rc && job->repaired)
 		rc = plan_rest(job, err);
 	progress_end();
+	job->workload.partial |= interrupt_came();
+	out->wanted = !job->workload.partial;
 	return rc;
 }
 

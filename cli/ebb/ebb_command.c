@@ -3,11 +3,13 @@
 #include "commands.h"
 #include "ebb_report.h"
 #include "gnuplot.h"
+#include "interrupt.h"
 #include "json_value.h"
 #include "message.h"
 #include "subnets.h"
 #include "workload.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -301,7 +303,7 @@ static int run_application(struct ebb_job *job, const char *path, struct hd_erro
 	if (!rc && job->workload.partial)
 		return message_error("%s: ended before all patterns were measured",
 				     job->application.path);
-	return rc ? message_fail(err) : show_application(job, path);
+	return rc ? interrupt_fail(rc, err) : show_application(job, path);
 }
 
 /* Without FABRIC: by the bandwidths of the file. */
@@ -325,8 +327,12 @@ static int run_job(struct ebb_job *job, const char *path)
 
 	if (!rc)
 		rc = job->subnets.count ? load_subnets(job, &err) : load(job, path, &err);
-	if (processes_agree(processes, rc, &err))
-		return message_fail(&err);
+	if (processes_agree(processes, rc, &err)) {
+		int status = message_fail(&err);
+		if (rc == -ELOOP && job->routes && table_source_advice(job->routes))
+			fprintf(stderr, "%s\n", table_source_advice(job->routes));
+		return status;
+	}
 	if (job->application.path)
 		return run_application(job, path, &err);
 	rc = count_flows(job, &err);
@@ -334,7 +340,7 @@ static int run_job(struct ebb_job *job, const char *path)
 		rc = count_adaptive(job, &err);
 	if (!rc && processes->part == 0)
 		rc = draw(job, path, &err);
-	return rc ? message_fail(&err) : show(job, path);
+	return rc ? interrupt_fail(rc, &err) : show(job, path);
 }
 
 /* Options and operands of one kind of run that the other kind would ignore. */

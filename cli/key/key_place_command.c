@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct place_job {
 	struct key_service service;
@@ -205,10 +204,8 @@ static int place(struct place_job *job)
 	return show(job);
 }
 
-/* ---- as the prolog of slurmctld ---- */
-
 /* A job that Slurm has put back into the queue gets other hosts, and a placement of its first run is
- * of no use any more. */
+ * of no use any more. The client waits for a fabric that is not known yet, or a keyd that starts again. */
 static int place_afresh(struct place_job *job, const struct hd_key_client_placement *placement,
 			struct hd_key_client_problem *problem)
 {
@@ -221,22 +218,7 @@ static int place_afresh(struct place_job *job, const struct hd_key_client_placem
 		  : hd_key_client_place(job->client, job->job, placement, &job->placed, problem);
 }
 
-/* The fabric of a manager that has just started is there soon. The process's own limit ends this. */
-static int place_patiently(struct place_job *job, const struct hd_key_client_placement *placement,
-			   struct hd_key_client_problem *problem)
-{
-	int64_t left_ms = job->service.timeout_ms;
-	int rc;
-
-	for (;;) {
-		rc = place_afresh(job, placement, problem);
-		left_ms -= 250;
-		if (rc != -EAGAIN || left_ms <= 250)
-			return rc;
-		nanosleep(&(struct timespec){.tv_nsec = 250000000}, NULL);
-	}
-}
-
+/* As the prolog of slurmctld. */
 static void place_for_slurm(struct place_job *job)
 {
 	struct hd_key_client_placement placement;
@@ -265,11 +247,9 @@ static void place_for_slurm(struct place_job *job)
 	}
 	if (key_service_open(&job->service, &job->client))
 		return;
-	if (place_patiently(job, &placement, &problem))
+	if (place_afresh(job, &placement, &problem))
 		key_slurm_log("job %s runs without a routing key: %s", job->job, problem.detail);
 }
-
-/* ---- offline ---- */
 
 static int choose(struct place_job *job, const struct operands *operands)
 {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <heddle/base/plain.h>
 #include <heddle/base/text.h>
 #include <pwd.h>
 #include <signal.h>
@@ -121,11 +122,8 @@ void key_slurm_log(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	hd_plain_format(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	for (char *at = text; *at; at++)
-		if ((unsigned char)*at < ' ')
-			*at = '?';
 	fprintf(stderr, "heddle: %s\n", text);
 	openlog("heddle", LOG_PID, LOG_DAEMON);
 	syslog(LOG_WARNING, "%s", text);

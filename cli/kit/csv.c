@@ -2,6 +2,7 @@
 #include "csv.h"
 #include "message.h"
 
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static void separate(struct csv *csv)
 static bool is_formula(const char *text)
 {
 	/* "-" alone is the unit of a number without one */
-	return *text && strchr("=+-@\t\r", *text) && strcmp(text, "-") != 0;
+	return *text && strchr("=+-@\t", *text) && strcmp(text, "-") != 0;
 }
 
 void csv_text(struct csv *csv, const char *text)
@@ -31,15 +32,16 @@ void csv_text(struct csv *csv, const char *text)
 	const char *mark = is_formula(text) ? "'" : "";
 
 	separate(csv);
-	if (!strpbrk(text, ",\"\r\n")) {
-		fprintf(csv->stream, "%s%s", mark, text);
+	if (!strpbrk(text, ",\"")) {
+		fputs(mark, csv->stream);
+		hd_plain_print(text, csv->stream);
 		return;
 	}
 	fprintf(csv->stream, "\"%s", mark);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', csv->stream);
-		fputc(*text, csv->stream);
+	for (const char *end = text + strlen(text); text < end;) {
+		char piece[HD_PLAIN_PIECE];
+		hd_plain_next(&text, end, piece);
+		fprintf(csv->stream, "%s%s", *piece == '"' ? "\"" : "", piece);
 	}
 	fputc('"', csv->stream);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Tables for spreadsheets: comma-separated values with the quoting of RFC 4180. Each line ends in a
- * newline alone, so that awk and cut take them as well. The first line has the names of the columns.
+ * newline alone, so that awk and cut take them as well, and texts are plain, see heddle/base/plain.h. The first line has the names of the columns.
  * A text that a spreadsheet would take for a formula, because it begins with = + - @ or a tab, gets an
  * apostrophe before it.
  */

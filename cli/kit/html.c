@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "html.h"
 
+#include <heddle/base/plain.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 /*
@@ -109,51 +109,33 @@ void html_end(FILE *page)
 
 /* ---- text ---- */
 
-/* Control characters but line feeds and tabs, halves of pairs, and numbers that mean nothing. */
-static bool forbidden(uint32_t value)
+#define CHARACTER 4 /* the most bytes of one */
+
+static const char *skip_character(const char *text)
 {
-	if (value < 0xA0)
-		return (value < 0x20 && value != '\t' && value != '\n') || value >= 0x7F;
-	return (value >= 0xD800 && value < 0xE000) || (value >= 0xFDD0 && value < 0xFDF0) ||
-	       (value & 0xFFFE) == 0xFFFE || value > 0x10FFFF;
+	char piece[HD_PLAIN_PIECE];
+
+	hd_plain_next(&text, text + strnlen(text, CHARACTER), piece);
+	return text;
 }
 
-/* Bytes of the character with which the text begins; 0 if it must not be in a page. */
-static size_t character(const unsigned char *text)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-
-	if (*text < 0x80)
-		return !forbidden(*text);
-	size_t size = *text >= 0xF0 ? 4 : *text >= 0xE0 ? 3 : 2;
-	if (*text < 0xC2 || *text > 0xF4)
-		return 0;
-	uint32_t value = *text & (0x7Fu >> size);
-	for (size_t i = 1; i < size; i++) {
-		if ((text[i] & 0xC0) != 0x80)
-			return 0;
-		value = value << 6 | (text[i] & 0x3Fu);
-	}
-	return value < least[size] || forbidden(value) ? 0 : size;
-}
-
+/* Takes a character off the text and writes it. */
 static const char *put_character(FILE *page, const char *text)
 {
-	size_t size = character((const unsigned char *)text);
+	char piece[HD_PLAIN_PIECE];
 
-	if (!size)
-		fputs("&#xFFFD;", page);
-	else if (*text == '<')
+	hd_plain_next(&text, text + strnlen(text, CHARACTER), piece);
+	if (*piece == '<')
 		fputs("&lt;", page);
-	else if (*text == '>')
+	else if (*piece == '>')
 		fputs("&gt;", page);
-	else if (*text == '&')
+	else if (*piece == '&')
 		fputs("&amp;", page);
-	else if (*text == '"')
+	else if (*piece == '"')
 		fputs("&quot;", page);
 	else
-		fwrite(text, 1, size, page);
-	return text + (size ? size : 1);
+		fputs(piece, page);
+	return text;
 }
 
 void html_text(FILE *page, const char *text)
@@ -166,10 +148,8 @@ static size_t characters(const char *text)
 {
 	size_t count = 0;
 
-	for (; *text; count++) {
-		size_t size = character((const unsigned char *)text);
-		text += size ? size : 1;
-	}
+	for (; *text; count++)
+		text = skip_character(text);
 	return count;
 }
 
@@ -182,12 +162,10 @@ void html_short(FILE *page, const char *name)
 	for (size_t i = 0; *name; i++) {
 		if (i == head && count > HTML_NAME_MOST)
 			fputs("&#8230;", page);
-		if (i < head || i >= count - (HTML_NAME_MOST - head - 1)) {
+		if (i < head || i >= count - (HTML_NAME_MOST - head - 1))
 			name = put_character(page, name);
-		} else {
-			size_t size = character((const unsigned char *)name);
-			name += size ? size : 1;
-		}
+		else
+			name = skip_character(name);
 	}
 }
 

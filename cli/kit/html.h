@@ -14,8 +14,7 @@
 void html_begin(FILE *page, const char *title);
 void html_end(FILE *page);
 
-/* Text with all markup escaped. Bytes that are not UTF-8 and characters that a page must not have
- * become U+FFFD. */
+/* Text in plain form, see heddle/base/plain.h, with all markup escaped. */
 void html_text(FILE *page, const char *text);
 
 /* The same for a name, which may be long: one of more than HTML_NAME_MOST characters loses those in

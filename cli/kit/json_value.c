@@ -3,6 +3,7 @@
 #include "message.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,14 +45,9 @@ json_t *json_value_text(const char *text)
 
 	if (value)
 		return value;
-	char *copy = strdup(text);
-	if (!copy)
-		return NULL;
-	for (char *byte = copy; *byte; byte++)
-		if ((unsigned char)*byte >= 0x80)
-			*byte = '?';
-	value = json_string(copy);
-	free(copy);
+	char *plain = hd_plain_copy(text);
+	value = plain ? json_string(plain) : NULL;
+	free(plain);
 	return value;
 }
 

@@ -20,7 +20,7 @@ int json_value_print(json_t *value, int status);
 json_t *json_value_append(json_t *list, json_t *value);
 json_t *json_value_set(json_t *object, const char *key, json_t *value);
 
-/* A string. Bytes of a text that is not UTF-8 become '?'. */
+/* A string. A text that is not UTF-8 takes its plain form, see heddle/base/plain.h. */
 json_t *json_value_text(const char *text);
 
 /* "0x0002c90300001234" */

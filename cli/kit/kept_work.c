@@ -2,6 +2,8 @@
 #include "kept_work.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <heddle/base/place.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,15 +75,47 @@ static int read_all(const char *path, const struct reading *reading,
 	return rc == -ENOENT ? 0 : rc;
 }
 
+/* Opens a file to go on with: a new one, or one of the caller's own with one name, so that no other user chose it. */
+static int open_to_append(const char *path, int *file, struct hd_error *err)
+{
+	struct hd_place place;
+	struct stat facts;
+	int rc = hd_place_find(path, HD_PLACE_LINKS, &place, err);
+
+	if (rc)
+		return hd_error_prefix(err, rc, "cannot write %s", path);
+	const bool other = place.exists && !S_ISREG(place.facts.st_mode);
+	*file =
+	    other ? -1
+		  : openat(place.folder, place.name,
+			   O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+	if (!other && (*file < 0 || fstat(*file, &facts)))
+		rc = hd_error_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
+	else if (other || !S_ISREG(facts.st_mode) || facts.st_uid != geteuid() ||
+		 facts.st_nlink != 1)
+		rc = hd_error_set(
+		    err, -EPERM,
+		    "cannot write %s: it is not a regular file of your own with one name", path);
+	if (rc && *file >= 0)
+		close(*file);
+	hd_place_close(&place);
+	return rc;
+}
+
 /* Goes on behind the last whole entry. */
 static int open_own(struct kept_work *state, size_t length, const char *head, struct hd_error *err)
 {
-	state->stream = fopen(state->path, "ae");
-	if (state->stream && flock(fileno(state->stream), LOCK_EX | LOCK_NB) &&
-	    errno == EWOULDBLOCK)
+	int file, rc = open_to_append(state->path, &file, err);
+
+	if (rc)
+		return rc;
+	state->stream = fdopen(file, "a");
+	if (!state->stream)
+		close(file);
+	else if (flock(file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		return hd_error_set(err, -EBUSY, "%s: another heddle keeps its work there",
 				    state->path);
-	if (!state->stream || ftruncate(fileno(state->stream), (off_t)length) ||
+	if (!state->stream || ftruncate(file, (off_t)length) ||
 	    (!length && fputs(head, state->stream) < 0) || fflush(state->stream))
 		return hd_error_set(err, -errno, "cannot write %s: %s", state->path,
 				    strerror(errno));

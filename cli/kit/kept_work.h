@@ -20,8 +20,8 @@ typedef int kept_work_take_fn(void *context, const struct hd_text *text, size_t 
 /*
  * Reads what all processes have kept, and goes on with the file of this process. `head`: the first
  * line of the files, which says of what they are. A NULL path keeps nothing. All processes must call
- * it. Errors: -ESTALE a file has another head; -EBUSY another process writes it; those of `take`; the
- * errno of open, read and write; -ENOMEM.
+ * it. Errors: -ESTALE a file has another head; -EBUSY another process writes it; -EPERM it is not a file of
+ * the caller's own; those of `take`; the errno of open, read and write; -ENOMEM.
  */
 int kept_work_open(struct kept_work *state, const char *path, const char *head,
 		   const struct processes *processes, kept_work_take_fn *take, void *context,

@@ -2,10 +2,9 @@
 #include "message.h"
 #include "progress.h"
 
-#include <ctype.h>
+#include <heddle/base/plain.h>
 #include <stdio.h>
-
-/* ---- Nagios ---- */
+#include <string.h>
 
 void message_nagios_begin(enum nagios_status status)
 {
@@ -19,8 +18,11 @@ void message_nagios_begin(enum nagios_status status)
 
 void message_nagios_text(const char *text)
 {
-	for (; *text; text++)
-		putchar(*text == '|' || (unsigned char)*text < 32 ? ' ' : *text);
+	for (const char *end = text + strlen(text); text < end;) {
+		char piece[HD_PLAIN_PIECE];
+		hd_plain_next(&text, end, piece);
+		fputs(*piece == '|' ? " " : piece, stdout);
+	}
 }
 
 enum nagios_status message_nagios_unknown(const char *reason)
@@ -31,29 +33,18 @@ enum nagios_status message_nagios_unknown(const char *reason)
 	return NAGIOS_UNKNOWN;
 }
 
-/* ---- standard error ---- */
-
-#define MESSAGE_SIZE 8192 /* enough for a usage and two paths */
-
-/* Line feeds stay because a usage has several lines. No other control character stays. */
-static void make_plain(char *text)
-{
-	for (char *byte = text; *byte; byte++)
-		if (iscntrl((unsigned char)*byte) && *byte != '\n')
-			*byte = *byte == '\t' ? ' ' : '?';
-}
-
 int message_error(const char *format, ...)
 {
-	char text[MESSAGE_SIZE];
+	char text[8192]; /* enough for two paths */
 	va_list arguments;
 
 	progress_end();
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	make_plain(text);
-	fprintf(stderr, "heddle: %s\n", text);
+	fputs("heddle: ", stderr);
+	hd_plain_print(text, stderr);
+	fputc('\n', stderr);
 	return STATUS_BAD;
 }
 

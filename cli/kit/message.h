@@ -28,8 +28,7 @@ enum nagios_status { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN 
 /* Begins the line: "HEDDLE WARNING - ". */
 void message_nagios_begin(enum nagios_status status);
 
-/* Prints a text on the line. A bar would begin the performance data, and control characters another
- * line: they become blanks. */
+/* Prints a text on the line, in plain form. A bar would begin the performance data: it becomes a blank. */
 void message_nagios_text(const char *text);
 
 /* Prints the line that says that nothing is known, and why. Returns NAGIOS_UNKNOWN. */
@@ -40,7 +39,7 @@ enum nagios_status message_nagios_unknown(const char *reason);
 /* What a command says on standard error. */
 
 /*
- * Prints "heddle: ..." with control characters shown as '?', and takes the line of progress away.
+ * Prints "heddle: ..." as one plain line, see heddle/base/plain.h, and takes the line of progress away.
  * A message is cut at 8 KiB. Returns STATUS_BAD.
  */
 int message_error(const char *format, ...) HD_PRINTF(1, 2);

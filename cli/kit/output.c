@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Outputs of commands. output_open() begins a replacement (heddle/base/replacement.h) and a stream to it, packed if the
+ * file's name ends in .gz; NULL and "-" are standard output. output_close() flushes and closes it, and gives it its name
+ * if all went well. Of several outputs none gets its name before all are closed. A signal that ends the program removes
+ * what has no name yet. output_refuse() keeps a command from replacing what it reads.
+ */
 #include "output.h"
 #include "message.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <heddle/base/gzip.h>
+#include <heddle/base/plain.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +19,18 @@
 #include <unistd.h>
 
 /* The files to remove when a signal ends the program. */
-static char *volatile unfinished[OUTPUTS_MAX];
+static struct hd_replacement *volatile unfinished[OUTPUTS_MAX];
 
 static void remove_unfinished(int number)
 {
 	for (size_t i = 0; i < OUTPUTS_MAX; i++)
-		if (unfinished[i])
-			unlink(unfinished[i]);
+		if (unfinished[i] && *unfinished[i]->temporary)
+			unlinkat(unfinished[i]->folder, unfinished[i]->temporary, 0);
 	signal(number, SIG_DFL);
 	raise(number);
 }
 
-static void replace_unfinished(const char *before, char *after)
+static void replace_unfinished(const struct hd_replacement *before, struct hd_replacement *after)
 {
 	size_t i = 0;
 
@@ -52,79 +58,66 @@ static int cannot_write(const char *path, int rc, struct hd_error *err)
 			    strerror(-rc));
 }
 
-/* The mode of the file that is replaced, or of a new file. */
-static mode_t mode_for(const char *path)
+static bool ends_in(const char *path, const char *ending)
 {
-	struct stat status;
+	const size_t length = strlen(path), end = strlen(ending);
 
-	if (!stat(path, &status))
-		return status.st_mode & 07777;
-	mode_t mask = umask(0);
-	umask(mask);
-	return 0666 & ~mask;
+	return length > end && !strcmp(path + length - end, ending);
 }
 
-/* Files whose name ends in .gz are packed. */
+/* All files have plain text but pictures. Those whose name ends in .gz are packed. */
 static FILE *open_stream(const char *path, int file)
 {
-	const size_t length = strlen(path);
+	FILE *stream = ends_in(path, ".gz") ? hd_gzip_write(file) : fdopen(file, "w");
+	FILE *plain = ends_in(path, ".png") ? stream : hd_plain_stream(stream);
 
-	return length > 3 && !strcmp(path + length - 3, ".gz") ? hd_gzip_write(file)
-							       : fdopen(file, "w");
-}
-
-static int open_temporary(struct output *output)
-{
-	if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
-		output->temporary = NULL;
-		return -ENOMEM;
+	if (!plain && stream) {
+		fclose(stream);
+		errno = ENOMEM;
 	}
-	int file = mkostemp(output->temporary, O_CLOEXEC);
-	if (file < 0)
-		return -errno;
-	replace_unfinished(NULL, output->temporary);
-	catch_signals();
-	if (fchmod(file, mode_for(output->path)) ||
-	    !(output->stream = open_stream(output->path, file))) {
-		int rc = -errno;
-		close(file);
-		unlink(output->temporary);
-		return rc;
-	}
-	return 0;
-}
-
-static int open_in_place(struct output *output)
-{
-	output->stream = fopen(output->path, "we");
-	return output->stream ? 0 : -errno;
+	return plain;
 }
 
 static void forget(struct output *output)
 {
-	if (output->temporary)
-		replace_unfinished(output->temporary, NULL);
-	free(output->temporary);
+	if (output->replacement) {
+		hd_replacement_drop(output->replacement);
+		replace_unfinished(output->replacement, NULL);
+	}
+	free(output->replacement);
 	free(output->path);
 	*output = (struct output){.stream = NULL};
 }
 
+static int begin(struct output *output, struct hd_error *err)
+{
+	int file = -1, rc = hd_replacement_begin(output->replacement, output->path,
+						 HD_REPLACEMENT_COMMAND, &file, err);
+
+	if (rc)
+		return hd_error_prefix(err, rc, "cannot write %s", output->path);
+	replace_unfinished(NULL, output->replacement);
+	catch_signals();
+	output->stream = open_stream(
+	    *output->replacement->name ? output->replacement->name : output->path, file);
+	if (output->stream)
+		return 0;
+	rc = cannot_write(output->path, -errno, err);
+	close(file);
+	return rc;
+}
+
 int output_open(struct output *output, const char *path, struct hd_error *err)
 {
-	struct stat status;
-
 	*output = (struct output){.stream = stdout};
 	if (!path || !strcmp(path, "-"))
 		return 0;
-	bool exists = !stat(path, &status);
-	output->path = exists ? realpath(path, NULL) : strdup(path);
-	if (!output->path)
-		return cannot_write(path, -errno, err);
-	int rc =
-	    exists && !S_ISREG(status.st_mode) ? open_in_place(output) : open_temporary(output);
+	output->path = strdup(path);
+	output->replacement = calloc(1, sizeof(*output->replacement));
+	int rc = output->path && output->replacement ? begin(output, err) : hd_error_no_memory(err);
 	if (rc)
 		forget(output);
-	return rc ? cannot_write(path, rc, err) : 0;
+	return rc;
 }
 
 static int flush(struct output *output)
@@ -168,11 +161,9 @@ int output_close_all(struct output *outputs, size_t count, int rc, struct hd_err
 		rc = output_flush(&outputs[i], 0, err);
 	rc = close_streams(outputs, count, rc, err);
 	for (size_t i = 0; i < count; i++) {
-		char *temporary = outputs[i].temporary;
-		if (!rc && temporary && rename(temporary, outputs[i].path))
-			rc = cannot_write(outputs[i].path, -errno, err);
-		if (rc && temporary)
-			unlink(temporary);
+		if (!rc && outputs[i].replacement &&
+		    (rc = hd_replacement_commit(outputs[i].replacement, err)))
+			hd_error_prefix(err, rc, "cannot write %s", outputs[i].path);
 		forget(&outputs[i]);
 	}
 	return rc;
@@ -252,8 +243,6 @@ int output_make_folder(const char *folder, struct hd_error *err)
 		return hd_error_set(err, -errno, "folder '%s': %s", folder, strerror(errno));
 	return 0;
 }
-
-/* ---- fabrics ---- */
 
 typedef int write_fn(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
 

@@ -3,10 +3,9 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
-#include <heddle/base/error.h>
+#include <heddle/base/replacement.h>
 #include <heddle/fabric.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 /* The most that are open at a time. */
 #define OUTPUTS_MAX 4
@@ -14,13 +13,12 @@
 struct output {
 	FILE *stream;
 	char *path; /* NULL: standard output */
-	char *temporary; /* NULL: written in place */
+	struct hd_replacement *replacement; /* NULL: standard output */
 };
 
 /*
- * Opens `path` for writing; NULL and "-" are standard output. An ordinary file is written under
- * a temporary name beside it, a symbolic link is followed, devices and pipes are written directly.
- * Errors: errno of what failed, with the name.
+ * Opens `path` for writing; NULL and "-" are standard output. What happens to links, pipes and files of others says
+ * heddle/base/replacement.h. Errors: errno of what failed, with the name.
  */
 int output_open(struct output *output, const char *path, struct hd_error *err);
 
@@ -61,8 +59,6 @@ int output_same(const char *left, const char *right, bool *same);
  * that gave it, without dashes; `output` and inputs may be NULL. 0, or STATUS_BAD after a message.
  */
 int output_refuse(const char *option, const char *output, const char *const *inputs, size_t count);
-
-/* ---- fabrics ---- */
 
 /* Fabrics written in the format that --format names. */
 

@@ -124,8 +124,11 @@ static bool join(const struct launched *launched)
 /* What a process says after all others are lost still goes to the first standard error. */
 static bool be_silent(void)
 {
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
 	own_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-	return freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr);
+	return nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 &&
+	       dup2(nowhere, STDERR_FILENO) >= 0;
 }
 
 static bool refuse_value(const struct launched *launched, const char *value)

@@ -6,6 +6,7 @@
 #include "progress.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,6 +20,17 @@ static struct {
 	bool running, end;
 	char text[256];
 } progress = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+
+void progress_line(const char *format, ...)
+{
+	char line[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	hd_plain_format(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	dprintf(STDERR_FILENO, "\r\033[K%s", line); /* stderr is for plain text alone */
+}
 
 static void *watch(void *unused)
 {
@@ -34,10 +46,10 @@ static void *watch(void *unused)
 		while (!progress.end && rc != ETIMEDOUT)
 			rc = pthread_cond_timedwait(&progress.ended, &progress.lock, &wake);
 		if (!progress.end)
-			fprintf(stderr, "\r\033[K%s ... %u s", progress.text, ++seconds);
+			progress_line("%s ... %u s", progress.text, ++seconds);
 	}
 	if (seconds)
-		fputs("\r\033[K", stderr);
+		progress_line("%s", "");
 	pthread_mutex_unlock(&progress.lock);
 	return NULL;
 }

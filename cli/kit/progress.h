@@ -15,4 +15,7 @@ void progress_update(const char *format, ...) HD_PRINTF(1, 2);
 /* Removes the line. May be called without one. */
 void progress_end(void);
 
+/* Puts a text in the place of the line on the terminal, which was watched otherwise; "" takes it away. */
+void progress_line(const char *format, ...) HD_PRINTF(1, 2);
+
 #endif

@@ -7,6 +7,7 @@
 #include "shared_arguments.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,6 +237,8 @@ int main(int argc, char **argv)
 	    .lmc = LMC_ANY};
 
 	measure_world_begin(&world);
+	if (hd_plain_stdio())
+		measure_world_agree(message_no_memory());
 	int status = arguments_run(&usage, argc, argv, &job, run);
 	if (!job.ran)
 		measure_world_agree(STATUS_BAD); /* ranks that go on must not wait for this one */

@@ -10,6 +10,7 @@
 #include "sim_arguments.h"
 #include "sim_view.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,10 @@ static int run_scenario(struct reproduce_job *job, const char *name, struct hd_e
 	sim_case_release(&one);
 	free(state);
 	free(path);
-	return rc;
+	if (rc != -ECANCELED || !interrupt_came())
+		return rc;
+	job->interrupted = true;
+	return 0;
 }
 
 /* ---- experiments ---- */

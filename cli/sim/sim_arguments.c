@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_arguments.h"
 #include "catalogue.h"
+#include "interrupt.h"
 #include "message.h"
 #include "progress.h"
 
@@ -175,7 +176,8 @@ int sim_case_run(struct sim_case *one, const struct sim_options *options, struct
 						    .seed_given = options->seed_given,
 						    .threads = options->threads,
 						    .counters = options->counters,
-						    .log = &log};
+						    .log = &log,
+						    .go_on = interrupt_go_on};
 
 	progress_begin("%s: tables and paths", one->name);
 	int rc = hd_scenario_prepare(one->scenario, &request, &one->runs, err);

@@ -234,7 +234,7 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 			job->one.view.title =
 			    sim_question_title(&job->question, job->one.scenario, job->one.runs,
 					       job->title, sizeof(job->title));
-		status = rc ? message_fail(&err) : show(job);
+		status = rc ? interrupt_fail(rc, &err) : show(job);
 	} else if (!status) {
 		status = message_error("another process refuses its files");
 	}

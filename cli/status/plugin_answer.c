@@ -25,6 +25,7 @@ const struct plugin_socket plugin_socket_drain = {"drain", HD_DRAIN_SOCKET, HD_D
 struct call {
 	const struct plugin_socket *of;
 	const char *path;
+	void (*waits)(const char *text);
 	int file;
 	double until; /* ms */
 };
@@ -116,6 +117,23 @@ static ssize_t receive(const struct call *call, char **text, size_t length, stru
 	return got < 0 ? fail(call, -errno, err) : got;
 }
 
+/* Hands on complete lines that say what is waited for. Returns the length without them. */
+static size_t take_waits(const struct call *call, char *text, size_t length)
+{
+	static const char head[] = "wait: ";
+	const size_t skip = sizeof(head) - 1;
+	char *end;
+
+	while (call->waits && length > skip && !memcmp(text, head, skip) &&
+	       (end = memchr(text, '\n', length))) {
+		*end = '\0';
+		call->waits(text + skip);
+		length -= (size_t)(end + 1 - text);
+		memmove(text, end + 1, length);
+	}
+	return length;
+}
+
 static int read_all(const struct call *call, char **out, struct hd_error *err)
 {
 	size_t length = 0;
@@ -129,13 +147,15 @@ static int read_all(const struct call *call, char **out, struct hd_error *err)
 		got = receive(call, out, length, err);
 		length += got > 0 ? (size_t)got : 0;
 		foreign = got > 0 && memchr(*out + length - (size_t)got, 0, (size_t)got);
+		length = foreign ? length : take_waits(call, *out, length);
 	} while (!foreign && ((got > 0 && length <= ANSWER_MAX) || got == -EAGAIN));
 	if (got < 0)
 		return (int)got;
 	if (got || !length)
 		return hd_error_set(err, -EPROTO, "%s: %s; is it the socket of [%s]?", call->path,
 				    length ? "this is no answer of Heddle's plugin"
-					   : "the connection was closed without an answer",
+					   : "the connection was closed without an answer, as when "
+					     "too many others wait for one",
 				    call->of->section);
 	(*out)[length] = '\0';
 	return 0;
@@ -219,6 +239,7 @@ int plugin_answer_get(const struct plugin_address *address, const char *request,
 		return rc;
 	struct call call = {.of = of,
 			    .path = path,
+			    .waits = address->waits,
 			    .file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
 	call.until = now_ms() + (address->timeout_ms ? address->timeout_ms : TIMEOUT_MS);
 	rc = get(&call, request, out, err);

@@ -21,6 +21,8 @@ struct plugin_address {
 	const struct plugin_socket *of; /* NULL: plugin_socket_status */
 	const char *socket; /* a path or a pattern; NULL: the default */
 	uint32_t timeout_ms; /* 0: the default */
+	/* Gets the text of each line "wait: TEXT" that comes before the answer. NULL: there are none. */
+	void (*waits)(const char *text);
 };
 
 #define PLUGIN_ARGUMENTS(type, member)                                                             \

@@ -7,6 +7,7 @@
 #include "shared_arguments.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -62,13 +63,6 @@ static json_int_t status_show_faults(const json_t *answer)
 
 /* ---- text ---- */
 
-/* Nothing that could change the state of a terminal. */
-static void print_text(const char *text)
-{
-	for (; *text; text++)
-		putchar((unsigned char)*text < 32 || *text == 127 ? '?' : *text);
-}
-
 static void print_duration(json_int_t seconds)
 {
 	static const struct {
@@ -88,9 +82,9 @@ static void print_duration(json_int_t seconds)
 static void print_head(const json_t *subnet, time_t now)
 {
 	printf("OpenSM ");
-	print_text(text_of(subnet, "opensm"));
+	hd_plain_print(text_of(subnet, "opensm"), stdout);
 	printf(" with Heddle ");
-	print_text(text_of(subnet, "heddle"));
+	hd_plain_print(text_of(subnet, "heddle"), stdout);
 	printf(", process %" JSON_INTEGER_FORMAT ", running for ", number_of(subnet, "pid"));
 	print_duration((json_int_t)now - number_of(subnet, "started"));
 	printf("\n\n");
@@ -113,7 +107,7 @@ static void print_list(const json_t *part, const char *name, json_int_t all, int
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		printf("%-*s%s: ", column, "", name);
-		print_text(text_of(json_array_get(list, i), "text"));
+		hd_plain_print(text_of(json_array_get(list, i), "text"), stdout);
 		putchar('\n');
 	}
 	if (more > 0)
@@ -140,15 +134,17 @@ static void print_line(const json_t *part, int column, time_t now)
 	if (!*line)
 		return;
 	printf("%-*s", column, "");
-	print_text(line);
+	hd_plain_print(line, stdout);
 	print_since(number_of(part, "time"), now);
 	putchar('\n');
 }
 
 static void print_part(const char *name, const json_t *part, int column, time_t now)
 {
-	printf("%-*s ", column - 1, name);
-	print_text(text_of(part, "summary"));
+	char plain[2 * COLUMN];
+
+	printf("%-*s ", column - 1, hd_plain(name, plain, sizeof(plain)));
+	hd_plain_print(text_of(part, "summary"), stdout);
 	print_since(number_of(part, "last_sweep"), now);
 	print_since(number_of(part, "written"), now);
 	putchar('\n');
@@ -185,8 +181,10 @@ static void print_faults(const char *name, const json_t *part)
 
 	for (size_t i = 0; i < json_array_size(faults); i++) {
 		const char *text = json_string_value(json_array_get(faults, i));
-		printf("  %s: ", name);
-		print_text(text ? text : "");
+		printf("  ");
+		hd_plain_print(name, stdout);
+		printf(": ");
+		hd_plain_print(text ? text : "", stdout);
 		putchar('\n');
 	}
 }

@@ -205,7 +205,7 @@ static int route_trial(struct survive_job *job, struct trial *trial, size_t numb
 					      .threads = job->workload.threads,
 					      .log = job->workload.verbose ? &job->log : NULL};
 	rc = table_source_make(&job->tables, &request, &trial->routes, &refusal);
-	if (rc == -ENOMEM)
+	if (rc == -ENOMEM || (rc == -ECANCELED && interrupt_came()))
 		return hd_error_set(err, rc, "%s", refusal.text);
 	if (rc)
 		survive_trials_refused(&job->outcome, number, refusal.text);
@@ -347,7 +347,7 @@ static int run_own(struct survive_job *job, struct hd_error *err)
 		if (survive_trials_is_own(&job->outcome, number))
 			rc = run_trial(job, number, err);
 	job->workload.partial |= interrupt_came();
-	return rc;
+	return rc == -ECANCELED && interrupt_came() ? 0 : rc;
 }
 
 /* No process may begin a step before all have finished the step before. */
@@ -367,8 +367,10 @@ static int run_job(struct survive_job *job, const char *path)
 {
 	struct hd_error err = {""};
 
-	if (run_all(job, path, &err))
-		return message_fail(&err);
+	int rc = run_all(job, path, &err);
+
+	if (rc)
+		return interrupt_fail(rc, &err);
 	const struct survive_view view = {.fabric_path = path,
 					  .engine = job->tables.name,
 					  .workload = &job->workload,

@@ -351,17 +351,19 @@ static int plan_repair(struct repairing *repairing, const struct hd_fabric *dama
 	if (!rc)
 		rc = table_source_route(repairing->source, &request, &repaired, err);
 	if (!rc)
-		rc = hd_repair_plan_new(repairing->base, in_place, damaged, repaired, NULL, plan,
-					err);
+		rc = hd_repair_plan_new(repairing->base, in_place, damaged, repaired,
+					&interrupt_go_on, plan, err);
 	hd_routes_free(repaired);
 	hd_routes_free(carried);
 	return rc;
 }
 
+/* The repair counts if it is planned to its end. */
 static int repair_one(struct repairing *repairing, const struct hd_fabric_change *loss,
-		      struct survive_repair *out, struct hd_error *err)
+		      struct survive_repairs *repairs, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = repairing->request->fabric;
+	struct survive_repair *out = &repairs->list[repairs->count];
 	struct hd_fabric *damaged = NULL;
 	struct hd_repair_plan *plan = NULL;
 	double begin = survive_clock_ms();
@@ -372,7 +374,7 @@ static int repair_one(struct repairing *repairing, const struct hd_fabric_change
 	out->is_switch = !loss->cable;
 	rc = plan_repair(repairing, damaged, &plan, err);
 	out->plan_ms = survive_clock_ms() - begin;
-	if (rc && rc != -ENOMEM) {
+	if (rc && rc != -ENOMEM && !(rc == -ECANCELED && interrupt_came())) {
 		snprintf(out->refusal, sizeof(out->refusal), "%s", err->text);
 		rc = 0;
 	}
@@ -390,6 +392,7 @@ static int repair_one(struct repairing *repairing, const struct hd_fabric_change
 	}
 	if (!rc)
 		rc = hd_fabric_changes_print(fabric, damaged, 1, out->lost, sizeof(out->lost), err);
+	repairs->count += !rc;
 	hd_repair_plan_free(plan);
 	hd_fabric_free(damaged);
 	return rc;
@@ -435,14 +438,14 @@ static int repair_all(struct repairing *repairing, uint64_t seed, struct survive
 		for (uint32_t i = 0; !rc && i < count && !interrupt_came(); i++)
 			rc = repair_one(repairing,
 					&(struct hd_fabric_change){true, true, cables[chosen[i]]},
-					&repairs->list[repairs->count++], err);
+					repairs, err);
 		/* without its only switch a fabric is none */
 		count = fabric->switch_count > 1 ? fabric->switch_count : 0;
 		count = choose(chosen, count, repairs->each, &seed);
 		for (uint32_t i = 0; !rc && i < count && !interrupt_came(); i++)
 			rc = repair_one(repairing,
-					&(struct hd_fabric_change){true, false, chosen[i]},
-					&repairs->list[repairs->count++], err);
+					&(struct hd_fabric_change){true, false, chosen[i]}, repairs,
+					err);
 	}
 	free(cables);
 	free(chosen);
@@ -454,8 +457,8 @@ int survive_repair_run(const struct table_source *source, const struct table_req
 {
 	struct repairing repairing = {.source = source, .request = request};
 	double begin = survive_clock_ms();
-	int rc = hd_repair_base_new(request->fabric, request->previous, request->threads, NULL,
-				    &repairing.base, err);
+	int rc = hd_repair_base_new(request->fabric, request->previous, request->threads,
+				    &interrupt_go_on, &repairing.base, err);
 
 	repairs->base_ms = survive_clock_ms() - begin;
 	if (rc)

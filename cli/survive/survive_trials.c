@@ -190,8 +190,6 @@ void survive_trials_refused(struct survive_trials *trials, size_t number, const 
 		return;
 	refusal->trial = number + 1;
 	snprintf(refusal->text, sizeof(refusal->text), "%s", reason);
-	for (char *at = refusal->text; *at; at++) /* one line of a file */
-		*at = iscntrl((unsigned char)*at) ? ' ' : *at;
 }
 
 void survive_trials_release(struct survive_trials *trials)

@@ -41,13 +41,6 @@ static bool by_shape(const struct topo_diff_view *view)
 
 /* ---- names ---- */
 
-/* Nothing that could change the state of a terminal. */
-static void print_name(const char *name, FILE *stream)
-{
-	for (; *name; name++)
-		fputc((unsigned char)*name < 32 || *name == 127 ? '?' : *name, stream);
-}
-
 static const char *type_of(const struct hd_fabric *fabric, uint32_t node)
 {
 	static const char *const types[] = {
@@ -67,12 +60,12 @@ static void print_planned_node(const struct topo_diff_view *view, uint32_t node,
 	uint32_t live = view->comparison->live_of[node];
 
 	if (!by_shape(view) || live == HD_NONE) {
-		print_name(view->expected->node_name[node], stream);
+		fputs(view->expected->node_name[node], stream);
 		return;
 	}
-	print_name(view->live->node_name[live], stream);
+	fputs(view->live->node_name[live], stream);
 	fputs(" (", stream);
-	print_name(view->expected->node_name[node], stream);
+	fputs(view->expected->node_name[node], stream);
 	fputc(')', stream);
 }
 
@@ -97,12 +90,12 @@ static void print_live(const struct topo_diff_view *view, uint32_t port, FILE *s
 	const struct hd_fabric *live = view->live;
 	uint32_t node = live->port_node[port], place = view->comparison->expected_of[node];
 
-	print_name(live->node_name[node], stream);
+	fputs(live->node_name[node], stream);
 	fprintf(stream, "[%u]", hd_port_number(live, port));
 	if (!by_shape(view) || place == HD_NONE)
 		return;
 	fputs(" (", stream);
-	print_name(view->expected->node_name[place], stream);
+	fputs(view->expected->node_name[place], stream);
 	fputc(')', stream);
 }
 
@@ -118,7 +111,7 @@ static void print_place(const struct hd_fabric *fabric, uint32_t node, FILE *str
 	if (peer == HD_NONE)
 		return;
 	fputs(" at ", stream);
-	print_name(fabric->node_name[fabric->port_node[peer]], stream);
+	fputs(fabric->node_name[fabric->port_node[peer]], stream);
 	fprintf(stream, "[%u]", hd_port_number(fabric, peer));
 }
 
@@ -131,7 +124,7 @@ static void print_with_guid(const struct hd_fabric *fabric, uint32_t node, FILE 
 	size_t size =
 	    (size_t)snprintf(guid, sizeof(guid), " 0x%016" PRIx64, fabric->node_guid[node]);
 
-	print_name(name, stream);
+	fputs(name, stream);
 	if (length < size || strcmp(name + length - size, guid) != 0)
 		fputs(guid, stream);
 }
@@ -144,7 +137,7 @@ static void say_renamed(const struct topo_diff_view *view, const struct hd_fabri
 	fprintf(stream, "%s ", type_of(plan, one->expected[0]));
 	print_with_guid(plan, one->expected[0], stream);
 	fputs(" has the name ", stream);
-	print_name(view->live->node_name[one->found[0]], stream);
+	fputs(view->live->node_name[one->found[0]], stream);
 }
 
 static void say_node(const struct topo_diff_view *view, const struct hd_fabric_difference *one,
@@ -154,14 +147,14 @@ static void say_node(const struct topo_diff_view *view, const struct hd_fabric_d
 
 	if (one->kind == HD_DIFFERENCE_NODE_EXTRA) {
 		fprintf(stream, "%s ", type_of(live, one->found[0]));
-		print_name(live->node_name[one->found[0]], stream);
+		fputs(live->node_name[one->found[0]], stream);
 		print_place(live, one->found[0], stream);
 		fputs(" is not in the plan", stream);
 		return;
 	}
 	fprintf(stream, "%s ", type_of(plan, one->expected[0]));
 	if (one->kind == HD_DIFFERENCE_NODE_MISSING) {
-		print_name(plan->node_name[one->expected[0]], stream);
+		fputs(plan->node_name[one->expected[0]], stream);
 		print_place(plan, one->expected[0], stream);
 		fputs(" is missing", stream);
 		return;
@@ -180,17 +173,17 @@ static void say_nodes(const struct topo_diff_view *view, const struct hd_fabric_
 
 	if (one->found_count == 2) {
 		fprintf(stream, "%s ", type_of(plan, one->expected[0]));
-		print_name(plan->node_name[one->expected[0]], stream);
+		fputs(plan->node_name[one->expected[0]], stream);
 		fprintf(stream, " and %s ", type_of(plan, one->expected[1]));
-		print_name(plan->node_name[one->expected[1]], stream);
+		fputs(plan->node_name[one->expected[1]], stream);
 		fputs(" are swapped, with all their cables", stream);
 		return;
 	}
 	for (uint32_t i = 0; i < one->found_count; i++) {
 		fputs(i ? ", " : "", stream);
-		print_name(live->node_name[one->found[i]], stream);
+		fputs(live->node_name[one->found[i]], stream);
 		fputs(i ? " at that of " : " is at the place of ", stream);
-		print_name(plan->node_name[one->expected[i]], stream);
+		fputs(plan->node_name[one->expected[i]], stream);
 	}
 }
 

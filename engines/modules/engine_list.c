@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Engines in a list: those that are built in, then those of modules, which are shared objects in folders that an
+ * administrator names. Programs make one list when they start.
+ *
+ * hd_engine_list_new() goes through the folders in their order, and through the files of each in the order of their
+ * names. check_file() says whether this process may run the code of a file; then the dynamic linker loads it, and
+ * module_facts.c makes an engine of what it says about itself. What cannot be loaded is named in the log with the
+ * reason, and the rest is loaded: only a shortage of memory ends the list.
+ */
 #include "module_facts.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <heddle/base/place.h>
 #include <heddle/engines/engine_list.h>
 #include <heddle/engines/module.h>
 #include <stdio.h>
@@ -12,65 +22,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- a module's file ---- */
-
-/* A module as a file, which the dynamic linker loads. */
-
-static int system_error(struct hd_error *err)
+/*
+ * Checks the file. *place is where root finds it: the code of a module runs as soon as it is loaded, so root takes only
+ * what nobody else can change, from the root folder on. Thus what was checked is still there when the linker opens it.
+ */
+static int check_file(const char *path, struct hd_place *place, struct hd_error *err)
 {
-	int number = errno;
-
-	return hd_error_set(err, -number, "%s", strerror(number));
-}
-
-/* Whether somebody else than root can change the file, or put another in its place. In a folder with
- * the sticky bit, such as /tmp, nobody can replace what belongs to root. */
-static bool others_may_change(const struct stat *facts)
-{
-	bool sticky = S_ISDIR(facts->st_mode) && (facts->st_mode & S_ISVTX);
-
-	return facts->st_uid != 0 || ((facts->st_mode & (S_IWGRP | S_IWOTH)) && !sticky);
-}
-
-static int check_owner(const char *path, struct hd_error *err)
-{
-	struct stat facts;
-
-	if (stat(path, &facts))
-		return system_error(err);
-	if (!others_may_change(&facts))
-		return 0;
-	return hd_error_set(err, -EPERM,
-			    "users other than root can change %s (owner %u, mode %o), so root does "
-			    "not load it",
-			    path, facts.st_uid, facts.st_mode & 07777u);
-}
-
-/* Checks a file and the folders above it. `path` is absolute and without links; it is changed. */
-static int check_owners(char *path, struct hd_error *err)
-{
-	int rc = check_owner(path, err);
-
-	for (char *slash; !rc && (slash = strrchr(path, '/')) != path;) {
-		*slash = '\0';
-		rc = check_owner(path, err);
-	}
-	return rc ? rc : check_owner("/", err);
-}
-
-static int check_file(const char *path, struct hd_error *err)
-{
-	char *real = realpath(path, NULL);
-	struct stat facts;
 	int rc = 0;
 
-	if (!real || stat(real, &facts))
-		rc = system_error(err);
-	else if (!S_ISREG(facts.st_mode))
+	if (!geteuid()) {
+		rc = hd_place_find(path, HD_PLACE_OWN, place, err);
+		errno = ENOENT;
+	} else {
+		*place = (struct hd_place){.folder = -1};
+		snprintf(place->path, sizeof(place->path), "%s", path);
+		place->exists = !stat(path, &place->facts);
+	}
+	if (!rc && !place->exists)
+		rc = hd_error_set(err, -errno, "%s", strerror(errno));
+	else if (!rc && !S_ISREG(place->facts.st_mode))
 		rc = hd_error_set(err, -EINVAL, "it is not a regular file");
-	else if (!geteuid())
-		rc = check_owners(real, err);
-	free(real);
+	hd_place_close(place);
 	return rc;
 }
 
@@ -82,21 +54,17 @@ static int linker_error(struct hd_error *err)
 			    reason ? reason : "no reason");
 }
 
-/*
- * Loads the file. *handle is for module_file_close(); *module is valid until then. The code of a
- * module runs as soon as it is loaded, so the file is checked before: it must be a regular file, and
- * if the process runs as root, belong to root with all folders above it, and be writable for root
- * only. Errors: -EPERM it is not; -EINVAL the dynamic linker refuses it (says why), or it has no
- * hd_engine_module; the errno of realpath() and stat().
- */
+/* Loads the file. *handle is for dlclose(); *module is valid until then. Errors: -EPERM others than root can change it;
+ * -EINVAL the dynamic linker refuses it (says why), or it has no hd_engine_module; those of the system. */
 static int module_file_open(const char *path, void **handle, const struct hd_engine_module **module,
 			    struct hd_error *err)
 {
-	int rc = check_file(path, err);
+	struct hd_place place;
+	int rc = check_file(path, &place, err);
 
 	if (rc)
 		return rc;
-	void *opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void *opened = dlopen(place.path, RTLD_NOW | RTLD_LOCAL);
 	if (!opened)
 		return linker_error(err);
 	*module = dlsym(opened, HD_ENGINE_MODULE_SYMBOL);
@@ -110,13 +78,6 @@ static int module_file_open(const char *path, void **handle, const struct hd_eng
 	return 0;
 }
 
-static void module_file_close(void *handle)
-{
-	dlclose(handle);
-}
-
-/* ---- the list ---- */
-
 #define MODULE_SUFFIX ".so"
 
 struct hd_engine_list {
@@ -125,8 +86,6 @@ struct hd_engine_list {
 	void **handles; /* [count - built_in] of the modules */
 	uint32_t count, built_in, room, handle_room;
 };
-
-/* ---- the list ---- */
 
 static int add_engine(struct hd_engine_list *list, const struct hd_engine *engine,
 		      struct hd_error *err)
@@ -165,8 +124,6 @@ static int make_room(struct hd_engine_list *list, struct hd_error *err)
 	return 0;
 }
 
-/* ---- a module ---- */
-
 static int check_engine(const struct hd_engine_list *list, const struct hd_engine_source *source,
 			const struct hd_engine *engine, struct hd_error *err)
 {
@@ -203,14 +160,12 @@ static int load_module(struct hd_engine_list *list, const struct hd_engine_sourc
 		return rc;
 	rc = add_module(list, source, module, handle, err);
 	if (rc)
-		module_file_close(handle);
+		dlclose(handle);
 	else
 		hd_log(source->log, HD_LOG_INFO, "engine '%s' is loaded from %s",
 		       list->engines[list->count - 1]->name, path);
 	return rc;
 }
-
-/* ---- folders ---- */
 
 static int is_module(const struct dirent *entry)
 {
@@ -280,8 +235,6 @@ static int load_folders(struct hd_engine_list *list, const struct hd_engine_sour
 	return rc;
 }
 
-/* ---- for programs ---- */
-
 int hd_engine_list_new(const struct hd_engine_source *source, struct hd_engine_list **out,
 		       struct hd_error *err)
 {
@@ -302,7 +255,7 @@ void hd_engine_list_free(struct hd_engine_list *list)
 	if (!list)
 		return;
 	for (uint32_t i = list->built_in; i < list->count; i++)
-		module_file_close(list->handles[i - list->built_in]);
+		dlclose(list->handles[i - list->built_in]);
 	free(list->handles);
 	free(list->engines);
 	hd_arena_release(&list->arena);

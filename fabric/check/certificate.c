@@ -2,8 +2,11 @@
 /*
  * LID by LID the ports of all switches are a graph. A depth-first search from every switch gives each
  * the length of its longest path, or finds where packets get lost. In the order that the search gives
- * backwards, lanes pass from each switch to the next ones, and dependencies are collected.
+ * backwards, lanes pass from each switch to the next ones, and dependencies are collected. Where lanes depend on ports, a
+ * switch has one link for a LID, and one graph of the channels of all lanes takes the place of those of the lanes.
  */
+#include "check_maps.h"
+
 #include <heddle/base/grow.h>
 #include <heddle/fabric/certificate.h>
 #include <heddle/fabric/dependencies.h>
@@ -24,6 +27,10 @@ struct maker {
 	uint32_t *link_of_port; /* [port_count] HD_NONE: it leads to no other switch */
 	struct hd_dependencies graphs[LANES]; /* without memory until the lane has traffic */
 	uint16_t *carries; /* [isl_count] lanes whose packets cross the link */
+	struct check_maps maps; /* in place of `graphs` where lanes depend on ports */
+	uint32_t
+	    *step; /* [switch_count] with maps: the link that packets to the LID take, or no link */
+	uint32_t *towards; /* [switch_count] the switch behind it */
 	uint32_t row_room; /* of the certificate's distances, in rows */
 
 	/* of the LID at hand */
@@ -52,8 +59,6 @@ static int lost(struct maker *maker, uint32_t sw, const char *how)
 	    hd_port_label(maker->fabric, hd_port_index(maker->fabric, sw, 0), label, sizeof(label)),
 	    maker->lid, how);
 }
-
-/* ---- the ports of one LID ---- */
 
 static int add_hop(struct maker *maker, uint32_t sw, uint32_t port)
 {
@@ -155,8 +160,6 @@ static int leave_idle_groups(struct maker *maker)
 	return rc;
 }
 
-/* ---- distances ---- */
-
 /* All links of the switch were followed. */
 static void finish(struct maker *maker, uint32_t sw)
 {
@@ -243,8 +246,6 @@ static int keep_distances(struct maker *maker, uint32_t from)
 	return row < certificate->row_count ? 0 : add_row(maker, certificate);
 }
 
-/* ---- dependencies ---- */
-
 static int open_lanes(struct maker *maker, uint16_t lanes)
 {
 	for (unsigned lane = 0; lane < LANES; lane++)
@@ -286,13 +287,43 @@ static int collect(struct maker *maker)
 	return 0;
 }
 
-/* ---- ranks ---- */
+/* The same where lanes depend on ports. */
+static void collect_maps(struct maker *maker)
+{
+	const uint32_t switches = maker->fabric->switch_count;
+	const struct check_tree tree = {.switch_count = switches,
+					.destination = maker->destination,
+					.to_host = true,
+					.step = maker->step,
+					.next = maker->towards,
+					.order = maker->stack,
+					.ordered = maker->ordered,
+					.arrival = maker->state};
+
+	for (uint32_t i = 0; i < switches; i++) {
+		const uint32_t sw = maker->order[switches - 1 - i];
+		const bool leaves = maker->hop_count[sw];
+		maker->stack[i] = sw;
+		maker->step[sw] =
+		    leaves ? maker->hops[maker->fabric->isl_base[sw]] : HD_STEP_NO_ROUTE;
+		maker->towards[sw] = leaves ? maker->fabric->isl_to[maker->step[sw]] : sw;
+		maker->state[sw] = CHECK_ARRIVES;
+	}
+	check_maps_add(&maker->maps, &tree, maker->lid, false);
+	for (uint32_t sw = 0; sw < switches; sw++)
+		for (uint32_t left = maker->maps.levels[sw]; left && maker->hop_count[sw];
+		     left &= left - 1)
+			maker->carries[maker->step[sw]] |= maker->maps.on[sw][__builtin_ctz(left)];
+}
 
 static int rank_lanes(struct maker *maker)
 {
 	uint16_t used = 0;
 	int rc = 0;
 
+	if (maker->request->routes->maps)
+		return certificate_rank_channels(maker->certificate, &maker->maps, maker->carries,
+						 maker->err);
 	for (uint32_t link = 0; link < maker->fabric->isl_count; link++)
 		used |= maker->carries[link];
 	for (unsigned lane = 0; !rc && lane < LANES; lane++)
@@ -301,8 +332,6 @@ static int rank_lanes(struct maker *maker)
 						 maker->carries, lane, maker->err);
 	return rc;
 }
-
-/* ---- the certificate ---- */
 
 static void *take(struct maker *maker, size_t count, size_t size)
 {
@@ -330,6 +359,11 @@ static int init(struct maker *maker)
 	maker->stack = take(maker, switches, sizeof(*maker->stack));
 	maker->order = take(maker, switches, sizeof(*maker->order));
 	maker->passing = take(maker, switches, sizeof(*maker->passing));
+	if (maker->request->routes->maps) {
+		maker->step = take(maker, switches, sizeof(*maker->step));
+		maker->towards = take(maker, switches, sizeof(*maker->towards));
+		check_maps_init(&maker->maps, fabric, maker->request->routes, &maker->arena);
+	}
 	if (hd_arena_check(&maker->arena))
 		return hd_error_no_memory(maker->err);
 	memset(maker->link_of_port, 0xFF, fabric->port_count * sizeof(*maker->link_of_port));
@@ -360,7 +394,12 @@ static int add_lid(struct maker *maker, uint32_t *first_row)
 		rc = search(maker);
 	if (!rc)
 		rc = keep_distances(maker, *first_row);
-	return rc || !maker->to_adapter ? rc : collect(maker);
+	if (rc || !maker->to_adapter)
+		return rc;
+	if (!maker->request->routes->maps)
+		return collect(maker);
+	collect_maps(maker);
+	return 0;
 }
 
 static int make(struct maker *maker)
@@ -393,7 +432,8 @@ int hd_certificate_new(const struct hd_certificate_request *request, struct hd_c
 	if (request->routes->switch_count != fabric->switch_count ||
 	    request->routes->lid_count != fabric->lid_count)
 		return hd_error_set(err, -EINVAL, "the tables do not have the fabric's shape");
-	if (hd_routes_refuse_maps(request->routes, "certificates", err))
+	if ((request->after || request->add_ports) &&
+	    hd_routes_refuse_maps(request->routes, "certificates of changes or plans", err))
 		return -ENOTSUP;
 	maker.certificate = calloc(1, sizeof(*maker.certificate));
 	if (!maker.certificate)

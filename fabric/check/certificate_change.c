@@ -426,6 +426,9 @@ int hd_certificate_change_new(const struct hd_certificate_change_request *reques
 	    after->switch_count != request->fabric->switch_count ||
 	    after->lid_count != request->fabric->lid_count)
 		return hd_error_set(err, -EINVAL, "the tables before have another shape");
+	if (hd_routes_refuse_maps(before, "certificates of changes", err) ||
+	    hd_routes_refuse_maps(after, "certificates of changes", err))
+		return -ENOTSUP;
 	changing.change = calloc(1, sizeof(*changing.change));
 	int rc = changing.change ? make(&changing, err) : hd_error_no_memory(err);
 	hd_routes_free(changing.now);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Ranks that rise along each dependency of a lane. */
+#include "check_maps.h"
+
 #include <errno.h>
 #include <heddle/fabric/certificate.h>
 #include <heddle/fabric/dependencies.h>
@@ -8,7 +10,8 @@
 
 #define NONE HD_CERTIFICATE_NONE
 
-static int refuse_lane(const struct hd_dependencies *graph, unsigned lane, struct hd_arena *arena,
+/* `lane` NONE: the graph has channels of all lanes. */
+static int refuse_lane(const struct hd_dependencies *graph, uint32_t lane, struct hd_arena *arena,
 		       struct hd_error *err)
 {
 	const struct hd_fabric *fabric = graph->fabric;
@@ -21,6 +24,11 @@ static int refuse_lane(const struct hd_dependencies *graph, unsigned lane, struc
 	uint32_t sw = hd_isl_from(fabric, cycle[0]);
 	hd_port_label(fabric, hd_port_index(fabric, sw, fabric->isl_port[cycle[0]]), label,
 		      sizeof(label));
+	if (lane == NONE)
+		return hd_error_set(err, -ELOOP,
+				    "there is a credit loop over several lanes of %" PRIu32
+				    " links, one of them from %s; heddle check shows it",
+				    length, label);
 	return hd_error_set(err, -ELOOP,
 			    "VL %u has a credit loop of %" PRIu32
 			    " links, one of them from %s; heddle check shows it",
@@ -63,7 +71,7 @@ static void raise_rank(struct ranking *ranking, uint32_t link, uint32_t next)
 }
 
 /* The rank of a link is the number of links of the longest chain that waits for it. */
-static int rank_links(struct ranking *ranking, unsigned lane, struct hd_arena *arena,
+static int rank_links(struct ranking *ranking, uint32_t lane, struct hd_arena *arena,
 		      struct hd_error *err)
 {
 	uint32_t links = ranking->graph->fabric->isl_count;
@@ -99,4 +107,28 @@ int hd_certificate_rank(struct hd_certificate *certificate, const struct hd_depe
 			ranking.rank[link] = NONE;
 	certificate->lanes |= (uint16_t)(1u << lane);
 	return 0;
+}
+
+int certificate_rank_channels(struct hd_certificate *certificate, const struct check_maps *maps,
+			      const uint16_t *carries, struct hd_error *err)
+{
+	const uint32_t links = maps->fabric->isl_count, lanes = maps->lanes;
+	struct hd_arena arena = {0};
+	struct ranking ranking = {.graph = &maps->graph};
+
+	ranking.rank = hd_arena_alloc(&arena, (size_t)links * lanes + 1, sizeof(uint32_t));
+	int rc = rank_links(&ranking, NONE, &arena, err);
+	for (uint32_t link = 0; !rc && link < links; link++)
+		certificate->lanes |= carries[link];
+	for (uint32_t lane = 0; !rc && lane < lanes; lane++) {
+		if (!(certificate->lanes >> lane & 1))
+			continue;
+		uint32_t *rank = certificate->rank[lane] = malloc((links + 1ul) * sizeof(*rank));
+		for (uint32_t link = 0; rank && link < links; link++)
+			rank[link] =
+			    carries[link] >> lane & 1 ? ranking.rank[link * lanes + lane] : NONE;
+		rc = rank ? 0 : hd_error_no_memory(err);
+	}
+	hd_arena_release(&arena);
+	return rc;
 }

@@ -34,4 +34,10 @@ void check_maps_merge(struct check_maps *maps, const struct check_maps *other);
 int check_maps_find_cycle(const struct check_maps *maps, uint32_t *links, uint8_t *on,
 			  uint32_t *length);
 
+struct hd_certificate;
+
+/* hd_certificate_rank() for all lanes: ranks of channels. Cost: lanes^2 * links * radix. */
+int certificate_rank_channels(struct hd_certificate *certificate, const struct check_maps *maps,
+			      const uint16_t *carries, struct hd_error *err);
+
 #endif

@@ -86,14 +86,14 @@ static int cut(const struct cache *cache, const char *what, uint32_t index, uint
 
 /* ---- nodes ---- */
 
-static const char *copy_name(const unsigned char *description, char name[ATTRIBUTE_LENGTH + 1])
+static const char *copy_name(const unsigned char *description, char name[HD_NAME_SIZE])
 {
 	struct hd_cursor text = {(const char *)description, (const char *)description};
 
 	while (text.end < text.at + ATTRIBUTE_LENGTH && *text.end)
 		text.end++;
 	hd_cursor_trim(&text);
-	return hd_cursor_quote(&text, name, ATTRIBUTE_LENGTH + 1);
+	return hd_cursor_quote(&text, name, HD_NAME_SIZE);
 }
 
 static bool type_of(unsigned code, enum hd_node_type *type)
@@ -106,7 +106,7 @@ static int add_node(struct cache *cache, const unsigned char *at)
 {
 	struct topology_reader *reader = cache->reader;
 	const unsigned char *info = at + 78;
-	char name[ATTRIBUTE_LENGTH + 1];
+	char name[HD_NAME_SIZE];
 	struct hd_node_spec spec = {.guid = little(at + 68, 8),
 				    .port_count = at[77],
 				    .system_guid = big(info + 4, 8),

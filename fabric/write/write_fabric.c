@@ -115,19 +115,17 @@ static const struct {
     {"speed", "edge", "string"},    {"gbits", "edge", "double"},
 };
 
-/* Names may have any bytes. Bytes that are not printable ASCII become '?'. */
 static void write_text(const char *text, FILE *stream)
 {
 	for (; *text; text++) {
-		unsigned char byte = (unsigned char)*text;
-		if (byte == '&')
+		if (*text == '&')
 			fputs("&amp;", stream);
-		else if (byte == '<')
+		else if (*text == '<')
 			fputs("&lt;", stream);
-		else if (byte == '>')
+		else if (*text == '>')
 			fputs("&gt;", stream);
 		else
-			fputc(byte < 32 || byte > 126 ? '?' : byte, stream);
+			fputc(*text, stream);
 	}
 }
 

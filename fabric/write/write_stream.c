@@ -2,6 +2,7 @@
 #include "write_stream.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <string.h>
 
 int write_stream_finish(FILE *stream, struct hd_error *err)
@@ -14,12 +15,8 @@ int write_stream_finish(FILE *stream, struct hd_error *err)
 
 const char *write_stream_plain_name(const char *name, char buffer[PLAIN_NAME_SIZE])
 {
-	size_t used = 0;
-
-	for (; *name && used < PLAIN_NAME_SIZE - 1; name++) {
-		unsigned char byte = (unsigned char)*name;
-		buffer[used++] = byte == '"' ? '\'' : byte < 32 || byte == 127 ? '?' : *name;
-	}
-	buffer[used] = '\0';
+	hd_plain(name, buffer, PLAIN_NAME_SIZE);
+	for (char *quote = buffer; (quote = strchr(quote, '"'));)
+		*quote = '\'';
 	return buffer;
 }

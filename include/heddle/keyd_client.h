@@ -14,7 +14,8 @@
  * prints, exits, changes signal handlers, or raises SIGPIPE. A client is for one thread at a time.
  * It keeps its connection open between calls and opens another one when keyd has closed it. All
  * texts end with 0. If keyd answers with 503 and says when to try again (Retry-After), a call waits and
- * tries again, as long as that is within the time-out.
+ * tries again, as long as that is within the time-out; also if keyd is restarted then. A 503 without
+ * Retry-After is returned at once: it lasts until somebody does what its text says.
  *
  * Over the network a thread of the library finds the host and asks munged. If one is silent, the
  * call returns at its time-out, and that thread ends by itself later, at most 32 of them at a time.
@@ -45,7 +46,8 @@ struct hd_key_client;
 /* Why a call failed. */
 struct hd_key_client_problem {
 	int status; /* of keyd's answer; 0: no answer */
-	unsigned retry_after; /* seconds; 0: unknown */
+	unsigned
+	    retry_after; /* seconds; 0: trying again soon does not help, or there was no answer */
 	char detail[HD_KEY_CLIENT_TEXT]; /* what happened, and what to do about it */
 };
 

@@ -1,22 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The control socket of heddle-router: a client sends a line with the name of a table, gets the table as JSON, and the
+ * connection ends. on_client() takes a connection, on_line() answers, and on_written() or on_end() closes it. A client
+ * that is silent for PATIENCE_S is closed. At most CLIENTS_MOST are served: one more takes the place of the oldest, so
+ * that idle clients neither keep others out nor use up the descriptors that the router needs for its plugins.
+ */
 #include "agent_parts.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
-#include <heddle/base/error.h>
+#include <heddle/base/place.h>
 #include <jansson.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define LINE_LONGEST 64u
+#define CLIENTS_MOST 64u /* one more takes the place of the oldest */
+#define PATIENCE_S 5 /* for a client to send its line, and to read the answer */
+
+struct client {
+	TAILQ_ENTRY(client) link; /* from the oldest */
+	struct agent_control *control;
+	struct bufferevent *stream;
+};
 
 struct agent_control {
+	TAILQ_HEAD(client_list, client) clients;
+	unsigned count;
 	struct agent *agent;
 	struct evconnlistener *listener;
 	char *path;
@@ -24,63 +41,81 @@ struct agent_control {
 	bool bound;
 };
 
+static void drop(struct client *client)
+{
+	TAILQ_REMOVE(&client->control->clients, client, link);
+	client->control->count--;
+	bufferevent_free(client->stream);
+	free(client);
+}
+
 static void on_written(struct bufferevent *stream, void *context)
 {
-	(void)context;
-	bufferevent_free(stream);
+	(void)stream;
+	drop(context);
 }
 
 static void on_end(struct bufferevent *stream, short what, void *context)
 {
+	(void)stream;
 	(void)what;
-	(void)context;
-	bufferevent_free(stream);
+	drop(context);
 }
 
-static void answer(struct bufferevent *stream, const struct agent *agent, const char *name)
+static void answer(struct client *client, const char *name)
 {
+	const struct agent *agent = client->control->agent;
 	const struct agent_state state = {agent->router, agent->links, agent->link_count};
 	json_t *table = agent_tables_make(&state, name);
 	char *text = table ? json_dumps(table, JSON_COMPACT) : NULL;
 
 	json_decref(table);
-	bufferevent_disable(stream, EV_READ);
-	bufferevent_setcb(stream, NULL, on_written, on_end, NULL);
+	bufferevent_disable(client->stream, EV_READ);
+	bufferevent_setcb(client->stream, NULL, on_written, on_end, client);
 	if (text)
-		bufferevent_write(stream, text, strlen(text));
+		bufferevent_write(client->stream, text, strlen(text));
 	else
-		bufferevent_free(stream);
+		drop(client);
 	free(text);
 }
 
 static void on_line(struct bufferevent *stream, void *context)
 {
-	const struct agent_control *control = context;
 	struct evbuffer *input = bufferevent_get_input(stream);
 	char *line = evbuffer_readln(input, NULL, EVBUFFER_EOL_LF);
 
 	if (line)
-		answer(stream, control->agent, line);
+		answer(context, line);
 	else if (evbuffer_get_length(input) > LINE_LONGEST)
-		bufferevent_free(stream);
+		drop(context);
 	free(line);
 }
 
 static void on_client(struct evconnlistener *listener, evutil_socket_t descriptor,
 		      struct sockaddr *address, int length, void *context)
 {
+	const struct timeval patience = {.tv_sec = PATIENCE_S};
 	struct agent_control *control = context;
+	struct client *client = calloc(1, sizeof(*client));
 	struct bufferevent *stream =
-	    bufferevent_socket_new(control->agent->base, descriptor, BEV_OPT_CLOSE_ON_FREE);
+	    client ? bufferevent_socket_new(control->agent->base, descriptor, BEV_OPT_CLOSE_ON_FREE)
+		   : NULL;
 
 	(void)listener;
 	(void)address;
 	(void)length;
 	if (!stream) {
 		close(descriptor);
+		free(client);
 		return;
 	}
-	bufferevent_setcb(stream, on_line, NULL, on_end, control);
+	if (control->count == CLIENTS_MOST)
+		drop(TAILQ_FIRST(&control->clients));
+	*client = (struct client){.control = control, .stream = stream};
+	TAILQ_INSERT_TAIL(&control->clients, client, link);
+	control->count++;
+	bufferevent_setcb(stream, on_line, NULL, on_end, client);
+	bufferevent_set_timeouts(stream, &patience, &patience);
 	bufferevent_enable(stream, EV_READ | EV_WRITE);
 }
 
@@ -134,7 +169,9 @@ static int listen_at(struct agent_control *control, const char *path, struct hd_
 
 	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
 	make_folder(path);
-	int rc = make_way(&address, err);
+	int rc = hd_place_check_folder(path, err);
+	if (!rc)
+		rc = make_way(&address, err);
 	if (rc)
 		return rc;
 	mask = umask(S_IXUSR | S_IXGRP | S_IRWXO);
@@ -159,6 +196,7 @@ int agent_control_new(struct agent *agent, const char *path, struct agent_contro
 	if (!control)
 		return hd_error_no_memory(err);
 	control->agent = agent;
+	TAILQ_INIT(&control->clients);
 	rc = listen_at(control, path, err);
 	if (rc)
 		agent_control_free(control);
@@ -183,6 +221,8 @@ void agent_control_free(struct agent_control *control)
 		return;
 	/* first: when the socket is closed, the number of its file can be that of another one */
 	remove_socket(control);
+	while (control->count)
+		drop(TAILQ_FIRST(&control->clients));
 	if (control->listener)
 		evconnlistener_free(control->listener);
 	free(control->path);

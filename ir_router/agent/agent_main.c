@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <heddle/base/error.h>
+#include <heddle/base/plain.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -62,7 +63,7 @@ static const char *print_cell(const json_t *value, char cell[CELL_SIZE])
 	if (json_is_integer(value))
 		snprintf(cell, CELL_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	else
-		snprintf(cell, CELL_SIZE, "%s", json_string_value(value));
+		hd_plain(json_string_value(value), cell, CELL_SIZE);
 	return cell;
 }
 
@@ -236,6 +237,8 @@ int main(int argc, char **argv)
 	struct arguments arguments = {.config = HD_CONFIG_PATH};
 	int option;
 
+	if (hd_plain_stdio())
+		return EXIT_FAILURE;
 	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
 		switch (option) {
 		case 'c':

@@ -2,18 +2,11 @@
 #include "client_problem.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Texts of a server may have control characters, which do not belong on a terminal. */
-static void clean(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7F)
-			*text = '?';
-}
 
 int client_problem_set(struct hd_key_client_problem *problem, int rc, const char *format, ...)
 {
@@ -21,9 +14,8 @@ int client_problem_set(struct hd_key_client_problem *problem, int rc, const char
 
 	*problem = (struct hd_key_client_problem){.status = 0};
 	va_start(arguments, format);
-	vsnprintf(problem->detail, sizeof(problem->detail), format, arguments);
+	hd_plain_format(problem->detail, sizeof(problem->detail), format, arguments);
 	va_end(arguments);
-	clean(problem->detail);
 	return rc;
 }
 

@@ -6,6 +6,7 @@
 #include "client_write.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ static int read_names(const json_t *json, const char *name, char ***names, size_
 	{
 		if (!json_is_string(text))
 			return -EPROTO;
-		(*names)[at] = strdup(json_string_value(text));
+		(*names)[at] = hd_plain_copy(json_string_value(text));
 		if (!(*names)[at])
 			return -ENOMEM;
 	}

@@ -4,6 +4,7 @@
 #include "client_problem.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,11 +54,8 @@ bool client_read_message(const json_t *object, const char *name, char *out, size
 
 	if (value && !json_is_string(value))
 		return false;
-	if (value) {
-		size_t length = strnlen(json_string_value(value), size - 1);
-		memcpy(out, json_string_value(value), length);
-		out[length] = 0;
-	}
+	if (value)
+		hd_plain(json_string_value(value), out, size);
 	return true;
 }
 

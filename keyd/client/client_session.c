@@ -342,13 +342,12 @@ static int exchange_once(struct hd_key_client *client, const struct client_call 
 	return exchange_munge(client, message, deadline, answer, problem);
 }
 
-/* Waits as long as keyd wants if it is busy and the deadline is later. Keyd has done nothing then. */
-static bool waits_for_retry(const struct client_answer *answer, int64_t deadline)
+/* Waits so long if the deadline is later. */
+static bool waits(unsigned seconds, int64_t deadline)
 {
-	int64_t wait = (int64_t)answer->retry_after * 1000;
-	struct timespec left = {.tv_sec = (time_t)answer->retry_after};
+	struct timespec left = {.tv_sec = (time_t)seconds};
 
-	if (answer->status != 503 || !wait || client_address_clock() + wait >= deadline)
+	if (!seconds || client_address_clock() + (int64_t)seconds * 1000 >= deadline)
 		return false;
 	while (nanosleep(&left, &left) && errno == EINTR)
 		;
@@ -371,10 +370,15 @@ int client_session_call(struct hd_key_client *client, struct client_call *call, 
 	if (rc)
 		return rc;
 	deadline = call->deadline ? call->deadline : client_session_deadline(client);
-	rc = exchange_once(client, call, &message, deadline, &received, problem);
-	while (!rc && waits_for_retry(&received, deadline)) {
-		free(received.body);
+	/* Keyd has done nothing if it says when to try again. If it has gone then, it is being restarted. */
+	for (unsigned wait = 0;;) {
 		rc = exchange_once(client, call, &message, deadline, &received, problem);
+		if (!rc)
+			wait = received.status == 503 ? received.retry_after : 0;
+		if ((rc && rc != -ENOENT && rc != -ECONNREFUSED) || !waits(wait, deadline))
+			break;
+		if (!rc)
+			free(received.body);
 	}
 	free(message.body);
 	if (rc)

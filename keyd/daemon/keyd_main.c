@@ -15,6 +15,8 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <heddle/base/error.h>
+#include <heddle/base/place.h>
+#include <heddle/base/plain.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,13 +102,16 @@ static int fail(const char *where, int descriptor, struct hd_error *err)
 }
 
 /* Listens at a path that everybody may connect to. A socket that nobody serves any more is
- * replaced. Errors: -EADDRINUSE somebody serves it; the errno of the socket functions. */
+ * replaced. Errors: -EADDRINUSE somebody serves it; -EPERM others can change its folder; the errno
+ * of the socket functions. */
 static int keyd_listen_unix(const char *path, int *descriptor, struct hd_error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct stat facts;
-	int listening;
+	int listening, rc = hd_place_check_folder(path, err);
 
+	if (rc)
+		return rc;
 	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
 	if (is_served(&address))
 		return hd_error_set(err, -EADDRINUSE, "%s: another heddle-keyd is running", path);
@@ -633,6 +638,8 @@ int main(int argc, char **argv)
 	bool only_check = false, verbose = false, must_exist = false;
 	int option;
 
+	if (hd_plain_stdio())
+		return EXIT_FAILURE;
 	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
 		switch (option) {
 		case 'c':

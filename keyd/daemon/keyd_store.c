@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * keyd_store_open() takes the lock of the folder, opens the database and makes its tables; keyd_store_load() hands over
+ * what it has; a job that cannot be used is moved aside. After keyd_store_start() only the store's thread uses the
+ * database: changes that keyd_store_submit() collects in one round of the event loop are one transaction. If that fails,
+ * each change is tried alone. What fails has a negative errno, "No space left on device" if the disk is full.
+ */
 #include "keyd_store.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <heddle/base/parallel.h>
+#include <heddle/base/place.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -53,6 +60,7 @@ static const char *const statements[STATEMENT_COUNT] = {
 };
 
 struct keyd_store {
+	char path[PATH_SIZE]; /* of the database */
 	sqlite3 *database;
 	sqlite3_stmt *prepared[STATEMENT_COUNT];
 	int lock;
@@ -69,12 +77,35 @@ struct keyd_store {
 	struct keyd_store_counts counts;
 };
 
-/* ---- opening ---- */
+/* Why SQLite has failed: a negative errno. It does not keep that of a write for which there was no room. */
+static int sql_errno(struct keyd_store *store)
+{
+	const int number = sqlite3_system_errno(store->database);
 
+	if (sqlite3_errcode(store->database) == SQLITE_FULL)
+		return -ENOSPC;
+	return number > 0 ? -number : -EIO;
+}
+
+/* "FILE: cannot make its tables: No space left on device (database or disk is full)" */
 static int sql_error(struct keyd_store *store, const char *what, struct hd_error *err)
 {
-	return hd_error_set(err, -EIO, "the database: %s: %s", what,
+	const int rc = sql_errno(store);
+
+	return hd_error_set(err, rc, "%s: cannot %s: %s (%s)", store->path, what, strerror(-rc),
 			    sqlite3_errmsg(store->database));
+}
+
+/* SQLite opens several files by their names. So nobody else may make files there, not even as in /tmp. */
+static int check_folder(const char *folder, const char *file, struct hd_error *err)
+{
+	struct stat facts;
+	int rc = hd_place_check_folder(file, err);
+
+	if (!rc && (stat(folder, &facts) || (facts.st_mode & (S_IWGRP | S_IWOTH))))
+		rc = hd_error_set(err, -EPERM, "%s: other users can make files in this folder",
+				  folder);
+	return rc;
 }
 
 static int take_lock(struct keyd_store *store, const char *folder, struct hd_error *err)
@@ -85,6 +116,9 @@ static int take_lock(struct keyd_store *store, const char *folder, struct hd_err
 		return hd_error_set(err, -errno, "%s: cannot make this folder: %s", folder,
 				    strerror(errno));
 	snprintf(path, sizeof(path), "%s/lock", folder);
+	const int rc = check_folder(folder, path, err);
+	if (rc)
+		return rc;
 	store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
 	if (store->lock < 0)
 		return hd_error_set(err, -errno, "%s: cannot open: %s", path, strerror(errno));
@@ -96,20 +130,21 @@ static int take_lock(struct keyd_store *store, const char *folder, struct hd_err
 	return 0;
 }
 
-static int execute(struct keyd_store *store, const char *text, struct hd_error *err)
+static int execute(struct keyd_store *store, const char *text, const char *what,
+		   struct hd_error *err)
 {
 	if (sqlite3_exec(store->database, text, NULL, NULL, NULL) != SQLITE_OK)
-		return sql_error(store, text, err);
+		return sql_error(store, what, err);
 	return 0;
 }
 
-static int check_format(struct keyd_store *store, const char *path, struct hd_error *err)
+static int check_format(struct keyd_store *store, struct hd_error *err)
 {
 	sqlite3_stmt *query;
 	int format = 0;
 
 	if (sqlite3_prepare_v2(store->database, "PRAGMA user_version", -1, &query, NULL))
-		return sql_error(store, path, err);
+		return sql_error(store, "read its format", err);
 	if (sqlite3_step(query) == SQLITE_ROW)
 		format = sqlite3_column_int(query, 0);
 	sqlite3_finalize(query);
@@ -117,7 +152,7 @@ static int check_format(struct keyd_store *store, const char *path, struct hd_er
 		return hd_error_set(err, -ENOTSUP,
 				    "%s: a newer heddle-keyd has written this database (format %d, "
 				    "this one knows %d)",
-				    path, format, FORMAT);
+				    store->path, format, FORMAT);
 	return 0;
 }
 
@@ -138,32 +173,31 @@ static int make_tables(struct keyd_store *store, struct hd_error *err)
 	    " PRIMARY KEY(job, step, key)) WITHOUT ROWID;"
 	    "PRAGMA user_version=1;"
 	    "COMMIT",
-	    err);
+	    "make its tables", err);
 }
 
 static int open_database(struct keyd_store *store, const char *folder, struct hd_error *err)
 {
-	char path[PATH_SIZE];
 	int rc;
 
-	snprintf(path, sizeof(path), "%s/keyd.db", folder);
-	if (sqlite3_open_v2(path, &store->database,
+	snprintf(store->path, sizeof(store->path), "%s/keyd.db", folder);
+	if (sqlite3_open_v2(store->path, &store->database,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
 			    NULL) != SQLITE_OK)
-		return sql_error(store, path, err);
+		return sql_error(store, "open this database", err);
 	rc = execute(store,
 		     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;"
 		     "PRAGMA synchronous=FULL; PRAGMA journal_size_limit=16777216",
-		     err);
+		     "open this database", err);
 	if (!rc)
-		rc = check_format(store, path, err);
+		rc = check_format(store, err);
 	if (!rc)
 		rc = make_tables(store, err);
 	for (unsigned i = 0; !rc && i < STATEMENT_COUNT; i++)
 		if (sqlite3_prepare_v3(store->database, statements[i], -1,
 				       SQLITE_PREPARE_PERSISTENT, &store->prepared[i], NULL))
-			rc = sql_error(store, statements[i], err);
-	return rc ? hd_error_prefix(err, rc, "%s", path) : 0;
+			rc = sql_error(store, "use its tables", err);
+	return rc;
 }
 
 int keyd_store_open(const char *folder, struct keyd_store **out, struct hd_error *err)
@@ -186,8 +220,6 @@ int keyd_store_open(const char *folder, struct keyd_store **out, struct hd_error
 	return rc;
 }
 
-/* ---- loading ---- */
-
 static const char *text_of(sqlite3_stmt *query, int column)
 {
 	const unsigned char *text = sqlite3_column_text(query, column);
@@ -204,7 +236,7 @@ static int each_row(struct keyd_store *store, const char *text, enum keyd_store_
 	int rc = 0, result = SQLITE_DONE;
 
 	if (sqlite3_prepare_v2(store->database, text, -1, &query, NULL))
-		return sql_error(store, text, err);
+		return sql_error(store, "read its tables", err);
 	while (!rc && (result = sqlite3_step(query)) == SQLITE_ROW) {
 		const struct keyd_store_row row = {
 		    .job = text_of(query, 0),
@@ -221,7 +253,7 @@ static int each_row(struct keyd_store *store, const char *text, enum keyd_store_
 		rc = take(context, kind, &row, err);
 	}
 	if (!rc && result != SQLITE_DONE)
-		rc = sql_error(store, text, err);
+		rc = sql_error(store, "read its tables", err);
 	sqlite3_finalize(query);
 	return rc;
 }
@@ -262,20 +294,19 @@ int keyd_store_load(struct keyd_store *store,
 	return rc;
 }
 
-/* ---- setting aside ---- */
-
 static int execute_for_job(struct keyd_store *store, const char *text, const char *job,
 			   const char *why, struct hd_error *err)
 {
+	static const char what[] = "set a job aside";
 	sqlite3_stmt *statement;
 	int rc = 0;
 
 	if (sqlite3_prepare_v2(store->database, text, -1, &statement, NULL))
-		return sql_error(store, text, err);
+		return sql_error(store, what, err);
 	sqlite3_bind_text(statement, 1, job, -1, SQLITE_STATIC);
 	sqlite3_bind_text(statement, 2, why, -1, SQLITE_STATIC); /* not all have a second one */
 	if (sqlite3_step(statement) != SQLITE_DONE)
-		rc = sql_error(store, text, err);
+		rc = sql_error(store, what, err);
 	sqlite3_finalize(statement);
 	return rc;
 }
@@ -298,29 +329,27 @@ int keyd_store_set_aside(struct keyd_store *store, const char *job, const char *
 			 " first_offset, offsets, placed);"
 			 "CREATE TABLE IF NOT EXISTS steps_aside(moved, why, job, step, body,"
 			 " answer, first_key, active)",
-			 err);
+			 "set a job aside", err);
 
 	for (unsigned i = 0; !rc && i < sizeof(moves) / sizeof(*moves); i++)
 		rc = execute_for_job(store, moves[i], job, why, err);
 	if (!rc)
-		rc = execute(store, "COMMIT", err);
+		rc = execute(store, "COMMIT", "set a job aside", err);
 	if (rc && !sqlite3_get_autocommit(store->database))
 		sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
 	return rc;
 }
 
-/* ---- writing ---- */
-
 /* 0, or a negative errno. */
 static int run(struct keyd_store *store, enum statement statement)
 {
 	sqlite3_stmt *prepared = store->prepared[statement];
-	int result = sqlite3_step(prepared);
+	const int result = sqlite3_step(prepared), rc = sql_errno(store);
 
 	sqlite3_reset(prepared);
 	if (result == SQLITE_DONE || result == SQLITE_ROW)
 		return 0;
-	return result == SQLITE_FULL ? -ENOSPC : -EIO;
+	return rc;
 }
 
 static void bind_text(sqlite3_stmt *statement, int place, const char *text)
@@ -597,6 +626,11 @@ void keyd_store_submit(struct keyd_store *store, struct keyd_store_change *chang
 	if (!store->collected.first)
 		event_active(store->hand_over, EV_TIMEOUT, 0);
 	keyd_mailbox_append(&store->collected, &change->task);
+}
+
+const char *keyd_store_path(const struct keyd_store *store)
+{
+	return store->path;
 }
 
 struct keyd_store_counts keyd_store_counts(struct keyd_store *store)

@@ -42,12 +42,12 @@ struct keyd_store_change {
 	const struct keyd_store_row
 	    *more; /* ACTIVE: [more_count] other steps whose phases change with it */
 	uint32_t more_count;
-	int rc; /* 0, -ENOSPC, -EIO: then nothing has changed */
+	int rc; /* 0, -ENOSPC, -EFBIG, -EIO, ...: then nothing has changed */
 };
 
 /*
  * Opens the database in a folder, which is made if it is missing, and locks it. Errors: -EBUSY
- * another heddle-keyd uses it, -EIO with SQLite's message, -ENOTSUP a newer format; the errno of
+ * another heddle-keyd uses it, -ENOSPC and others of the system, -EIO, -ENOTSUP a newer format; the errno of
  * mkdir() and open().
  */
 int keyd_store_open(const char *folder, struct keyd_store **out, struct hd_error *err);
@@ -73,6 +73,9 @@ int keyd_store_start(struct keyd_store *store, struct event_base *base,
 
 /* Writes a change after all that were submitted before it. Only in the event thread. */
 void keyd_store_submit(struct keyd_store *store, struct keyd_store_change *change);
+
+/* The file. */
+const char *keyd_store_path(const struct keyd_store *store);
 
 /* Numbers for the metrics. */
 struct keyd_store_counts {

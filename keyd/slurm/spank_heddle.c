@@ -11,6 +11,7 @@
  * No failure of heddle-keyd stops a job.
  */
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <heddle/keyd/key_pattern.h>
 #include <heddle/keyd_client.h>
 #include <slurm/slurm.h>
@@ -514,11 +515,13 @@ static pid_t runner; /* the process that has begun it; 0: none */
  * be gone by now, and keyd has made the keys of the job's pattern already. */
 static int keep_pattern(const char *text, const char *placed)
 {
+	char plain[sizeof(pattern)];
+
 	if (strncmp(text, "file:", strlen("file:")) && strcmp(text, placed))
 		slurm_spank_log(
 		    "heddle: the steps of this job have its pattern '%s'; a step cannot "
 		    "have another one",
-		    placed);
+		    hd_plain(placed, plain, sizeof(plain)));
 	snprintf(pattern, sizeof(pattern), "%s", placed);
 	return 0;
 }
@@ -570,11 +573,12 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 {
 	const char *wrong = spank_settings_read(count, arguments, &settings);
 	spank_context_t context = spank_context();
+	char plain[256];
 
 	if (wrong)
 		slurm_error("heddle_spank.so in plugstack.conf: '%s' is not one of keyd=ADDRESS, "
 			    "timeout=1..60000 (milliseconds) and munge=SOCKET; it is ignored",
-			    wrong);
+			    hd_plain(wrong, plain, sizeof(plain)));
 	if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR || context == S_CTX_REMOTE)
 		spank_option_register(spank, &option);
 	return 0;

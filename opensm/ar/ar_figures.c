@@ -6,10 +6,10 @@
 
 static bool is_pending(bool wanted, const struct hd_ar_switch_report *sw)
 {
-	const bool failed = sw->standing == HD_AR_SILENT || sw->standing == HD_AR_LEFT ||
+	const bool failed = sw->standing < HD_AR_UNABLE || sw->standing == HD_AR_LEFT ||
 			    (sw->standing == HD_AR_ABLE && sw->rc);
 
-	return sw->uncertain || (wanted && failed);
+	return sw->uncertain || (wanted ? failed : !ar_held_is_off(sw));
 }
 
 static void count_pending(const struct hd_ar_program *program, struct ar_figures *out)
@@ -31,7 +31,7 @@ void ar_figures_count(bool wanted, const struct ar_held *held, const struct hd_a
 {
 	const struct hd_ar_plan *plan = held->plan;
 
-	*out = (struct ar_figures){.wanted = wanted, .on = plan != NULL};
+	*out = (struct ar_figures){.known = program != NULL, .wanted = wanted};
 	if (plan) {
 		out->algorithm = hd_ar_algorithm_name(plan->algorithm);
 		out->mode = hd_ar_state_name(plan->mode);
@@ -43,6 +43,7 @@ void ar_figures_count(bool wanted, const struct ar_held *held, const struct hd_a
 	}
 	if (program)
 		count_pending(program, out);
+	out->on = plan || (!wanted && out->pending);
 }
 
 void ar_figures_explain(const struct hd_ar_plan *plan, const struct hd_ar_notes *notes,
@@ -70,7 +71,18 @@ static void add_summary(const struct ar_figures *figures, struct status_report *
 	if (figures->pending)
 		snprintf(pending, sizeof(pending), "; %" PRIu32 " switch%s pending",
 			 figures->pending, figures->pending == 1 ? "" : "es");
-	if (figures->on)
+	if (figures->foreign)
+		status_report_text(
+		    report, "summary",
+		    "left to another manager, as foreign in [ar] says: what certificates, "
+		    "drain and repairs promise holds for forwarding tables alone");
+	else if (!figures->known)
+		status_report_text(report, "summary", "not known yet");
+	else if (figures->on && !figures->algorithm)
+		status_report_text(report, "summary",
+				   "off, but for %" PRIu32 " switch%s that may have it on",
+				   figures->pending, figures->pending == 1 ? "" : "es");
+	else if (figures->on)
 		status_report_text(report, "summary",
 				   "on: %s, %s; %" PRIu32 " of %" PRIu32 " switches, %" PRIu32
 				   " groups%s",
@@ -96,7 +108,14 @@ static void add_pending(const struct ar_figures *figures, struct status_report *
 
 static void add_faults(const struct ar_figures *figures, struct status_report *report)
 {
-	if (figures->pending)
+	if (figures->pending && !figures->wanted)
+		status_report_fault(
+		    report,
+		    "%" PRIu32 " switch%s may have adaptive routing on, which is not wanted, "
+		    "and send%s by tables that are not known; the first: 0x%016" PRIx64,
+		    figures->pending, figures->pending == 1 ? "" : "es",
+		    figures->pending == 1 ? "s" : "", figures->list[0].guid);
+	else if (figures->pending)
 		status_report_fault(report,
 				    "%" PRIu32 " switch%s not have the adaptive routing that %s "
 				    "should have; the first: 0x%016" PRIx64,
@@ -128,7 +147,7 @@ void ar_figures_add(const struct ar_figures *figures, struct status_report *repo
 	add_summary(figures, report);
 	status_report_flag(report, "wanted", figures->wanted);
 	status_report_flag(report, "on", figures->on);
-	if (figures->on) {
+	if (figures->algorithm) {
 		status_report_text(report, "algorithm", "%s", figures->algorithm);
 		status_report_text(report, "mode", "%s", figures->mode);
 	}

@@ -10,9 +10,11 @@
 struct status_report;
 
 struct ar_figures {
+	bool foreign; /* another manager has it, and nothing below is known */
+	bool known; /* switches have been asked */
 	bool wanted; /* by heddle.conf or by the name of the engine */
 	bool on; /* some switch may have it on */
-	const char *algorithm, *mode; /* of the plan in the switches; NULL if it is off */
+	const char *algorithm, *mode; /* of the plan in the switches; NULL: no plan is in force */
 	uint32_t switches, adaptive; /* all, and those with groups */
 	uint32_t groups;
 	uint64_t entries, adaptive_entries; /* of the plan that is wanted */

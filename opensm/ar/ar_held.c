@@ -12,19 +12,24 @@ static bool has_groups(const struct hd_ar_plan *plan, uint64_t guid)
 	return index != HD_NONE && plan->switches[index].used;
 }
 
-/* Whether the switch has said that its AR is off. */
-static bool is_off(const struct hd_ar_switch_report *report)
+bool ar_held_is_off(const struct hd_ar_switch_report *report)
 {
-	return report->standing == HD_AR_UNABLE ||
+	return report->standing == HD_AR_UNABLE || report->standing == HD_AR_FOREIGN ||
 	       (report->standing >= HD_AR_ABLE && !report->uncertain && !report->info.enabled);
+}
+
+bool ar_held_is_unknown(const struct ar_held *held, const struct hd_ar_switch_report *report)
+{
+	return !ar_held_is_off(report) && !has_groups(held->plan, report->guid);
 }
 
 /* Whether it is not known that the switch has done what the last operation asked. One that was not
  * asked is as it was. */
 static bool is_stuck(const struct hd_ar_switch_report *report, bool was)
 {
-	return !is_off(report) && (report->rc || report->uncertain || (report->skipped && was) ||
-				   report->standing < HD_AR_UNABLE);
+	return !ar_held_is_off(report) &&
+	       (report->rc || report->uncertain || (report->skipped && was) ||
+		report->standing < HD_AR_UNABLE);
 }
 
 static uint32_t find_stuck(const struct ar_held *held, const struct hd_ar_plan *plan,

@@ -23,6 +23,12 @@ struct ar_held {
 int ar_held_update(struct ar_held *held, const struct hd_ar_plan *plan,
 		   const struct hd_ar_program *program, const struct hd_fabric *fabric);
 
+/* Whether the switch has said that its AR is off, or the administrator wants it to be left alone. */
+bool ar_held_is_off(const struct hd_ar_switch_report *report);
+
+/* Whether the switch may have AR on and is not in the plan: nobody knows by which tables it sends. */
+bool ar_held_is_unknown(const struct ar_held *held, const struct hd_ar_switch_report *report);
+
 /* All switches hold the plan, which is held from then on; none is stuck. */
 void ar_held_take(struct ar_held *held, struct hd_ar_plan *plan);
 

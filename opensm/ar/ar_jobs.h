@@ -20,7 +20,7 @@ struct routing;
 enum ar_task {
 	AR_PREPARE, /* the switches are to get the tables of the routing: AR leads the steps, or goes off before */
 	AR_PROGRAM, /* they have these tables */
-	AR_DISABLE, /* they will get tables that are not ours */
+	AR_DISABLE, /* AR is not wanted, or they will get tables that are not ours: what is on is switched off */
 	AR_RECOVER, /* all links are active: switch fast recovery on */
 	AR_TELL, /* what is left of an AR_PROGRAM: hosts that do not know their mask yet */
 	AR_REPAIR /* a step of a repair: ar_repair.h */
@@ -28,13 +28,13 @@ enum ar_task {
 
 struct ar_job {
 	enum ar_task task;
-	struct routing *routing; /* held; of AR_DISABLE, NULL */
+	struct routing *routing; /* held; of AR_DISABLE one without tables */
 	/* Of AR_PREPARE: whose forwarding tables the switches have; held; NULL: not known. */
 	struct routing *before;
 	/* Of AR_PREPARE: caller->write_tables() writes forwarding tables, and the switches hold these, in the shape of the
 	 * routing's fabric; not owned. NULL: OpenSM writes them in an order of its own. */
 	const struct hd_routes *tables;
-	struct hd_smp_address *addresses; /* of its switches; of AR_DISABLE, NULL */
+	struct hd_smp_address *addresses; /* of its switches */
 	struct ar_repair *repair; /* of AR_REPAIR */
 	struct ar_settings settings; /* owned */
 	struct hd_smp_limits limits;
@@ -44,6 +44,7 @@ struct ar_job {
 	/* What the switches hold is not known any more: OpenSM has become the master, or a sweep
 	 * was not completed. */
 	bool fresh;
+	bool waited; /* the sweeper thread waits for it: who does not answer is asked again later */
 	bool reread; /* no route has changed: read the tables back */
 	bool unfinished; /* it replaces AR_PROGRAM, so AR tables are older than forwarding tables */
 };

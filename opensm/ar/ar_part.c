@@ -8,33 +8,39 @@
  *	sweep_begins   reads [ar] of heddle.conf
  *	discovered     another engine than ours routes: AR_DISABLE, and waits
  *	refused        the same
- *	published      there are other tables. AR_DISABLE, if packets are to leave what is drained
- *	sweep_programs the switches get them next: AR_PREPARE goes to the next plan step by step, and the part sweep
- *	               writes the forwarding entries of each step (sweep_change.h). If there are no such steps, it
- *	               switches AR off before. The sweeper waits for it, with OpenSM's lock, for AR_PREPARE_MOST_MS at
- *	               most
+ *	               In all of these and below, AR_DISABLE asks switches that have not been asked, and switches AR off
+ *	               where it is on, by the paths that OpenSM has just found
+ *	published      there are other tables. AR_DISABLE, if AR is not wanted, or packets are to leave what is drained
+ *	sweep_programs the switches get them next: AR_PREPARE, if AR is wanted, goes to the next plan step by step, and
+ *	               the part sweep writes the forwarding entries of each step (sweep_change.h). If there are no such
+ *	               steps, it switches AR off before. The sweeper waits for it, with OpenSM's lock, for
+ *	               AR_PREPARE_MOST_MS at most
  *	routed         the switches have the tables: AR_PROGRAM plans, programs the groups, then tells hosts. Nobody
- *	               waits. If a switch has not got its table, the next sweep does it
+ *	               waits. If a switch has not got its table, the next sweep does it. AR_DISABLE, if AR is not wanted
  *	settled        links are active now: AR_RECOVER switches fast recovery on, after AR_PROGRAM. Before, switches cannot
  *	               be told their neighbours, since MADs of that class pass active links only
  *	key_*          a routing key changes entries between sweeps: AR tables follow (ar_key.h)
  *	repair_*       a repair changes tables before the sweep: AR leads its steps (ar_repair.h)
  *
- * STATES. `active`: AR may be on, so it must lead or be switched off before tables change. `completed`: all
+ * STATES. `active`: AR was wanted in the last sweep, and the jobs know what switches hold. `completed`: all
  * switches have got the last tables. `in_switches`: the routing whose forwarding tables all switches have; NULL if
- * that is not known. The worker starts when AR is wanted for the first time.
+ * that is not known.
  *
  * WHAT A SWITCH HOLDS is known only to the jobs (ar_held.h): a switch that does not answer is taken for one with all
- * that it may hold.
+ * that it may hold. At first nothing is known, also where AR is not wanted: the run before may have had it on. Unknown
+ * is never taken for off. So where AR is not wanted, each sweep has an AR_DISABLE until all switches of the subnet have
+ * said that it is off; from then on AR costs nothing. A site where another manager has AR says so (`foreign`).
  */
 #include "ar_worker.h"
 #include "engine_callbacks.h"
+#include "master.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "parts.h"
 #include "repair_change.h"
 #include "routing.h"
 #include "settings.h"
+#include "snapshot.h"
 #include "sweep_change.h"
 #include "switch_addresses.h"
 #include "switch_tables.h"
@@ -52,10 +58,15 @@
 struct ar {
 	struct part_context *context;
 	struct ar_worker worker;
-	atomic_bool started; /* the worker; it is not before AR is wanted */
+	atomic_bool started; /* the worker: in the first sweep */
 	struct ar_settings settings;
 	bool named; /* the name of the engine asks for AR */
-	bool active; /* AR may be on */
+	bool foreign; /* in the last sweep another manager had AR */
+	bool active;
+	atomic_bool wanted; /* when the last sweep was complete */
+	/* [asked_count] GUIDs of the switches of the last AR_DISABLE, ascending; owned. NULL: all have to be asked. */
+	uint64_t *asked;
+	uint32_t asked_count;
 	bool completed; /* all switches have got the last tables */
 	/* Whose forwarding tables all switches have; held; NULL: not known. */
 	struct routing *in_switches;
@@ -64,8 +75,7 @@ struct ar {
 	bool recovers; /* fast recovery was wanted when it was looked at last */
 	bool reread; /* the sweep has changed nothing */
 	uint32_t links; /* of the last fabric */
-	/* AR_REPAIR, to be copied, for repairs until the next sweep; with the writer's lock. NULL: adaptive routing
-	 * was never wanted, or memory was short. */
+	/* AR_REPAIR, to be copied, for repairs until the next sweep; with the writer's lock. NULL: memory was short. */
 	struct ar_job *repair_job;
 };
 
@@ -128,6 +138,45 @@ static struct ar_job *job_of_routing(const struct ar *ar, enum ar_task task)
 	return NULL;
 }
 
+static void forget_asked(struct ar *ar)
+{
+	free(ar->asked);
+	ar->asked = NULL;
+	ar->asked_count = 0;
+}
+
+static bool is_other_master(const struct ar *ar)
+{
+	const osm_subn_t *subn = &ar->context->osm->subn;
+
+	return subn->coming_out_of_standby || subn->first_time_master_sweep;
+}
+
+/* AR_DISABLE for all switches that OpenSM has now, by the paths of now. With OpenSM's lock held. */
+static struct ar_job *job_disable(struct ar *ar)
+{
+	struct osm_opensm *osm = ar->context->osm;
+	struct ar_job *job = job_new(ar, AR_DISABLE);
+	struct hd_fabric *fabric;
+
+	forget_asked(ar);
+	if (!job || snapshot_take(osm, NULL, &fabric, NULL))
+		return job; /* without a switch, or memory: those of the last job */
+	const size_t size = fabric->switch_count * sizeof(*ar->asked);
+	job->routing = routing_of_fabric(fabric);
+	job->addresses = job->routing ? switch_addresses_find(fabric, osm) : NULL;
+	if (!job->addresses) {
+		ar_job_free(job);
+		return NULL;
+	}
+	ar->asked = malloc(size);
+	if (ar->asked) {
+		memcpy(ar->asked, fabric->node_guid, size);
+		ar->asked_count = fabric->switch_count;
+	}
+	return job;
+}
+
 static bool start(struct ar *ar)
 {
 	struct hd_error err;
@@ -166,10 +215,55 @@ static void say_unfinished(const struct ar *ar)
 
 static void post_and_wait(struct ar *ar, struct ar_job *job)
 {
+	if (job) {
+		job->waited = true;
+		job->fresh |= is_other_master(ar);
+	}
 	uint64_t number = post(ar, job);
 
 	if (number && !ar_worker_wait(&ar->worker, number, AR_PREPARE_MOST_MS))
 		say_unfinished(ar);
+}
+
+/* ---- what is known ---- */
+
+static int compare_guids(const void *a, const void *b)
+{
+	const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Whether all switches that OpenSM has now were asked. With OpenSM's lock held. */
+static bool all_were_asked(const struct ar *ar)
+{
+	const cl_qmap_t *table = &ar->context->osm->subn.sw_guid_tbl;
+
+	for (const cl_map_item_t *item = cl_qmap_head(table); item != cl_qmap_end(table);
+	     item = cl_qmap_next(item)) {
+		const uint64_t guid = cl_ntoh64(cl_qmap_key(item));
+		if (!ar->asked_count ||
+		    !bsearch(&guid, ar->asked, ar->asked_count, sizeof(*ar->asked), compare_guids))
+			return false;
+	}
+	return true;
+}
+
+/* Whether AR may be on somewhere, as far as the jobs know. For any thread. */
+static bool may_be_on(const struct ar *ar)
+{
+	struct adaptive_view view;
+
+	adaptive_look(ar->context->adaptive, &view);
+	const bool may = view.state != ADAPTIVE_OFF && view.state != ADAPTIVE_FOREIGN;
+	adaptive_view_release(&view);
+	return may;
+}
+
+/* Whether all switches that OpenSM has now have said that AR is off. With OpenSM's lock held. */
+static bool is_known_off(const struct ar *ar)
+{
+	return !may_be_on(ar) && !is_other_master(ar) && all_were_asked(ar);
 }
 
 /* ---- hooks ---- */
@@ -192,11 +286,37 @@ static void note_repaired(struct ar *ar)
 	routing_release(repaired);
 }
 
-/* Other engines change tables without asking us. */
-static void disable_before_others(struct ar *ar)
+/* Whether another manager has AR, as heddle.conf says. Then it is not asked for. */
+static bool is_foreign(struct ar *ar)
 {
-	if (ar->active)
-		post_and_wait(ar, job_new(ar, AR_DISABLE));
+	if (ar->settings.config.foreign != ar->foreign) {
+		ar->foreign = ar->settings.config.foreign;
+		ar->active = ar->completed = false;
+		forget_asked(ar);
+		note_in_switches(ar, NULL);
+		adaptive_note_foreign(ar->context->adaptive, ar->foreign);
+	}
+	return ar->foreign;
+}
+
+/* Other engines change tables without asking us. `lock` NULL: OpenSM's lock is held. Else a repair may want it while this
+ * waits. */
+static void disable_before_others(struct ar *ar, cl_plock_t *lock)
+{
+	struct ar_job *job = NULL;
+
+	if (is_foreign(ar))
+		return;
+	if (lock)
+		cl_plock_acquire(lock);
+	/* in its first sweep OpenSM is not the master yet, and `routed` is the first to ask */
+	const bool ask = master_is_ours(ar->context->osm) && !is_known_off(ar);
+	if (ask)
+		job = job_disable(ar);
+	if (lock)
+		cl_plock_release(lock);
+	if (ask)
+		post_and_wait(ar, job);
 	note_repaired(ar);
 	note_in_switches(ar, NULL);
 	ar->completed = false;
@@ -205,23 +325,21 @@ static void disable_before_others(struct ar *ar)
 static void discovered(void *state)
 {
 	struct ar *ar = state;
-	const struct osm_routing_engine *first = ar->context->osm->routing_engine_list;
+	struct osm_opensm *osm = ar->context->osm;
+	const struct osm_routing_engine *first = osm->routing_engine_list;
 
 	if (first && !engine_callbacks_ours(first))
-		disable_before_others(ar);
+		disable_before_others(ar, &osm->lock);
 }
 
 static void refused(void *state)
 {
-	disable_before_others(state);
+	disable_before_others(state, NULL);
 }
 
 static bool is_fresh(const struct ar *ar)
 {
-	const osm_subn_t *subn = &ar->context->osm->subn;
-
-	return !ar->active || !ar->completed || subn->coming_out_of_standby ||
-	       subn->first_time_master_sweep;
+	return !ar->active || !ar->completed || is_other_master(ar);
 }
 
 static void note_name(struct ar *ar, const struct routing *routing)
@@ -242,22 +360,33 @@ static bool keys_changed(const struct ar *ar, const struct routing *routing)
 	return !before || !hd_routes_equal(before->routes, routing->routes);
 }
 
+/* Where AR is not wanted it goes off before tables change. Without a change, or if all have been asked before, `routed` is
+ * early enough. */
+static void disable_unwanted(struct ar *ar, const struct routing *routing)
+{
+	if (!is_known_off(ar) && (routing->changes || is_other_master(ar) || !all_were_asked(ar)))
+		post_and_wait(ar, job_disable(ar));
+	ar->active = false;
+}
+
 static void published(void *state)
 {
 	struct ar *ar = state;
 	const struct routing *routing = ar->context->published;
 
+	if (!routing || is_foreign(ar))
+		return;
 	/* Packets use what is drained until the last entry has left it, and the proofs do not know of it. */
-	if (routing && routing->drains)
-		disable_before_others(ar);
+	if (routing->drains)
+		disable_before_others(ar, NULL);
 	ar->fresh = is_fresh(ar);
 	note_repaired(ar);
-	if (!routing)
-		return;
 	note_name(ar, routing);
 	ar->reread = !routing->changes && routing->fabric->isl_count == ar->links;
 	ar->links = routing->fabric->isl_count;
 	ar->completed = false;
+	if (!ar->settings.config.enable)
+		disable_unwanted(ar, routing);
 }
 
 static void sweep_programs(void *state, struct sweep_change *change)
@@ -265,17 +394,18 @@ static void sweep_programs(void *state, struct sweep_change *change)
 	struct ar *ar = state;
 	const struct routing *routing = ar->context->published;
 
-	if (!ar->active && !ar->settings.config.enable)
+	if (ar->foreign || !ar->settings.config.enable)
 		return;
-	if (!routing->changes && !change->entries && !ar->fresh && ar->settings.config.enable &&
-	    !keys_changed(ar, routing))
+	if (!routing->changes && !change->entries && !ar->fresh && !keys_changed(ar, routing))
 		return;
 	struct ar_job *job = start(ar) ? job_of_routing(ar, AR_PREPARE) : NULL;
+	forget_asked(ar);
 	ar->active = true;
 	if (!job) {
 		post(ar, NULL);
 		return;
 	}
+	job->waited = true;
 	job->fresh = ar->fresh;
 	job->before = ar->in_switches ? routing_hold(ar->in_switches) : NULL;
 	job->tables = change->before;
@@ -299,8 +429,8 @@ static struct ar_job *next_job(struct ar *ar)
 	const osm_switch_t *incomplete;
 	struct ar_job *job;
 
-	if (!ar->context->published)
-		return job_new(ar, AR_DISABLE);
+	if (!ar->context->published || !ar->settings.config.enable)
+		return is_known_off(ar) ? NULL : job_disable(ar);
 	incomplete = switch_tables_incomplete(ar->context->published, ar->context->osm);
 	if (incomplete) {
 		say_incomplete(ar, incomplete);
@@ -321,13 +451,12 @@ static void routed(void *state)
 	struct osm_opensm *osm = ar->context->osm;
 	struct ar_job *job;
 
+	if (is_foreign(ar))
+		return;
 	if (ar->started) /* a repair that ended after `published` says nothing about these tables */
 		routing_release(ar_worker_take_repaired(&ar->worker));
-	if (!ar->active) {
+	if (!ar->context->published || !ar->settings.config.enable)
 		note_in_switches(ar, NULL);
-		ar->completed = true;
-		return;
-	}
 	cl_plock_acquire(&osm->lock);
 	job = next_job(ar);
 	cl_plock_release(&osm->lock);
@@ -370,6 +499,7 @@ static void settled(void *state)
 {
 	struct ar *ar = state;
 
+	ar->wanted = ar->settings.config.enable;
 	post_recovery(ar);
 	take_repair_job(ar, ar->started ? job_new(ar, AR_REPAIR) : NULL);
 }
@@ -383,11 +513,17 @@ static const char *forbids_repairs(void *state, const struct routing *routing)
 		   : NULL;
 }
 
-/* A copy of the job; NULL: adaptive routing was never wanted. */
+/* Whether a change of tables between sweeps has to reckon with AR. */
+static bool counts(const struct ar *ar)
+{
+	return ar->started && (ar->wanted || may_be_on(ar));
+}
+
+/* A copy of the job; NULL: all know that adaptive routing is off. */
 static int copy_job(struct ar *ar, struct ar_job **out, struct hd_error *err)
 {
 	*out = NULL;
-	if (!ar->started)
+	if (!counts(ar))
 		return 0;
 	writer_lock(ar->context->writer);
 	if (ar->repair_job)
@@ -401,8 +537,9 @@ static int repair_begins(void *state, struct repair_change *change, struct hd_er
 	struct ar *ar = state;
 
 	(void)err;
-	if (ar->started && !change->strict)
-		change->strict = "adaptive routing is wanted";
+	if (counts(ar) && !change->strict)
+		change->strict = ar->wanted ? "adaptive routing is wanted"
+					    : "adaptive routing is not known to be off";
 	return 0;
 }
 
@@ -449,9 +586,15 @@ static void key_ends(void *state, struct key_change *change)
 static void status(void *state, struct status_report *report)
 {
 	struct ar *ar = state;
-	const struct ar_figures figures =
-	    ar->started ? ar_worker_figures(&ar->worker) : (struct ar_figures){.on = false};
+	struct ar_figures figures = {.known = false};
+	struct adaptive_view view;
 
+	adaptive_look(ar->context->adaptive, &view);
+	if (view.state == ADAPTIVE_FOREIGN)
+		figures.foreign = true;
+	else if (ar->started)
+		figures = ar_worker_figures(&ar->worker);
+	adaptive_view_release(&view);
 	ar_figures_add(&figures, report);
 }
 
@@ -462,6 +605,7 @@ static void destroy(void *state)
 	if (ar->started)
 		ar_worker_end(&ar->worker, END_MS);
 	ar_job_free(ar->repair_job);
+	free(ar->asked);
 	routing_release(ar->in_switches);
 	ar_settings_release(&ar->settings);
 	free(ar);

@@ -137,11 +137,13 @@ static void say_left(const struct hd_ar_switch_report *sw, const struct opensm_l
 
 static void say_uncertain(const struct hd_ar_switch_report *sw, const struct opensm_log *log)
 {
-	log_error(log, LOG_ERROR_AR,
-		  "switch 0x%016" PRIx64
-		  " does not answer, so its adaptive routing could not be switched off; if it does "
-		  "not answer soon, reset it, or take it out of the fabric",
-		  sw->guid);
+	log_error(
+	    log, LOG_ERROR_AR,
+	    "switch 0x%016" PRIx64
+	    " %s, so its adaptive routing could not be switched off, and counts as on; each "
+	    "sweep tries again; if that does not help soon, reset the switch, or take it out of "
+	    "the fabric",
+	    sw->guid, sw->rc == -EREMOTEIO ? "refuses" : "does not answer");
 }
 
 /* A switch that answers, but could not be given the plan. */
@@ -171,10 +173,33 @@ static void say_switch(const struct hd_ar_switch_report *sw, const struct ar_sai
 	else if (sw->standing == HD_AR_ABLE && sw->rc && !(before && before->rc == sw->rc))
 		say_failed(sw, log);
 	else if (is_new && ++*silent <= NAMED_MOST)
-		log_info(log,
-			 "switch 0x%016" PRIx64 " does not say whether it has adaptive routing; it "
-			 "is taken for one without, and asked again in the next sweep",
-			 sw->guid);
+		log_error(
+		    log, LOG_ERROR_AR,
+		    "switch 0x%016" PRIx64
+		    " does not say whether it has adaptive routing, so it counts as one that may "
+		    "have it on; the next sweep asks again",
+		    sw->guid);
+}
+
+void ar_report_found(const struct ar_held *held, const struct hd_ar_program *program,
+		     const struct opensm_log *log)
+{
+	uint64_t first = 0;
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < hd_ar_program_switch_count(program); i++) {
+		const struct hd_ar_switch_report sw = hd_ar_program_report(program, i);
+		if (sw.standing < HD_AR_ABLE || !sw.info.enabled || sw.uncertain ||
+		    !ar_held_is_unknown(held, &sw))
+			continue;
+		first = found++ ? first : sw.guid;
+	}
+	if (found)
+		log_info(
+		    log,
+		    "adaptive routing is on in %u switches, with tables that are not known, and is "
+		    "switched off; the first: 0x%016" PRIx64,
+		    found, first);
 }
 
 void ar_report_switches(struct ar_report *report, const struct hd_ar_program *program,
@@ -191,8 +216,9 @@ void ar_report_switches(struct ar_report *report, const struct hd_ar_program *pr
 			said[i] = (struct ar_said){sw.guid, sw.standing, sw.uncertain, sw.rc};
 	}
 	if (silent > NAMED_MOST)
-		log_info(log, "%u further switches do not say whether they have adaptive routing",
-			 silent - NAMED_MOST);
+		log_error(log, LOG_ERROR_AR,
+			  "%u further switches do not say whether they have adaptive routing",
+			  silent - NAMED_MOST);
 	if (!said)
 		return;
 	free(report->said);

@@ -51,6 +51,10 @@ void ar_report_notes(struct ar_report *report, const struct hd_ar_notes *notes,
 /* Why adaptive routing is off while the tables change: before it is switched off. */
 void ar_report_off(const char *reason, const struct opensm_log *log);
 
+/* How many switches have AR on, and nobody knows which groups. They are switched off next. */
+void ar_report_found(const struct ar_held *held, const struct hd_ar_program *program,
+		     const struct opensm_log *log);
+
 /* Switches that have a problem that the log has not named yet. */
 void ar_report_switches(struct ar_report *report, const struct hd_ar_program *program,
 			const struct opensm_log *log);

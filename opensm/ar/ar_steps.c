@@ -117,7 +117,7 @@ static int settle(const struct ar_stepping *stepping, struct hd_error *err)
 
 int ar_steps_check(const struct ar_tasks *tasks, struct hd_error *err)
 {
-	if (tasks->unsure || tasks->behind || tasks->held.stuck_count)
+	if (tasks->unsure || tasks->behind || tasks->held.stuck_count || ar_tasks_unknown(tasks))
 		return hd_error_set(err, -EAGAIN,
 				    "it is not known what the switches hold of adaptive routing");
 	return 0;

@@ -161,7 +161,8 @@ static bool has_ended(int rc)
 
 /* ---- before tables change ---- */
 
-/* Whether a switch is silent, and was not stuck when the job began. One that refuses to switch AR off does answer. */
+/* Whether a switch is silent, and was not stuck when the job began. One that refuses to switch AR off does answer, and one
+ * without a cable cannot. */
 static bool any_has_gone_silent(const struct ar_tasks *tasks)
 {
 	const struct hd_ar_program *program = program_of(tasks);
@@ -170,6 +171,7 @@ static bool any_has_gone_silent(const struct ar_tasks *tasks)
 		const struct hd_ar_switch_report report = hd_ar_program_report(program, sw);
 		const bool before = tasks->stuck_before && tasks->stuck_before[sw];
 		if (!before && report.rc != -EREMOTEIO &&
+		    tasks->port.addresses[sw].hop_count <= HD_SMP_HOPS &&
 		    ar_held_is_stuck(&tasks->held, report.guid))
 			return true;
 	}
@@ -286,11 +288,18 @@ static int make_room(struct ar_tasks *tasks, const struct ar_job *job, struct hd
 	return rc;
 }
 
+/* Also asks the switches that did not answer before. */
 static int switch_off(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
-	int rc = tasks->unsure ? detect_quickly(tasks, job, err) : 0;
+	int rc = job->waited ? detect_quickly(tasks, job, err) : detect(tasks, err);
 
-	return rc ? rc : disable(tasks, err);
+	if (rc)
+		return rc;
+	ar_report_found(&tasks->held, program_of(tasks), tasks->caller->log);
+	rc = disable(tasks, err);
+	if (!job->waited && rc != -ECANCELED)
+		ar_report_switches(&tasks->report, program_of(tasks), tasks->caller->log);
+	return rc;
 }
 
 /* OpenSM has just seen all switches of the job's fabric. One that does not answer now, and did before, is busy: until it
@@ -625,7 +634,8 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 		rc = switch_off(tasks, job, &err);
 	if (rc && rc != -ECANCELED)
 		ar_report_fault(&tasks->report, &err, tasks->caller->log);
-	else if (!rc && (job->task == AR_PROGRAM || job->task == AR_TELL))
+	else if (!rc &&
+		 (job->task == AR_PROGRAM || job->task == AR_TELL || job->task == AR_DISABLE))
 		ar_report_well(&tasks->report);
 }
 

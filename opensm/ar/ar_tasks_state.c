@@ -17,9 +17,24 @@ bool ar_tasks_are_settled(const struct ar_tasks *tasks)
 	       (held->plan == tasks->plan || hd_ar_plan_equal(held->plan, tasks->plan));
 }
 
+uint32_t ar_tasks_unknown(const struct ar_tasks *tasks)
+{
+	const struct hd_ar_program *program =
+	    tasks->port.link ? ar_port_program(&tasks->port) : NULL;
+	uint32_t count = 0;
+
+	for (uint32_t sw = 0; program && sw < hd_ar_program_switch_count(program); sw++) {
+		const struct hd_ar_switch_report report = hd_ar_program_report(program, sw);
+		count += ar_held_is_unknown(&tasks->held, &report);
+	}
+	return count;
+}
+
 enum adaptive_state ar_tasks_adaptive(const struct ar_tasks *tasks, struct hd_ar_plan **plan)
 {
 	*plan = NULL;
+	if (!tasks->port.link || ar_tasks_unknown(tasks))
+		return ADAPTIVE_UNKNOWN;
 	if (!tasks->held.plan)
 		return tasks->unsure ? ADAPTIVE_UNKNOWN : ADAPTIVE_OFF;
 	if (!ar_tasks_are_settled(tasks))

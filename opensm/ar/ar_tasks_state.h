@@ -55,6 +55,9 @@ struct ar_tasks {
 /* Whether it is known that the switches hold tasks->plan and no other, on the tables of tasks->routing. */
 bool ar_tasks_are_settled(const struct ar_tasks *tasks);
 
+/* Switches that may have adaptive routing on, without a plan that is known. */
+uint32_t ar_tasks_unknown(const struct ar_tasks *tasks);
+
 /* Makes a plan for the routing of a job, with what its switches can do, and with static entries for its routing keys:
  * hd_ar_plan_pinned(). Notes why it is not better. Of AR_PROGRAM these are proved too; what others do with a plan proves it. `unproved`: the
  * steps to it are proved. `go_on` NULL: never stop. Errors: as hd_ar_plan_new(). */

@@ -20,7 +20,9 @@ bool ar_worker_go_on(void *context)
 
 	writer_lock(worker->caller.writer);
 	const bool told = worker->told, recovery_waits = worker->later != NULL;
-	const bool newer = worker->next && !(worker->before_hosts && worker->next->task == AR_TELL);
+	const struct ar_job *next = worker->next;
+	const bool newer = next && !(worker->before_hosts && next->task == AR_TELL) &&
+			   !(worker->disabling && next->task == AR_DISABLE && !next->waited);
 	bool go_on = !worker->ending && !newer;
 	if (go_on && !worker->hurried)
 		go_on = master_is_ours(worker->osm);
@@ -214,6 +216,7 @@ static struct ar_job *take_job(struct ar_worker *worker, uint64_t *number)
 	*number = later ? 0 : worker->posted_number;
 	worker->told = worker->yielded = false;
 	worker->before_hosts = later;
+	worker->disabling = job && job->task == AR_DISABLE;
 	writer_unlock(worker->caller.writer);
 	return job;
 }

@@ -35,6 +35,8 @@ struct ar_worker {
 	bool told; /* the job at hand is done with the switches, and only tells hosts */
 	bool yielded; /* it has made room for another client, or for `later` */
 	bool before_hosts; /* it is a repair or AR_RECOVER, which hosts that are left do not stop */
+	bool
+	    disabling; /* it is AR_DISABLE, which another one does not stop, unless the sweeper thread waits for that */
 	bool ending;
 	struct ar_figures figures; /* after the last job */
 	/* The sweeper thread waits for AR_PREPARE, and writes forwarding tables for it. */

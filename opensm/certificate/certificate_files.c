@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "certificate_files.h"
-#include "beside.h"
 #include "routing.h"
 
 #include <errno.h>
@@ -8,6 +7,7 @@
 #include <heddle/ar_manager/certify.h>
 #include <heddle/ar_manager/pins.h>
 #include <heddle/ar_manager/plan_files.h>
+#include <heddle/base/replacement.h>
 #include <heddle/fabric/write.h>
 #include <libgen.h>
 #include <limits.h>
@@ -78,7 +78,9 @@ static const struct file {
 	     {".far", true, has_plan, write_plan},
 	     {"", false, NULL, write_proof}};
 
-#define FILE_COUNT (sizeof(files) / sizeof(*files))
+#define FILE_COUNT CERTIFICATE_FILES
+
+_Static_assert(sizeof(files) / sizeof(*files) == FILE_COUNT, "the header has their number");
 
 /* What stands at the places of other files is not touched. */
 static bool is_wanted(const struct writing *writing, const struct file *file)
@@ -159,37 +161,37 @@ static int sync_folder(const char *path, struct hd_error *err)
 	return rc;
 }
 
-static int place(const struct writing *writing, char names[FILE_COUNT][PATH_MAX],
-		 struct hd_error *err)
+static int place(const struct writing *writing, struct hd_replacement made[FILE_COUNT],
+		 const char names[FILE_COUNT][PATH_MAX], struct hd_error *err)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < FILE_COUNT; i++) {
-		if (is_written(writing, &files[i]))
-			rc = beside_rename(names[i], err);
-		else if (is_wanted(writing, &files[i]) && unlink(names[i]) && errno != ENOENT)
-			rc = hd_error_set(err, -errno, "%s: %s", names[i], strerror(errno));
+		if (is_written(writing, &files[i])) {
+			rc = hd_replacement_commit(&made[i], err);
+			if (rc)
+				hd_error_prefix(err, rc, "%s", names[i]);
+		} else if (is_wanted(writing, &files[i])) {
+			rc = hd_replace_by_nothing(names[i], err);
+		}
 	}
 	return rc ? rc : sync_folder(writing->request->path, err);
 }
 
 static int write_files(const struct writing *writing, struct hd_error *err)
 {
+	struct hd_replacement made[FILE_COUNT] = {0};
 	char names[FILE_COUNT][PATH_MAX];
 	int rc = name_files(writing->request, names, err);
 
-	if (rc)
-		return rc;
-	for (unsigned i = 0; !rc && i < FILE_COUNT; i++) {
-		const struct filling filling = {writing, &files[i]};
+	for (unsigned i = 0; !rc && i < FILE_COUNT; i++)
 		if (is_written(writing, &files[i]))
-			rc = beside_write(names[i], RIGHTS, fill, &filling, err);
-	}
+			rc = hd_replacement_write(&made[i], names[i], RIGHTS, fill,
+						  &(struct filling){writing, &files[i]}, err);
 	if (!rc)
-		rc = place(writing, names, err);
-	for (unsigned i = 0; rc && i < FILE_COUNT; i++)
-		if (is_wanted(writing, &files[i]))
-			beside_drop(names[i]);
+		rc = place(writing, made, names, err);
+	for (unsigned i = 0; i < FILE_COUNT; i++)
+		hd_replacement_drop(&made[i]);
 	return rc;
 }
 
@@ -215,4 +217,31 @@ int certificate_write(const struct certificate_request *request, struct hd_error
 	hd_certificate_free(writing.certificate);
 	hd_ar_plan_free(pinned);
 	return rc;
+}
+
+void certificate_mark(const struct certificate_request *request, struct certificate_placed *out)
+{
+	const struct writing writing = {.request = request};
+	char names[FILE_COUNT][PATH_MAX];
+
+	*out = (struct certificate_placed){.path = ""};
+	if (name_files(request, names, NULL))
+		return;
+	snprintf(out->path, sizeof(out->path), "%s", request->path);
+	for (unsigned i = 0; i < FILE_COUNT; i++)
+		if (is_wanted(&writing, &files[i]))
+			out->files[i] = file_mark(names[i]);
+}
+
+unsigned certificate_remove(const struct certificate_placed *placed)
+{
+	const struct certificate_request request = {.path = placed->path};
+	char names[FILE_COUNT][PATH_MAX];
+	unsigned removed = 0;
+
+	if (!*placed->path || name_files(&request, names, NULL))
+		return 0;
+	for (unsigned i = 0; i < FILE_COUNT; i++)
+		removed += file_mark_remove(names[i], &placed->files[i]);
+	return removed;
 }

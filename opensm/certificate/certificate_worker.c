@@ -45,6 +45,7 @@ struct certificate_worker {
 	struct epoch
 	    tried; /* the last one that was made, or could not be; only the thread writes it, or another place */
 	char fault[HD_ERROR_TEXT]; /* why; "": it was written; only the thread writes it */
+	struct certificate_placed placed; /* the last one that was written; only for the thread */
 	/* Of the last one that was written. */
 	char file[PATH_MAX], made[HD_CERTIFICATE_MADE];
 	time_t written;
@@ -119,6 +120,16 @@ static bool goes_on(void *context)
 	return !atomic_load(&worker->ends);
 }
 
+/* A file that is not written any more would look current. */
+static void remove_files(const struct certificate_worker *worker)
+{
+	if (certificate_remove(&worker->placed))
+		log_info(
+		    &worker->context->log,
+		    "certificate: removed files of %s, which heddle.conf does not name any more",
+		    worker->placed.path);
+}
+
 static int make(struct certificate_worker *worker, const struct job *job, struct hd_error *err)
 {
 	const struct certificate_request request = {.routing = job->routing,
@@ -131,7 +142,12 @@ static int make(struct certificate_worker *worker, const struct job *job, struct
 	if (job->adaptive.state == ADAPTIVE_UNKNOWN)
 		return hd_error_set(err, -EAGAIN,
 				    "it is not known what the switches hold of adaptive routing");
-	return certificate_write(&request, err);
+	int rc = certificate_write(&request, err);
+	if (!rc) {
+		remove_files(worker); /* those that have not been replaced */
+		certificate_mark(&request, &worker->placed);
+	}
+	return rc;
 }
 
 /* The log has a line for each new reason. */
@@ -179,6 +195,20 @@ static void do_job(struct certificate_worker *worker, struct job *job)
 	pthread_mutex_unlock(&worker->lock);
 }
 
+/* No certificate is wanted any more. */
+static void remove_unwanted(struct certificate_worker *worker)
+{
+	pthread_mutex_lock(&worker->lock);
+	const bool unwanted = !*worker->path;
+	if (unwanted)
+		*worker->file = '\0';
+	pthread_mutex_unlock(&worker->lock);
+	if (!unwanted || !*worker->placed.path)
+		return;
+	remove_files(worker);
+	*worker->placed.path = '\0';
+}
+
 static void *run(void *context)
 {
 	struct certificate_worker *worker = context;
@@ -188,6 +218,7 @@ static void *run(void *context)
 
 	setpriority(PRIO_PROCESS, (id_t)gettid(), LOWEST);
 	while (!atomic_load(&worker->ends)) {
+		remove_unwanted(worker);
 		if (take_job(worker, &job)) {
 			do_job(worker, &job);
 			continue;

@@ -122,13 +122,13 @@ static int check_tables(const struct part_context *context, const struct drained
 
 	if (!routing)
 		return hd_error_set(err, -EAGAIN, "the tables in force are not Heddle's");
-	if (osm->subn.subnet_initialization_error)
-		return hd_error_set(err, -EAGAIN, "OpenSM's sweep had errors");
 	const osm_switch_t *late = switch_tables_incomplete(routing, osm);
 	if (late)
 		return hd_error_set(err, -EAGAIN,
 				    "switch 0x%016" PRIx64 " has not got its forwarding table",
 				    cl_ntoh64(osm_node_get_node_guid(late->p_node)));
+	if (osm->subn.subnet_initialization_error)
+		return hd_error_set(err, -EAGAIN, "OpenSM's sweep had errors");
 	int rc = list_leads(routing_found(routing), out, &leads) ? hd_error_no_memory(err) : 0;
 	for (uint32_t i = 0; !rc && i < leads.count; i++)
 		rc = check_lead(osm, &leads.list[i], err);
@@ -176,6 +176,18 @@ static int check_plan(const struct hd_fabric *found, const struct hd_ar_plan *pl
 	return rc;
 }
 
+const char *drain_complete_doubt(const struct part_context *context)
+{
+	struct adaptive_view view;
+
+	adaptive_look(context->adaptive, &view);
+	const bool unknown = view.state == ADAPTIVE_UNKNOWN;
+	adaptive_view_release(&view);
+	return unknown ? "it is not known what the switches hold of adaptive routing; heddle "
+			 "status names them"
+		       : "";
+}
+
 int drain_complete_adaptive(const struct part_context *context, const struct drained_set *out,
 			    struct hd_error *err)
 {
@@ -187,8 +199,7 @@ int drain_complete_adaptive(const struct part_context *context, const struct dra
 	if (view.state == ADAPTIVE_CHANGING)
 		rc = hd_error_set(err, -EINPROGRESS, "adaptive routing is being programmed");
 	if (view.state == ADAPTIVE_UNKNOWN)
-		rc = hd_error_set(err, -EAGAIN,
-				  "it is not known what the switches hold of adaptive routing");
+		rc = hd_error_set(err, -EAGAIN, "%s", drain_complete_doubt(context));
 	cl_plock_acquire(&context->osm->lock);
 	routing = context->published ? routing_hold(context->published) : NULL;
 	cl_plock_release(&context->osm->lock);

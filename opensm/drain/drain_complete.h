@@ -15,7 +15,10 @@ struct part_context;
 int drain_complete_check(const struct part_context *context, const struct drained_set *out,
 			 struct hd_error *err);
 
-/* The same for groups of adaptive routing, which are programmed after a sweep. -EINPROGRESS: they are being programmed. */
+/* Why nothing is safe to pull, whatever the tables say; "": no such reason. Takes no lock of OpenSM. */
+const char *drain_complete_doubt(const struct part_context *context);
+
+/* The same as the first for groups of adaptive routing, which are programmed after a sweep. -EINPROGRESS: they are being programmed. */
 int drain_complete_adaptive(const struct part_context *context, const struct drained_set *out,
 			    struct hd_error *err);
 

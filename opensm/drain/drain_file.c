@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "drain_file.h"
-#include "beside.h"
 #include "port_path.h"
 
 #include <errno.h>
+#include <heddle/base/place.h>
+#include <heddle/base/replacement.h>
 #include <heddle/base/text.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CACHE_FOLDER "/var/cache/opensm" /* OpenSM's own, unless it was built with another one */
 #define FILE_NAME "heddle-drained"
@@ -55,20 +55,17 @@ static bool take_end(struct hd_cursor *cursor, struct drained_thing *thing, unsi
 	return true;
 }
 
-/* A tabulator, and a name up to the next one. Bytes that are no text become '?'. */
+/* A tabulator, and a name up to the next one, as plain text. */
 static bool take_name(struct hd_cursor *cursor, char name[DRAINED_NAME])
 {
-	size_t length = 0;
-
 	if (!hd_take_text(cursor, "\t"))
 		return false;
-	for (; cursor->at < cursor->end && *cursor->at != '\t'; cursor->at++) {
-		if (length == DRAINED_NAME - 1)
-			return false;
-		const unsigned char byte = (unsigned char)*cursor->at;
-		name[length++] = byte < 32 || byte == 127 ? '?' : *cursor->at;
-	}
-	name[length] = '\0';
+	const char *tab = hd_cursor_find(cursor, "\t");
+	const struct hd_cursor field = {cursor->at, tab ? tab : cursor->end};
+	if (field.end - field.at >= (ptrdiff_t)DRAINED_NAME)
+		return false;
+	cursor->at = field.end;
+	hd_cursor_quote(&field, name, DRAINED_NAME);
 	return true;
 }
 
@@ -128,8 +125,10 @@ int drain_file_parse(const char *text, size_t length, struct drained_set *out, s
 int drain_file_read(const char *path, struct drained_set *out, struct hd_error *err)
 {
 	struct hd_text text = {0};
-	int rc = hd_text_open_regular(path, LARGEST, &text, err);
+	int rc = hd_place_check(path, err);
 
+	if (!rc)
+		rc = hd_text_open_regular(path, LARGEST, &text, err);
 	if (rc)
 		return rc;
 	rc = parse_text(&text, out, err);
@@ -142,9 +141,7 @@ int drain_file_read(const char *path, struct drained_set *out, struct hd_error *
 static void print_name(FILE *stream, const char *name)
 {
 	/* readers leave out what is blank at the end of a line */
-	fputs(*name ? "\t" : "\t?", stream);
-	for (; *name; name++)
-		fputc((unsigned char)*name < 32 || *name == 127 ? '?' : *name, stream);
+	fprintf(stream, "\t%s", *name ? name : "?");
 }
 
 static int write_set(const void *context, FILE *stream, struct hd_error *err)
@@ -170,10 +167,6 @@ static int write_set(const void *context, FILE *stream, struct hd_error *err)
 
 int drain_file_write(const char *path, const struct drained_set *set, struct hd_error *err)
 {
-	if (!set->count)
-		return unlink(path) && errno != ENOENT
-			   ? hd_error_set(err, -errno, "%s: %s", path, strerror(errno))
-			   : 0;
-	int rc = beside_write(path, 0600, write_set, set, err);
-	return rc ? rc : beside_rename(path, err);
+	return set->count ? hd_replace(path, 0600, write_set, set, err)
+			  : hd_replace_by_nothing(path, err);
 }

@@ -23,6 +23,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PATH_SIZE HD_ERROR_TEXT
 #define NAMED_MOST 50u
@@ -36,8 +37,6 @@ struct drain_state {
 	uint64_t said; /* the number of what the log has named */
 };
 
-/* ---- heddle.conf ---- */
-
 static const char *option(const struct drain_state *state, const char *name)
 {
 	return hd_options_get(hd_config_options(state->context->config, "drain"), name)->text;
@@ -48,8 +47,6 @@ static char *file_path(const struct drain_state *state)
 {
 	return drain_file_path(option(state, "state"), port_path_guid(state->context->osm));
 }
-
-/* ---- the server ---- */
 
 /* Where the administrator has asked for nothing, it is no error: another OpenSM of the machine answers there, or this
  * one has no right to the folder. */
@@ -77,6 +74,27 @@ static void start_server(struct drain_state *state)
 		say_deaf(state, deaf, &err);
 }
 
+/* heddle.conf names another file, or none: what is drained is there before the old file goes. What is at the old place, but
+ * is no such file, stays. */
+static void move_file(const struct drain_state *state, const char *file)
+{
+	struct drained *drained = state->context->drained;
+	struct drained_set accepted = {0}, old = {0};
+	struct hd_error err;
+
+	if (!state->loaded || !*state->file || !strcmp(state->file, file))
+		return;
+	pthread_mutex_lock(&drained->lock);
+	int rc = drained_set_copy(&drained->accepted, &accepted);
+	pthread_mutex_unlock(&drained->lock);
+	if (!rc && *file)
+		rc = drain_file_write(file, &accepted, &err);
+	if (!rc && !drain_file_read(state->file, &old, &err))
+		unlink(state->file);
+	drained_set_release(&old);
+	drained_set_release(&accepted);
+}
+
 /* Starts the server, if it does not run with these settings. */
 static void keep_server(struct drain_state *state)
 {
@@ -90,6 +108,7 @@ static void keep_server(struct drain_state *state)
 	    strcmp(file ? file : "", state->file) != 0) {
 		drain_server_end(state->server);
 		state->server = NULL;
+		move_file(state, file ? file : "");
 		snprintf(state->path, sizeof(state->path), "%s", path);
 		snprintf(state->group, sizeof(state->group), "%s", group);
 		snprintf(state->file, sizeof(state->file), "%s", file ? file : "");
@@ -97,8 +116,6 @@ static void keep_server(struct drain_state *state)
 	}
 	free(file);
 }
-
-/* ---- an earlier run ---- */
 
 static void load(struct drain_state *state)
 {
@@ -116,8 +133,6 @@ static void load(struct drain_state *state)
 	drained_set_release(&set);
 	free(path);
 }
-
-/* ---- hooks ---- */
 
 static int create(struct part_context *context, void **out, struct hd_error *err)
 {
@@ -240,8 +255,6 @@ static void settled(void *data)
 	drained_set_release(&accepted);
 }
 
-/* ---- status ---- */
-
 static void report_things(const struct drained_set *set, struct status_report *report)
 {
 	char label[DRAINED_LABEL];
@@ -263,13 +276,18 @@ static void status(void *data, struct status_report *report)
 	const struct drain_state *state = data;
 	struct drained *drained = state->context->drained;
 	struct drained_set accepted = {0};
-	char suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT], counts[80];
+	char suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT], unstored[HD_ERROR_TEXT],
+	    counts[80];
 
 	pthread_mutex_lock(&drained->lock);
 	drained_set_copy(&drained->accepted, &accepted);
 	memcpy(suspended, drained->suspended, sizeof(suspended));
 	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
+	memcpy(unstored, drained->unstored, sizeof(unstored));
 	pthread_mutex_unlock(&drained->lock);
+	if (!*incomplete)
+		snprintf(incomplete, sizeof(incomplete), "%s",
+			 drain_complete_doubt(state->context));
 	status_report_section(report, "drain");
 	print_counts(&accepted, counts, sizeof(counts));
 	status_report_text(report, "summary", "%s", accepted.count ? counts : "nothing");
@@ -281,6 +299,9 @@ static void status(void *data, struct status_report *report)
 	else if (accepted.count && *incomplete)
 		status_report_fault(report, "what is drained is not safe to pull yet: %s",
 				    incomplete);
+	if (*unstored)
+		status_report_fault(
+		    report, "a restarted OpenSM will not know what is drained now: %s", unstored);
 	status_report_metric(report, &metric, accepted.count);
 	drained_set_release(&accepted);
 }

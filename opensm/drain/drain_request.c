@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From the bytes of a request to a set of what is wanted: parses the lines, resolves the names, and refuses what would cut
+ * hosts off. The thread of the part calls it, with the fabric of the last sweep. More is drained by names of that fabric;
+ * less also by names of a fabric that is made of what is drained, since it may have been pulled. A name that several nodes
+ * have is refused in both. Nothing is kept here, and after an error nothing is wanted.
+ */
 #include "drain_request.h"
 
 #include <errno.h>
+#include <heddle/fabric/builder.h>
 #include <heddle/fabric/pull.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- parsing ---- */
 
 static bool find_word(const char *text, enum drain_word *word)
 {
@@ -40,6 +45,9 @@ static int take_lines(struct drain_request *request, struct hd_error *err)
 	char *rest = NULL, *line = strtok_r(request->text, "\n", &rest);
 
 	request->count = 0;
+	request->progress = line && !strcmp(line, "progress");
+	if (request->progress)
+		line = strtok_r(NULL, "\n", &rest);
 	if (!line || !find_word(line, &request->word))
 		return hd_error_set(err, -EINVAL,
 				    "this is no request: expected list, apply, undo or undo-all");
@@ -69,8 +77,6 @@ long drain_request_parse(const uint8_t *bytes, size_t length, struct drain_reque
 	const int rc = take_lines(out, err);
 	return rc ? rc : (long)whole;
 }
-
-/* ---- more is drained ---- */
 
 /* Cables to hosts are left to the count of hosts that are cut off. */
 static int check_kind(const struct hd_fabric *fabric, const struct hd_fabric_change *change,
@@ -155,68 +161,112 @@ int drain_request_add(const struct drain_request *request, const struct hd_fabri
 		if (!rc)
 			rc = add_thing(asked, &thing, err);
 	}
+	drained_set_mark_shared(wanted, fabric, wanted);
+	drained_set_mark_shared(asked, fabric, wanted);
 	return rc ? rc : check_hosts(fabric, wanted, err);
 }
 
-/* ---- less is drained ---- */
-
-/* Whether a text is one of the names of a thing, with or without quotes. */
-static bool is_name(const struct drained_thing *thing, const char *text)
+/* Adds the switches at the ends of a thing. */
+static int add_ends(struct hd_builder *builder, const struct drained_thing *thing,
+		    struct hd_error *err)
 {
-	char plain[DRAINED_LABEL], label[DRAINED_LABEL], one[DRAINED_LABEL];
-	size_t used = 0;
+	uint32_t node[2] = {HD_NONE, HD_NONE};
+	int rc = 0;
 
-	for (; *text && used < sizeof(plain) - 1; text++)
-		if (*text != '\'')
-			plain[used++] = *text;
-	plain[used] = '\0';
-	drained_label(thing, label);
-	if (!strcmp(plain, label))
-		return true;
-	for (unsigned end = 0; end < 2 && thing->guid[end]; end++) {
-		snprintf(one, sizeof(one), thing->cable ? "%s[%u]" : "%s", thing->name[end],
-			 thing->port[end]);
-		if (!strcmp(plain, one))
-			return true;
-		snprintf(one, sizeof(one), thing->cable ? "0x%016" PRIx64 "[%u]" : "0x%016" PRIx64,
-			 thing->guid[end], thing->port[end]);
-		if (!strcmp(plain, one))
-			return true;
+	for (unsigned end = 0; !rc && end < 2 && thing->guid[end]; end++) {
+		const struct hd_node_spec spec = {.type = HD_SWITCH,
+						  .guid = thing->guid[end],
+						  .port_count = HD_PORTS_MAX,
+						  .name = thing->name[end]};
+		node[end] = hd_builder_find(builder, spec.guid);
+		if (node[end] == HD_NONE)
+			rc = hd_builder_add_node(builder, &spec, &node[end], err);
 	}
-	return false;
+	if (!rc && node[1] != HD_NONE) /* a port that has two of the cables keeps the first one */
+		hd_builder_link(builder, node[0], thing->port[0], node[1], thing->port[1], 0,
+				HD_SPEED_UNKNOWN, NULL);
+	return rc;
 }
 
-static uint32_t find_drained(const struct drained_set *wanted, const struct hd_fabric *fabric,
-			     const char *text)
+/* What is drained as a fabric of its own: in it a text means what it meant before the pull. *out is NULL if nothing is. */
+static int make_drained_fabric(const struct drained_set *set, struct hd_fabric **out,
+			       struct hd_error *err)
+{
+	struct hd_builder *builder = hd_builder_new();
+	int rc = builder ? 0 : hd_error_no_memory(err);
+
+	*out = NULL;
+	for (uint32_t i = 0; !rc && i < set->count; i++)
+		rc = add_ends(builder, &set->things[i], err);
+	if (!rc && set->count)
+		rc = hd_builder_build(builder, out, err);
+	hd_builder_free(builder);
+	return rc;
+}
+
+/* What a text means in a fabric. Errors: those of hd_pull_resolve() without -ENXIO. */
+static int resolve(const struct hd_fabric *fabric, const char *text, struct drained_thing *thing,
+		   struct hd_error *err)
 {
 	struct hd_fabric_change change;
-	int rc = fabric ? hd_pull_resolve(fabric, text, &change, NULL) : -ENOENT;
+	int rc = fabric ? hd_pull_resolve(fabric, text, &change, err)
+			: hd_error_set(err, -ENOENT, "no fabric");
 
-	if (!rc || rc == -ENXIO) {
-		const struct drained_thing thing = drained_thing_of(fabric, &change);
-		const uint32_t found = drained_set_find(wanted, &thing);
-		if (found != HD_NONE)
-			return found;
+	if (rc && rc != -ENXIO)
+		return rc;
+	*thing = drained_thing_of(fabric, &change);
+	return 0;
+}
+
+/*
+ * Which thing of the set a text means: what is listed, or a name of now or of before the pull. A name that several have is
+ * refused, also if only one of these is drained. So is one that has gone over to something that is not drained, unless
+ * it is a cable at the same port.
+ */
+static int find_drained(const struct drained_set *set, const struct hd_fabric *now,
+			const struct hd_fabric *before, const char *text, uint32_t *index,
+			struct hd_error *err)
+{
+	struct drained_thing thing, former;
+	struct hd_error reason;
+	char label[DRAINED_LABEL];
+
+	for (*index = 0; *index < set->count; ++*index) {
+		drained_label(&set->things[*index], label);
+		if (!strcmp(text, label))
+			return 0;
 	}
-	for (uint32_t i = 0; i < wanted->count; i++)
-		if (is_name(&wanted->things[i], text))
-			return i;
-	return HD_NONE;
+	const int rc_before = resolve(before, text, &former, &reason);
+	if (rc_before == -EEXIST)
+		return hd_error_set(err, rc_before, "%s", reason.text);
+	const int rc = resolve(now, text, &thing, &reason);
+	if (rc == -EEXIST)
+		return hd_error_set(err, rc, "%s", reason.text);
+	*index = rc ? HD_NONE : drained_set_find(set, &thing);
+	if (*index == HD_NONE && !rc_before &&
+	    (rc || (former.cable && thing.cable && former.guid[0] == thing.guid[0] &&
+		    former.port[0] == thing.port[0])))
+		*index = drained_set_find(set, &former);
+	return *index != HD_NONE ? 0 : hd_error_set(err, -ENOENT, "'%.128s' is not drained", text);
 }
 
 int drain_request_take(const struct drain_request *request, const struct hd_fabric *fabric,
 		       struct drained_set *wanted, struct drained_set *asked, struct hd_error *err)
 {
-	int rc = 0;
+	struct hd_fabric *before;
+	uint32_t index;
+	int rc = make_drained_fabric(wanted, &before, err);
 
+	if (fabric)
+		drained_set_mark_shared(wanted, fabric, wanted);
 	for (uint32_t i = 0; !rc && i < request->count; i++) {
-		const uint32_t index = find_drained(wanted, fabric, request->names[i]);
-		if (index == HD_NONE)
-			return hd_error_set(err, -ENOENT, "'%.128s' is not drained",
-					    request->names[i]);
+		rc = find_drained(wanted, fabric, before, request->names[i], &index, err);
+		if (rc)
+			break;
 		rc = add_thing(asked, &wanted->things[index], err);
 		drained_set_remove(wanted, index);
 	}
+	hd_fabric_free(before);
 	while (!rc && request->word == DRAIN_UNDO_ALL && wanted->count) {
 		rc = add_thing(asked, &wanted->things[0], err);
 		drained_set_remove(wanted, 0);

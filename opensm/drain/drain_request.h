@@ -8,6 +8,8 @@
  *	apply-any   the same, even if no order of the changes is proved
  *	undo        use these again
  *	undo-all    use all again
+ *
+ * Before the word there may be a line `progress`: then lines `wait: TEXT` come before the answer.
  */
 #ifndef OPENSM_DRAIN_REQUEST_H
 #define OPENSM_DRAIN_REQUEST_H
@@ -21,6 +23,7 @@ enum drain_word { DRAIN_LIST, DRAIN_APPLY, DRAIN_APPLY_ANY, DRAIN_UNDO, DRAIN_UN
 
 struct drain_request {
 	enum drain_word word;
+	bool progress; /* say to the client what it waits for */
 	uint32_t count;
 	const char *names[DRAIN_NAMES_MOST]; /* [count] in `text` */
 	char text[DRAIN_REQUEST_MOST + 1];
@@ -48,8 +51,9 @@ long drain_request_parse(const uint8_t *bytes, size_t length, struct drain_reque
 int drain_request_add(const struct drain_request *request, const struct hd_fabric *fabric,
 		      struct drained_set *wanted, struct drained_set *asked, struct hd_error *err);
 
-/* Takes the names out of `wanted`. They may be those of the fabric, or as they are listed. Each thing goes to `asked`.
- * Errors: -ENOENT it is not drained; -ENOMEM. */
+/* Takes the names out of `wanted`. They may be those of the fabric (NULL: none is known), those of before the pull, in each
+ * form that hd_pull_resolve() takes, or as they are listed. Each thing goes to `asked`. Errors: -ENOENT it is not
+ * drained; -EEXIST several have that name: the reason has their GUIDs; -ENOMEM. */
 int drain_request_take(const struct drain_request *request, const struct hd_fabric *fabric,
 		       struct drained_set *wanted, struct drained_set *asked, struct hd_error *err);
 

@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A request is answered in one of three ways. `list`, and what is refused by its names, at once. A change while another
+ * one is undecided is queued, and read again when a sweep has decided. Any other change becomes what is wanted
+ * (drained.h), with a number, and OpenSM is asked for a sweep. Its client waits, paused, through these states:
+ *
+ *	undecided	no sweep has routed with that number yet
+ *	decided		refused: the answer is the reason; accepted: it is stored in the file first of all
+ *	overtaken	somebody else has asked for the contrary since: that is the answer
+ *	incomplete	a switch has not got its table, or adaptive routing is being programmed; OpenSM is asked again
+ *	complete	the answer; `safe to pull` only if all of this holds at that moment
+ *
+ * Each change in the subnet wakes the thread, which looks at all clients (look()). A client that hangs up changes nothing.
+ */
 #include "drain_server.h"
+#include "adaptive_state.h"
 #include "drain_complete.h"
 #include "drain_file.h"
 #include "drain_request.h"
@@ -20,8 +34,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define CLIENTS 16u
+#define PATIENCE_MS 5000 /* for a request, and to read the answer */
 #define LOOK_MS 100 /* between two looks at adaptive routing */
+#define UNSTORED "NOT STORED, a restarted OpenSM will not know this: %s\n"
+#define TELL_MS 1000 /* a client that waits so long hears what for */
 #define AGAIN_MS 10000 /* after so long without a complete sweep OpenSM is asked for another one */
 
 struct drain_server {
@@ -43,9 +59,9 @@ struct waiting {
 	uint64_t number; /* of what it wants */
 	bool undo;
 	struct drained_set asked;
+	double tell; /* monotonic_ms(): from when on it hears what it waits for; 0: never */
+	char told[HD_ERROR_TEXT]; /* the last such text */
 };
-
-/* ---- answers ---- */
 
 static void answer(struct socket_client *client, int status, const char *text)
 {
@@ -54,7 +70,7 @@ static void answer(struct socket_client *client, int status, const char *text)
 	snprintf(head, sizeof(head), "%d\n", status);
 	socket_client_send(client, head, 2);
 	socket_client_send(client, text, strlen(text));
-	client->finishing = true;
+	socket_client_finish(client);
 }
 
 static void refuse(struct socket_client *client, int rc, const struct hd_error *err)
@@ -88,8 +104,6 @@ static void finish(struct socket_client *client, int status, FILE *stream, char 
 	free(*text);
 }
 
-/* ---- what is drained ---- */
-
 static int copy(struct drained *drained, const struct drained_set *from, struct drained_set *to)
 {
 	pthread_mutex_lock(&drained->lock);
@@ -102,7 +116,8 @@ static void list(struct drain_server *server, struct socket_client *client)
 {
 	struct drained *drained = server->context->drained;
 	struct drained_set accepted = {0};
-	char *text = NULL, suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT];
+	char *text = NULL, suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT],
+	     unstored[HD_ERROR_TEXT];
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 
@@ -110,19 +125,23 @@ static void list(struct drain_server *server, struct socket_client *client)
 	int rc = drained_set_copy(&drained->accepted, &accepted);
 	memcpy(suspended, drained->suspended, sizeof(suspended));
 	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
+	memcpy(unstored, drained->unstored, sizeof(unstored));
 	pthread_mutex_unlock(&drained->lock);
+	if (!*incomplete)
+		snprintf(incomplete, sizeof(incomplete), "%s",
+			 drain_complete_doubt(server->context));
 	if (stream && !rc) {
 		print_things(stream, &accepted, "");
 		if (*suspended)
 			fprintf(stream, "NOT SAFE TO PULL, routing uses it: %s\n", suspended);
 		else if (accepted.count && *incomplete)
 			fprintf(stream, "NOT SAFE TO PULL YET: %s\n", incomplete);
+		if (*unstored)
+			fprintf(stream, UNSTORED, unstored);
 	}
 	finish(client, rc ? 2 : 0, stream, &text);
 	drained_set_release(&accepted);
 }
-
-/* ---- a change ---- */
 
 static void ask_for_sweep(struct drain_server *server)
 {
@@ -153,12 +172,13 @@ static int decide(struct drain_server *server, const struct drain_request *reque
 
 	if (!rc && !master_is_ours(server->context->osm))
 		rc = hd_error_set(err, -EPERM, "this OpenSM is not the master of the subnet");
-	if (!rc && !routing)
+	if (!rc && !drain_request_adds(request))
+		rc = drain_request_take(request, routing ? routing_found(routing) : NULL, wanted,
+					asked, err);
+	else if (!rc && !routing)
 		rc = hd_error_set(err, -EPERM, "the tables in force are not Heddle's");
-	if (!rc)
-		rc = drain_request_adds(request)
-			 ? drain_request_add(request, routing_found(routing), wanted, asked, err)
-			 : drain_request_take(request, routing_found(routing), wanted, asked, err);
+	else if (!rc)
+		rc = drain_request_add(request, routing_found(routing), wanted, asked, err);
 	routing_release(routing);
 	return rc;
 }
@@ -177,25 +197,23 @@ static void log_request(const struct drain_server *server, const struct socket_c
 	}
 }
 
-/* The client waits; it is answered by look(). */
-static void wait_for(struct drain_server *server, struct socket_client *client, uint64_t number,
-		     bool undo, struct drained_set *asked)
+/* The client waits; it is answered by look(). NULL: no memory, and it has its answer. */
+static struct waiting *wait_for(struct drain_server *server, struct socket_client *client,
+				const struct drain_request *request)
 {
 	struct waiting *waiting = calloc(1, sizeof(*waiting));
 
 	if (!waiting) {
 		answer(client, 2, "out of memory\n");
-		return;
+		return NULL;
 	}
-	*waiting = (struct waiting){.next = server->first,
-				    .client = client,
-				    .number = number,
-				    .undo = undo,
-				    .asked = *asked};
-	*asked = (struct drained_set){0};
+	waiting->next = server->first;
+	waiting->client = client;
+	waiting->tell = request->progress ? monotonic_ms() + TELL_MS : 0;
 	server->first = waiting;
 	client->data = waiting;
 	client->paused = true;
+	return waiting;
 }
 
 /* One change at a time: what a sweep refuses is refused for its own sake. */
@@ -206,20 +224,6 @@ static bool is_undecided(struct drained *drained)
 	    drained->number > drained->routed && drained->number > drained->refused;
 	pthread_mutex_unlock(&drained->lock);
 	return undecided;
-}
-
-static void queue(struct drain_server *server, struct socket_client *client)
-{
-	struct waiting *waiting = calloc(1, sizeof(*waiting));
-
-	if (!waiting) {
-		answer(client, 2, "out of memory\n");
-		return;
-	}
-	*waiting = (struct waiting){.next = server->first, .client = client, .queued = true};
-	server->first = waiting;
-	client->data = waiting;
-	client->paused = true;
 }
 
 static void look(struct drain_server *server);
@@ -239,8 +243,14 @@ static void want(struct drain_server *server, struct socket_client *client,
 	pthread_mutex_unlock(&drained->lock);
 	log_request(server, client, undo, asked);
 	const uint64_t number =
-	    same ? now : drained_want(drained, wanted, request->word != DRAIN_APPLY);
-	wait_for(server, client, number, undo, asked);
+	    same ? now : drained_want(drained, wanted, request->word == DRAIN_APPLY_ANY);
+	struct waiting *waiting = wait_for(server, client, request);
+	if (waiting) {
+		waiting->number = number;
+		waiting->undo = undo;
+		waiting->asked = *asked;
+		*asked = (struct drained_set){0};
+	}
 	if (!same)
 		ask_for_sweep(server);
 	look(server);
@@ -263,12 +273,11 @@ static void change(struct drain_server *server, struct socket_client *client,
 	drained_set_release(&asked);
 }
 
-/* ---- clients that wait ---- */
-
 /* What the sweeps have decided so far. */
 struct state {
 	uint64_t routed, complete, refused, unproved;
-	char refusal[HD_ERROR_TEXT], suspended[HD_ERROR_TEXT];
+	char refusal[HD_ERROR_TEXT], suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT],
+	    unstored[HD_ERROR_TEXT];
 	struct drained_set accepted, out;
 };
 
@@ -281,6 +290,8 @@ static int read_state(struct drained *drained, struct state *state)
 	state->unproved = drained->unproved;
 	memcpy(state->refusal, drained->refusal, sizeof(state->refusal));
 	memcpy(state->suspended, drained->suspended, sizeof(state->suspended));
+	memcpy(state->incomplete, drained->incomplete, sizeof(state->incomplete));
+	memcpy(state->unstored, drained->unstored, sizeof(state->unstored));
 	int rc = drained_set_copy(&drained->accepted, &state->accepted);
 	if (!rc)
 		rc = drained_set_copy(&drained->out, &state->out);
@@ -288,68 +299,138 @@ static int read_state(struct drained *drained, struct state *state)
 	return rc;
 }
 
-/* Stores what is accepted, so that a restarted OpenSM knows it: also if who asked for it has hung up. What was refused
- * changes nothing. */
-static void keep_stored(struct drain_server *server, const struct state *state)
+/* Stores what is accepted, so that a restarted OpenSM knows it: before the answer, and also if who asked for it has hung
+ * up. What could not be stored is tried again. */
+static void keep_stored(struct drain_server *server, struct state *state)
 {
-	struct hd_error err;
+	struct hd_error err = {""};
 
-	if (state->complete <= server->stored || state->complete == state->refused)
+	if (state->routed == server->stored && !*state->unstored)
 		return;
-	server->stored = state->complete;
-	if (server->state && drain_file_write(server->state, &state->accepted, &err))
+	server->stored = state->routed;
+	if (server->state && drain_file_write(server->state, &state->accepted, &err) &&
+	    !*state->unstored)
 		log_error(&server->context->log, LOG_ERROR_DRAIN,
-			  "%s; after a restart OpenSM will not know what is drained", err.text);
+			  "%s; a restarted OpenSM will not know what is drained now", err.text);
+	snprintf(state->unstored, sizeof(state->unstored), "%s", err.text);
+	drained_note_stored(server->context->drained, state->unstored);
 }
 
-static void say_done(const struct waiting *waiting, const struct state *state)
+/* Whether the tables in force leave out what is to be used again: they are not of a routing that was asked since. */
+static bool is_out_still(const struct waiting *waiting, const struct state *state)
+{
+	for (uint32_t i = 0; i < waiting->asked.count; i++)
+		if (drained_set_find(&state->out, &waiting->asked.things[i]) != HD_NONE)
+			return true;
+	return false;
+}
+
+static bool is_foreign(const struct drain_server *server)
+{
+	struct adaptive_view view;
+
+	adaptive_look(server->context->adaptive, &view);
+	const bool foreign = view.state == ADAPTIVE_FOREIGN;
+	adaptive_view_release(&view);
+	return foreign;
+}
+
+static void say_done(const struct drain_server *server, const struct waiting *waiting,
+		     const struct state *state)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
-	const bool safe = waiting->undo || !*state->suspended;
+	const bool suspended = *state->suspended != '\0';
 
-	if (stream) {
+	if (stream && waiting->undo)
 		print_things(stream, &waiting->asked,
-			     waiting->undo ? "in use again: "
-			     : safe	   ? "safe to pull: "
-					   : "NOT SAFE TO PULL, routing uses it: ");
-		if (state->unproved)
-			fprintf(stream,
-				"%" PRIu64
-				" entries were written without a proved order; the log says why\n",
-				state->unproved);
+			     is_out_still(waiting, state)
+				 ? "not drained any more, used when an engine of Heddle routes: "
+				 : "in use again: ");
+	if (stream && !waiting->undo && !suspended)
+		print_things(stream, &waiting->asked,
+			     *state->unstored ? "safe to pull until OpenSM restarts: "
+					      : "safe to pull: ");
+	if (stream && suspended && state->accepted.count) {
+		print_things(stream, &state->accepted, "NOT SAFE TO PULL, routing uses it: ");
+		fprintf(stream, "the reason: %s\n", state->suspended);
 	}
-	finish(waiting->client, safe ? 0 : 1, stream, &text);
+	if (stream && state->unproved)
+		fprintf(stream,
+			"%" PRIu64
+			" entries were written without a proved order; the log says why\n",
+			state->unproved);
+	if (stream && !waiting->undo && is_foreign(server))
+		fputs("adaptive routing is another manager's: only forwarding tables and multicast "
+		      "groups were looked at\n",
+		      stream);
+	if (stream && *state->unstored)
+		fprintf(stream, UNSTORED, state->unstored);
+	finish(waiting->client, *state->unstored || (suspended && !waiting->undo), stream, &text);
 }
 
-/* Whether the client has its answer. */
-static bool answer_waiting(struct drain_server *server, struct waiting *waiting,
-			   const struct state *state)
+/* Why what was asked for is not so: somebody else has asked for the contrary since. */
+static bool is_overtaken(const struct waiting *waiting, const struct state *state,
+			 struct hd_error *err)
 {
-	struct hd_error err;
+	char label[DRAINED_LABEL];
 
+	for (uint32_t i = 0; i < waiting->asked.count; i++) {
+		const bool drained =
+		    drained_set_find(&state->accepted, &waiting->asked.things[i]) != HD_NONE;
+		if (drained != waiting->undo)
+			continue;
+		drained_label(&waiting->asked.things[i], label);
+		hd_error_set(err, -EPERM,
+			     waiting->undo
+				 ? "somebody else has drained it again meanwhile: %s"
+				 : "NOT SAFE TO PULL, somebody else has undone it meanwhile: %s",
+			     label);
+		return true;
+	}
+	return false;
+}
+
+/* Whether the client has its answer; else `err` says what it waits for. */
+static bool answer_waiting(struct drain_server *server, struct waiting *waiting,
+			   const struct state *state, struct hd_error *err)
+{
 	if (!waiting->client)
 		return true;
 	if (!master_is_ours(server->context->osm)) {
-		hd_error_set(&err, 0, "this OpenSM is not the master of the subnet any more");
-		refuse(waiting->client, -EPERM, &err);
+		hd_error_set(err, 0, "this OpenSM is not the master of the subnet any more");
+		refuse(waiting->client, -EPERM, err);
 		return true;
 	}
 	if (waiting->queued) {
 		const bool waits = is_undecided(server->context->drained);
 		waiting->client->paused = waits;
+		hd_error_set(err, 0, "another request is decided first, by OpenSM's next sweep");
 		return !waits;
 	}
 	if (state->refused >= waiting->number && state->refused) {
-		hd_error_set(&err, 0, "%s", state->refusal);
-		refuse(waiting->client, -EPERM, &err);
+		hd_error_set(err, 0, "%s", state->refusal);
+		refuse(waiting->client, -EPERM, err);
 		return true;
 	}
-	if (state->complete < waiting->number ||
-	    drain_complete_adaptive(server->context, &state->out, &err))
+	if (state->routed < waiting->number) {
+		hd_error_set(err, 0, "OpenSM's next sweep has not routed yet");
 		return false;
-	say_done(waiting, state);
+	}
+	if (is_overtaken(waiting, state, err)) {
+		refuse(waiting->client, -EPERM, err);
+		return true;
+	}
+	const bool unused = waiting->undo && is_out_still(waiting, state);
+	if (!unused && state->complete < waiting->number) {
+		hd_error_set(err, 0, "%s",
+			     *state->incomplete ? state->incomplete : "the sweep is not complete");
+		return false;
+	}
+	if (!unused && drain_complete_adaptive(server->context, &state->out, err))
+		return false;
+	say_done(server, waiting, state);
 	return true;
 }
 
@@ -361,9 +442,22 @@ static void forget(struct waiting *waiting)
 	free(waiting);
 }
 
+/* A line for each new text, so that nobody waits without a word. */
+static void tell(struct waiting *waiting, double now, const struct hd_error *err)
+{
+	char line[HD_ERROR_TEXT + 8];
+
+	if (!waiting->tell || now < waiting->tell || !strcmp(waiting->told, err->text))
+		return;
+	snprintf(waiting->told, sizeof(waiting->told), "%s", err->text);
+	snprintf(line, sizeof(line), "wait: %s\n", err->text);
+	socket_client_send(waiting->client, line, strlen(line));
+}
+
 static void look(struct drain_server *server)
 {
 	struct state state = {0};
+	struct hd_error err = {""};
 	const double now = monotonic_ms();
 
 	const bool known = !read_state(server->context->drained, &state);
@@ -371,7 +465,8 @@ static void look(struct drain_server *server)
 		keep_stored(server, &state);
 	for (struct waiting **at = &server->first; known && *at;) {
 		struct waiting *waiting = *at;
-		if (!answer_waiting(server, waiting, &state)) {
+		if (!answer_waiting(server, waiting, &state, &err)) {
+			tell(waiting, now, &err);
 			at = &waiting->next;
 			continue;
 		}
@@ -386,8 +481,6 @@ static void look(struct drain_server *server)
 		ask_for_sweep(server);
 	socket_server_call_at(server->sockets, now + LOOK_MS);
 }
-
-/* ---- hooks of the socket ---- */
 
 /* The system lets in who may write to the socket: its owner and its group. Without a group of [drain] that is the group
  * of OpenSM's process, whose members are not meant. */
@@ -411,6 +504,7 @@ static size_t received(void *context, struct socket_client *client, const uint8_
 		return length;
 	}
 	long used = drain_request_parse(bytes, length, request, &err);
+	client->known = used; /* it may wait for a sweep */
 	if (used < 0)
 		refuse(client, (int)used, &err);
 	else if (used && !may_ask(server, client))
@@ -418,7 +512,9 @@ static size_t received(void *context, struct socket_client *client, const uint8_
 	else if (used && request->word == DRAIN_LIST)
 		list(server, client);
 	else if (used && is_undecided(server->context->drained)) {
-		queue(server, client);
+		struct waiting *waiting = wait_for(server, client, request);
+		if (waiting)
+			waiting->queued = true;
 		used = 0;
 	} else if (used)
 		change(server, client, request);
@@ -440,8 +536,6 @@ static void woken(void *context)
 {
 	look(context);
 }
-
-/* ---- for the part ---- */
 
 static void release(struct drain_server *server)
 {
@@ -470,7 +564,8 @@ static int start_sockets(struct drain_server *server, const char *path, const ch
 							.group = group,
 							.wake = server->wake,
 							.makes_folder = true,
-							.clients_most = CLIENTS,
+							.clients_most = SOCKET_SERVER_CLIENTS,
+							.patience_ms = PATIENCE_MS,
 							.message_most = DRAIN_REQUEST_MOST,
 							.unsent_most = SIZE_MAX,
 							.context = server,

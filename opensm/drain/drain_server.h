@@ -4,7 +4,8 @@
  * what is wanted (drained.h), asks OpenSM for a sweep, and answers when the sweep has decided and all switches have
  * their tables. Root, OpenSM's user and the group of [drain] may connect; the log says who has asked.
  *
- * An answer is a line with the exit status of the command, and lines for people.
+ * An answer is a line with the exit status of the command, and lines for people. A client that asks for it hears what it
+ * waits for meanwhile.
  */
 #ifndef OPENSM_DRAIN_SERVER_H
 #define OPENSM_DRAIN_SERVER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "dump.h"
-#include "beside.h"
 #include "opensm_headers.h"
 
+#include <heddle/base/replacement.h>
 #include <heddle/fabric/write.h>
 #include <limits.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static int write_levels(const void *context, FILE *stream, struct hd_error *err)
 
 static const struct {
 	const char *name;
-	beside_write_fn *write;
+	hd_replacement_write_fn *write;
 } files[] = {{"heddle-fabric.topo", write_fabric},
 	     {"heddle-lfts.dump", write_tables},
 	     {"heddle-sls.dump", write_levels}};
@@ -45,18 +45,19 @@ bool dump_is_wanted(struct osm_opensm *osm)
 /* Files of one routing replace those of another only together. */
 static int replace_files(const struct routing *routing, const char *directory, struct hd_error *err)
 {
-	char paths[FILE_COUNT][PATH_MAX];
-	unsigned written = 0;
+	struct hd_replacement made[FILE_COUNT] = {0};
+	char path[PATH_MAX];
 	int rc = 0;
 
-	for (; !rc && written < FILE_COUNT; written++) {
-		snprintf(paths[written], PATH_MAX, "%s/%s", directory, files[written].name);
-		rc = beside_write(paths[written], 0666, files[written].write, routing, err);
+	for (unsigned i = 0; !rc && i < FILE_COUNT; i++) {
+		snprintf(path, sizeof(path), "%s/%s", directory, files[i].name);
+		rc = hd_replacement_write(&made[i], path, 0644, files[i].write, routing, err);
 	}
 	for (unsigned i = 0; !rc && i < FILE_COUNT; i++)
-		rc = beside_rename(paths[i], err);
-	for (unsigned i = 0; rc && i < written; i++)
-		beside_drop(paths[i]);
+		if ((rc = hd_replacement_commit(&made[i], err)))
+			hd_error_prefix(err, rc, "%s/%s", directory, files[i].name);
+	for (unsigned i = 0; i < FILE_COUNT; i++)
+		hd_replacement_drop(&made[i]);
 	return rc;
 }
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A sweep tries sets from the most to the least: what is wanted, if that is more than what is accepted; what is accepted;
+ * nothing. try() routes without a set and checks the result; the first set that passes gives the tables. Only what is new is
+ * checked for missing entries and for an order of the changes: what was accepted before has passed, and somebody relies on it.
+ */
 #include "engine_drained.h"
 #include "engines_state.h"
 #include "part.h"
@@ -43,8 +48,6 @@ static void release_sets(struct trial *trial)
 	drained_set_release(&trial->accepted);
 	drained_set_release(&trial->out);
 }
-
-/* ---- one set ---- */
 
 /* The fabric without the set; NULL: it has nothing of it. Errors: -ENETUNREACH hosts would be cut off, -ENOMEM. */
 static int leave_out(const struct hd_fabric *found, const struct drained_set *set,
@@ -179,8 +182,6 @@ static int try(struct trial *trial, const struct drained_set *set, bool is_new,
 	return rc;
 }
 
-/* ---- what to leave out ---- */
-
 static void say(const struct trial *trial, const char *what)
 {
 	const struct part_context *context = trial->binding->engines->context;
@@ -239,9 +240,14 @@ int engine_drained_route(struct engine_binding *binding, struct hd_fabric *found
 		return route(binding, found, err);
 	rc = copy_sets(drained, &trial) ? hd_error_no_memory(err) : 0;
 	decision->number = trial.number;
-	if (!rc && !drained_set_equal(&trial.wanted, &trial.accepted)) {
+	drained_set_mark_shared(&trial.wanted, found, &trial.wanted);
+	if (!rc && !drained_set_has_all(&trial.accepted, &trial.wanted)) {
 		rc = route_wanted(&trial, decision, err);
 	} else if (!rc) {
+		/* the same as before, or less, which is never worse: nothing refuses it */
+		drained_set_release(&trial.accepted);
+		trial.accepted = trial.wanted;
+		trial.wanted = (struct drained_set){0};
 		rc = route_accepted(&trial, decision, err);
 		decision->set = trial.accepted;
 		trial.accepted = (struct drained_set){0};

@@ -3,9 +3,11 @@
  * Sweeps leave out what is drained (drained.h). The engine gets the subnet without it, as if it were lost. So neither
  * engines, nor repairs, nor the order of a sweep's tables have a special case.
  *
- * Nobody is cut off by that. What is wanted is refused if it would cut off hosts, if the engine has no tables then, if
- * switches would lack entries that they have now, or if no order of the changes is proved, unless that is wanted. What was accepted before is then left out as before. If that would cut
- * off hosts, because of later losses, or the engine has no tables, nothing is left out until it does no harm again.
+ * Nobody is cut off by that. More than what is accepted is refused if it would cut off hosts, if the engine has no tables
+ * then, if switches would lack entries that they have now, or if no order of the changes is proved, unless that is
+ * wanted. What was accepted before is then left out as before. Less is never worse, and never refused. If what is
+ * accepted would cut off hosts, because of later losses, or the engine has no tables, nothing is left out until it does
+ * no harm again.
  *
  * For the sweeper thread, with OpenSM's lock held exclusively.
  */

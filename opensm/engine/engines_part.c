@@ -100,6 +100,7 @@ static void destroy(void *state)
 	hd_policy_files_release(&engines->policy);
 	engines_report_release(&engines->report);
 	free(engines->bindings);
+	free(engines->stored);
 	free(engines);
 }
 
@@ -128,6 +129,7 @@ static void discovered(void *state)
 
 	engines->fresh = false;
 	engines_report_begin(&engines->report);
+	engines_report_conf(&engines->report, engines->context->osm, &engines->context->log);
 	engines_stored_load(engines);
 }
 

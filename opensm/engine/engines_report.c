@@ -140,6 +140,60 @@ void engines_report_routed(struct engines_report *report, const struct osm_opens
 	engines_report_begin(report);
 }
 
+#define CONF_LINE 1024 /* as long as OpenSM's own */
+
+/* The value of routing_engine as OpenSM's parser reads it: the last line counts, blanks around it and one pair of quotes
+ * do not, and "(null)" is none. False: the file cannot be read. */
+static bool read_list(const char *path, char list[CONF_LINE])
+{
+	static const char key[] = "routing_engine", blanks[] = " \t\n\v\f\r";
+	FILE *file = path ? fopen(path, "re") : NULL;
+	char line[CONF_LINE];
+
+	*list = '\0';
+	while (file && fgets(line, CONF_LINE - 1, file)) {
+		line[strcspn(line, "#")] = '\0';
+		char *word = line + strspn(line, " \t\n");
+		const size_t length = strcspn(word, " \t\n");
+		if (length != sizeof(key) - 1 || strncmp(word, key, length))
+			continue;
+		word += length + strspn(word + length, blanks);
+		char *end = word + strlen(word);
+		while (end > word && strchr(blanks, end[-1]))
+			end--;
+		if (end - word > 1 && (*word == '"' || *word == '\'') && end[-1] == *word) {
+			word++;
+			end--;
+		}
+		*end = '\0';
+		snprintf(list, CONF_LINE, "%s", strcmp(word, "(null)") ? word : "");
+	}
+	return file && !fclose(file);
+}
+
+void engines_report_conf(struct engines_report *report, const struct osm_opensm *osm,
+			 const struct opensm_log *log)
+{
+	const struct osm_subn_opt *options = &osm->subn.opt, *file = options->file_opts;
+	const char *used = options->routing_engine_names ? options->routing_engine_names : "";
+	const char *read = file && file->routing_engine_names ? file->routing_engine_names : "";
+	char list[CONF_LINE], pending[HD_ERROR_TEXT] = "";
+
+	if (!file || strcmp(used, read) != 0 || !read_list(options->config_file, list))
+		return;
+	if (strcmp(list, used) != 0)
+		snprintf(pending, sizeof(pending), "%s", *list ? list : "none");
+	if (*pending && strcmp(pending, report->outcome.pending) != 0)
+		log_info(
+		    log,
+		    "routing_engine in %s is now %s, but OpenSM reads it only when it starts: it "
+		    "goes on with %s until it restarts",
+		    options->config_file, pending, *used ? used : "its own choice");
+	pthread_mutex_lock(&report->lock);
+	memcpy(report->outcome.pending, pending, sizeof(pending));
+	pthread_mutex_unlock(&report->lock);
+}
+
 /* ---- the thread of the status part ---- */
 
 static bool is_fallback(const struct engines_outcome *outcome)
@@ -150,20 +204,27 @@ static bool is_fallback(const struct engines_outcome *outcome)
 static void add_summary(const struct engines_outcome *outcome, struct status_report *out)
 {
 	const char *name = *outcome->in_force ? outcome->in_force : "no engine";
+	char later[HD_ERROR_TEXT + 96] = "";
 
+	if (*outcome->pending)
+		snprintf(later, sizeof(later),
+			 "; routing_engine in opensm.conf is now %s; it takes effect when OpenSM "
+			 "restarts",
+			 outcome->pending);
 	if (!outcome->any)
 		status_report_text(out, "summary", "OpenSM has not asked for tables yet");
 	else if (outcome->stranded)
 		status_report_text(out, "summary",
 				   "no engine routes this fabric; the switches "
-				   "keep the tables that they have");
+				   "keep the tables that they have%s",
+				   later);
 	else if (is_fallback(outcome))
-		status_report_text(out, "summary", "%s%s, in the place of %s", name,
-				   outcome->ours ? "" : " (not of Heddle)", outcome->first);
+		status_report_text(out, "summary", "%s%s, in the place of %s%s", name,
+				   outcome->ours ? "" : " (not of Heddle)", outcome->first, later);
 	else
 		status_report_text(
-		    out, "summary", "%s%s, %s", name, outcome->ours ? "" : " (not of Heddle)",
-		    *outcome->first ? "the first of routing_engine" : "OpenSM's own choice");
+		    out, "summary", "%s%s, %s%s", name, outcome->ours ? "" : " (not of Heddle)",
+		    *outcome->first ? "the first of routing_engine" : "OpenSM's own choice", later);
 }
 
 static void add_faults(const struct engines_outcome *outcome, struct status_report *out)
@@ -258,6 +319,7 @@ void engines_report_add(struct engines_report *report, struct status_report *out
 	status_report_text(out, "in_force", "%s", outcome->in_force);
 	status_report_text(out, "first", "%s", outcome->first);
 	status_report_text(out, "unknown", "%s", outcome->unknown);
+	status_report_text(out, "pending", "%s", outcome->pending);
 	status_report_flag(out, "heddle", outcome->ours);
 	add_refusals(outcome, out);
 	add_figures(outcome, out);

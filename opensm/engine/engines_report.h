@@ -6,6 +6,8 @@
 #ifndef OPENSM_ENGINES_REPORT_H
 #define OPENSM_ENGINES_REPORT_H
 
+#include "log.h"
+
 #include <heddle/base/error.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -32,6 +34,8 @@ struct engines_outcome {
 	char first[ENGINES_REPORT_NAME]; /* of routing_engine that OpenSM knows; "" none */
 	/* The first word of routing_engine, if OpenSM does not know an engine of that name; else "". */
 	char unknown[ENGINES_REPORT_NAME];
+	char pending
+	    [HD_ERROR_TEXT]; /* routing_engine in opensm.conf, if OpenSM has read another one; else "" */
 	bool ours; /* it is one of Heddle's */
 	bool stranded; /* the last sweep found no engine at all; the tables are those before */
 	unsigned refusal_count;
@@ -70,6 +74,11 @@ void engines_report_refused(struct engines_report *report, const char *name, con
 /* An engine of ours has made tables; the line is that of the log. */
 void engines_report_made(struct engines_report *report, const struct routing *routing,
 			 const char *line);
+
+/* OpenSM has read opensm.conf again, but routing_engine only when it started. The log has a line if that is another one
+ * now. A list on OpenSM's command line counts in the place of that in the file; then nothing is noted. */
+void engines_report_conf(struct engines_report *report, const struct osm_opensm *osm,
+			 const struct opensm_log *log);
 
 /* OpenSM has written the tables of the engine that it says it has used. */
 void engines_report_routed(struct engines_report *report, const struct osm_opensm *osm, bool ours);

@@ -6,6 +6,7 @@
 
 #include "drained.h"
 #include "engines_report.h"
+#include "file_mark.h"
 #include "routing.h"
 
 #include <heddle/config/policy_files.h>
@@ -28,6 +29,8 @@ struct engines {
 	struct engine_binding *bindings;
 	struct routing_memory memory;
 	bool loaded; /* the state file has been read */
+	char *stored; /* the file that this run has read or written, and keeps; NULL: none */
+	struct file_mark mark; /* of it */
 	bool lanes_by_ports; /* some routes so far had lanes that depend on ports */
 	bool store_failed; /* the log has said so */
 	int dump_fault; /* why the last dumps were not written: dump.h */

@@ -6,10 +6,12 @@
 #include "part.h"
 #include "port_path.h"
 #include "routing.h"
+#include "settings.h"
 #include "state_file.h"
 
 #include <complib/cl_passivelock.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *engine_list(const struct engines *engines)
 {
@@ -36,8 +38,23 @@ void engines_stored_load(struct engines *engines)
 				&context->log);
 	if (old && engines->memory.in_place)
 		engines->memory.changed = true; /* the next sweep writes them to the new place */
+	if (!old && engines->memory.in_place) {
+		engines->stored = path;
+		engines->mark = file_mark(path);
+		path = NULL;
+	}
 	free(old);
 	free(path);
+}
+
+/* heddle.conf names another file or none: the old one would be wrong after the next change of tables. */
+static void move(struct engines *engines, char *path)
+{
+	if (engines->stored && (!path || strcmp(engines->stored, path)))
+		file_mark_remove(engines->stored, &engines->mark);
+	free(engines->stored);
+	engines->stored = path;
+	engines->mark = path ? file_mark(path) : (struct file_mark){0};
 }
 
 /* At the end of OpenSM a repair may replace it meanwhile. */
@@ -57,18 +74,25 @@ void engines_stored_save(struct engines *engines)
 {
 	struct part_context *context = engines->context;
 	struct hd_log remarks = log_sink(&context->log);
-	char *path = engines->memory.changed ? path_of(context) : NULL;
-	double begin = monotonic_ms();
-	struct routing *published = path ? hold_published(context) : NULL;
-	struct hd_error err;
+	char *path = path_of(context);
+	const bool moved = engines->stored && path && strcmp(engines->stored, path);
 
-	if (!path)
+	if (!settings_state(context->config))
+		move(engines, NULL);
+	if (!path || !(engines->memory.changed || moved)) {
+		free(path);
 		return;
+	}
+	const double begin = monotonic_ms();
+	struct routing *published = hold_published(context);
+	struct hd_error err;
 	if (!state_file_store(path, engine_list(engines), &engines->memory, published, &err)) {
 		engines->memory.changed = false;
 		engines->store_failed = false;
 		hd_log(&remarks, HD_LOG_DEBUG, "stored the tables in %s in %.1f ms", path,
 		       monotonic_ms() - begin);
+		move(engines, path);
+		path = NULL;
 	} else if (!engines->store_failed) {
 		engines->store_failed = true;
 		log_error(&context->log, LOG_ERROR_STATE,

@@ -438,6 +438,19 @@ struct routing *routing_with_keys(struct routing *routing, struct hd_routes *rou
 	return made;
 }
 
+struct routing *routing_of_fabric(struct hd_fabric *fabric)
+{
+	struct routing *made = calloc(1, sizeof(*made));
+
+	if (!made) {
+		hd_fabric_free(fabric);
+		return NULL;
+	}
+	made->fabric = fabric;
+	atomic_init(&made->holders, 1);
+	return made;
+}
+
 struct hd_routes *routing_recycle(struct routing *routing)
 {
 	struct hd_routes *routes = NULL;

@@ -137,6 +137,10 @@ static inline struct hd_routes *routing_base(const struct routing *routing)
 	return routing->base ? routing->base : routing->routes;
 }
 
+/* One without tables, which then owns the fabric: to say which switches there are. To be released. NULL: no memory, and the
+ * fabric is freed. */
+struct routing *routing_of_fabric(struct hd_fabric *fabric);
+
 /* Gives a routing that is not published yet other tables, which it then owns: those with keys. */
 void routing_take_keys(struct routing *routing, struct hd_routes *routes);
 

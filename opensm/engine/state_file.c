@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "state_file.h"
-#include "beside.h"
 #include "port_path.h"
 #include "routing.h"
 #include "settings.h"
 
 #include <errno.h>
+#include <heddle/base/place.h>
+#include <heddle/base/replacement.h>
 #include <heddle/base/text.h>
 #include <limits.h>
 #include <stdio.h>
@@ -64,8 +65,10 @@ static void take_over(struct hd_stored_state *state, const char *list,
 static int read_state(const char *path, struct hd_stored_state *state, struct hd_error *err)
 {
 	struct hd_text text = {0};
-	int rc = hd_text_open_regular(path, LARGEST, &text, err);
+	int rc = hd_place_check(path, err);
 
+	if (!rc)
+		rc = hd_text_open_regular(path, LARGEST, &text, err);
 	if (rc)
 		return rc;
 	rc = hd_stored_state_read(text.bytes, text.length, state, err);
@@ -101,13 +104,6 @@ static int write_state(const void *context, FILE *stream, struct hd_error *err)
 	return hd_stored_state_write(context, stream, err);
 }
 
-static int replace(const char *path, const struct hd_stored_state *state, struct hd_error *err)
-{
-	int rc = beside_write(path, 0600, write_state, state, err);
-
-	return rc ? rc : beside_rename(path, err);
-}
-
 static int store(const char *path, const char *list, const struct routing_memory *memory,
 		 const struct routing *routing, struct hd_error *err)
 {
@@ -123,7 +119,7 @@ static int store(const char *path, const char *list, const struct routing_memory
 	state.sets[0] = in_place;
 	for (uint32_t i = 0; i < memory->baseline_count; i++)
 		state.sets[state.count++] = memory->baselines[i];
-	rc = replace(path, &state, err);
+	rc = hd_replace(path, 0600, write_state, &state, err);
 	in_place->routes = NULL; /* the routing's */
 	hd_stored_tables_free(in_place);
 	return rc;
@@ -132,9 +128,5 @@ static int store(const char *path, const char *list, const struct routing_memory
 int state_file_store(const char *path, const char *list, const struct routing_memory *memory,
 		     const struct routing *routing, struct hd_error *err)
 {
-	if (routing)
-		return store(path, list, memory, routing, err);
-	if (unlink(path) && errno != ENOENT)
-		return hd_error_set(err, -errno, "%s: %s", path, strerror(errno));
-	return 0;
+	return routing ? store(path, list, memory, routing, err) : hd_replace_by_nothing(path, err);
 }

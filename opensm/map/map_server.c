@@ -12,7 +12,6 @@
 #define ALIVE_MS 30000
 #define TICK_MS 10000 /* between two looks at which lists have expired */
 #define HELLO_MS 10000 /* for a connection to greet */
-#define PEER_MOST 32u /* connections of one address, or of one user of this machine */
 
 struct map_server {
 	/* ---- only the thread's ---- */
@@ -136,8 +135,9 @@ static void refused(void *context, const char *address)
 
 	(void)address;
 	log_error(server->log, LOG_ERROR_MAP,
-		  "map: a connection is refused: %u routers are connected, or %u from one place",
-		  SOCKET_SERVER_CLIENTS, PEER_MOST);
+		  "map: a connection is refused: %u routers are connected, or half as many "
+		  "from one place",
+		  SOCKET_SERVER_CLIENTS);
 }
 
 static void reachable(void *context, bool reachable, const char *reason)
@@ -226,8 +226,7 @@ static int start(struct map_server *server, const struct map_server_settings *se
 						       .group = settings->group,
 						       .wake = -1,
 						       .clients_most = SOCKET_SERVER_CLIENTS,
-						       .peer_most = PEER_MOST,
-						       .stranger_ms = HELLO_MS,
+						       .patience_ms = HELLO_MS,
 						       .message_most = SIZE_MAX,
 						       .unsent_most = UNSENT_MOST,
 						       .context = server,

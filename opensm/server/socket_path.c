@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <heddle/base/place.h>
 #include <heddle/config/section_values.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -16,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAITING 16
 #define NAME_SIZE 64
 #define ENTRY_SIZE 16384
 #define LOCK_TRIES 100
@@ -165,8 +165,10 @@ static int take_path(int file, const char *path, struct hd_error *err)
 static int open_path(int file, const char *path, const char *group, struct hd_error *err)
 {
 	gid_t number = (gid_t)-1; /* chown() leaves it as it is */
-	int lock, rc;
+	int lock, rc = hd_place_check_folder(path, err);
 
+	if (rc)
+		return rc;
 	if (*group && !find_group(group, &number))
 		return hd_error_set(err, -ENOENT, "%s: there is no group '%s'", path, group);
 	lock = lock_folder(path);
@@ -211,7 +213,7 @@ int socket_path_or_port_listen(const char *address, const char *group, struct hd
 		return fail(address, "no socket", err);
 	rc = is_path(address) ? open_path(file, address, group, err)
 			      : open_port(file, address, &place, err);
-	if (!rc && listen(file, WAITING))
+	if (!rc && listen(file, SOMAXCONN))
 		rc = fail(address, "cannot listen", err);
 	if (rc)
 		close(file);

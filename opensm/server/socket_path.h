@@ -11,7 +11,7 @@
  * Listens at a path whose folder must exist, or at an address with a port. At a path a socket that nobody answers is
  * replaced, another file is not; the owner and the group may connect, group "": that of this process. Returns a
  * descriptor that does not block. Errors: of the system, with address and reason; -EBUSY another process has a socket at
- * the path, -ENOENT no such group.
+ * the path, -ENOENT no such group, -EPERM others can change the folder or one above it.
  */
 int socket_path_or_port_listen(const char *address, const char *group, struct hd_error *err);
 

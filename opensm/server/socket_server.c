@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The loop of a socket: it waits in poll(), calls woken(), reads what clients have sent and hands it over, sends what they
+ * take, and then accepts the next client. socket_server.h says what the hooks may do.
+ *
+ * Who gets a place is decided in make_place(), for all sockets alike. One place of 16 is kept for root and the user of
+ * this process, whatever others do. Another user of this machine, or another address, has at most half of the places.
+ * If a new client would be one too many, a client makes room that has hung up, or else the one that has kept us waiting
+ * longest: with its first message, or with reading its last answer. So idle connections keep nobody out. A client that
+ * waits for us, or is connected for good, keeps its place; if there are only such clients, the new one is refused. All
+ * that connect are accepted at once: in the system's queue, which has an order, root would wait behind others.
+ */
 #include "socket_server.h"
 #include "monotonic.h"
 #include "socket_path.h"
@@ -37,8 +48,6 @@ struct socket_server {
 	struct socket_client clients[SOCKET_SERVER_CLIENTS];
 };
 
-/* ---- a client ---- */
-
 void socket_client_close(struct socket_client *client, const char *reason)
 {
 	if (client->dead)
@@ -47,15 +56,18 @@ void socket_client_close(struct socket_client *client, const char *reason)
 	snprintf(client->reason, sizeof(client->reason), "%s", reason);
 }
 
-/* Patience begins again, but not that with a stranger. */
-static void allow_time(struct socket_client *client)
+void socket_client_finish(struct socket_client *client)
 {
-	const struct socket_server_settings *settings = &client->server->settings;
-	const double stranger = client->since + settings->stranger_ms;
+	const double patience = client->server->settings.patience_ms;
 
-	client->until = settings->patience_ms > 0 ? monotonic_ms() + settings->patience_ms : NEVER;
-	if (settings->stranger_ms > 0 && !client->known && stranger < client->until)
-		client->until = stranger;
+	client->finishing = true;
+	client->until = patience > 0 ? monotonic_ms() + patience : NEVER;
+}
+
+/* How long we wait for the client. */
+static double until_of(const struct socket_client *client)
+{
+	return client->known && !client->finishing ? NEVER : client->until;
 }
 
 static size_t left_of(const struct socket_bytes *bytes)
@@ -150,7 +162,6 @@ static void hand_over(struct socket_client *client)
 		if (!used)
 			return;
 		in->used += used;
-		allow_time(client);
 	}
 }
 
@@ -170,7 +181,7 @@ static void drop(struct socket_client *client, const char *reason)
 static void settle(struct socket_client *client, double now)
 {
 	socket_client_flush(client);
-	if (now > client->until)
+	if (now > until_of(client))
 		socket_client_close(client, "it is too slow");
 	if (client->dead)
 		drop(client, client->reason);
@@ -184,71 +195,75 @@ static void serve_client(struct socket_client *client, short events)
 	hand_over(client);
 }
 
-/* ---- connections ---- */
-
-static struct socket_client *find_place(struct socket_server *server)
+static bool is_own(const struct socket_peer *peer)
 {
-	for (unsigned i = 0; i < server->settings.clients_most; i++)
-		if (server->clients[i].file < 0)
-			return &server->clients[i];
-	return NULL;
+	uint32_t user;
+
+	memcpy(&user, peer->bytes, sizeof(user));
+	return peer->family == AF_UNIX && (!user || user == geteuid());
 }
 
-/* The client that has connected first, of those that are strangers. Perhaps NULL. `of` NULL: any peer's. */
-static struct socket_client *find_stranger(struct socket_server *server,
-					   const struct socket_peer *of)
+/* Whose number of places is limited. */
+enum crowd { PEER, OTHERS, ALL };
+
+static bool is_in(const struct socket_client *client, enum crowd crowd,
+		  const struct socket_peer *peer)
 {
-	struct socket_client *oldest = NULL;
+	return client->file >= 0 &&
+	       (crowd != PEER || !memcmp(peer, &client->peer, sizeof(*peer))) &&
+	       (crowd != OTHERS || !is_own(&client->peer));
+}
 
-	for (unsigned i = 0; server->settings.stranger_ms > 0 && i < server->settings.clients_most;
-	     i++) {
-		struct socket_client *client = &server->clients[i];
+/* Whether one more client of the crowd has a place; if need be another one of it makes room. */
+static bool admits(struct socket_server *server, enum crowd crowd, const struct socket_peer *peer)
+{
+	const unsigned places = server->settings.clients_most;
+	const unsigned most[] = {
+	    [PEER] = (places + 1) / 2, [OTHERS] = places - places / 16, [ALL] = places};
+	struct socket_client *end = server->clients + places, *slowest = NULL;
+	unsigned count = 0, gone = 0;
 
-		if (client->file < 0 || client->known ||
-		    (of && memcmp(of, &client->peer, sizeof(*of))))
+	for (struct socket_client *client = server->clients; client < end; client++)
+		count += is_in(client, crowd, peer);
+	for (struct socket_client *client = server->clients; client < end; client++) {
+		if (count < most[crowd] || !is_in(client, crowd, peer))
 			continue;
-		if (!oldest || client->since < oldest->since)
-			oldest = client;
+		if (client->hung_up) {
+			drop(client, "");
+			gone++;
+		} else if (!slowest || until_of(client) < until_of(slowest)) {
+			slowest = client;
+		}
 	}
-	return oldest;
+	if (count - gone < most[crowd])
+		return true;
+	if (!slowest || until_of(slowest) >= NEVER)
+		return false;
+	drop(slowest, "others need its place");
+	return true;
 }
 
-static bool peer_is_full(const struct socket_server *server, const struct socket_peer *peer)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < server->settings.clients_most; i++)
-		count += server->clients[i].file >= 0 &&
-			 !memcmp(peer, &server->clients[i].peer, sizeof(*peer));
-	return server->settings.peer_most && count >= server->settings.peer_most;
-}
-
-/* A place for a client of a peer, if need be that of one that has hung up, or of a stranger. */
+/* A free place for a client of the peer. NULL: none. */
 static struct socket_client *make_place(struct socket_server *server,
 					const struct socket_peer *peer)
 {
-	const bool full = peer_is_full(server, peer);
-	struct socket_client *stranger = NULL;
+	struct socket_client *place = server->clients;
 
-	for (unsigned i = 0; (full || !find_place(server)) && i < server->settings.clients_most;
-	     i++)
-		if (server->clients[i].file >= 0 && server->clients[i].hung_up)
-			drop(&server->clients[i], "");
-	if (peer_is_full(server, peer))
-		stranger = find_stranger(server, peer);
-	else if (!find_place(server))
-		stranger = find_stranger(server, NULL);
-	if (stranger)
-		drop(stranger, "others need its place");
-	return peer_is_full(server, peer) ? NULL : find_place(server);
+	if (!is_own(peer) && (!admits(server, PEER, peer) || !admits(server, OTHERS, peer)))
+		return NULL;
+	if (!admits(server, ALL, peer))
+		return NULL;
+	while (place->file >= 0)
+		place++;
+	return place;
 }
 
 static struct socket_peer peer_of(int file)
 {
 	struct socket_peer peer = {.family = AF_UNIX};
 	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+	struct ucred user = {.uid = (uid_t)-1}; /* no user */
 	socklen_t length = sizeof(address);
-	struct ucred user;
 
 	getpeername(file, (struct sockaddr *)&address, &length);
 	if (address.ss_family == AF_INET) {
@@ -259,8 +274,8 @@ static struct socket_peer peer_of(int file)
 		peer.family = AF_INET6;
 	} else {
 		length = sizeof(user);
-		if (!getsockopt(file, SOL_SOCKET, SO_PEERCRED, &user, &length))
-			memcpy(peer.bytes, &user.uid, sizeof(user.uid));
+		getsockopt(file, SOL_SOCKET, SO_PEERCRED, &user, &length);
+		memcpy(peer.bytes, &user.uid, sizeof(user.uid));
 	}
 	return peer;
 }
@@ -283,9 +298,9 @@ static void accept_client(struct socket_server *server)
 		close(file);
 		return;
 	}
+	const double patience = settings->patience_ms > 0 ? settings->patience_ms : NEVER;
 	*client = (struct socket_client){
-	    .server = server, .file = file, .since = monotonic_ms(), .peer = peer};
-	allow_time(client);
+	    .server = server, .file = file, .until = monotonic_ms() + patience, .peer = peer};
 	if (settings->connected)
 		settings->connected(settings->context, client);
 	settle(client, 0);
@@ -338,8 +353,6 @@ static void keep_listening(struct socket_server *server)
 	tell(server, own, err.text);
 }
 
-/* ---- the thread ---- */
-
 #define FIXED 2u /* descriptors besides those of clients: wake, listener */
 #define FILES (FIXED + SOCKET_SERVER_CLIENTS)
 #define PAUSE_MS 100 /* after poll() has failed */
@@ -371,21 +384,20 @@ static void poll_open(struct pollfd files[FILES], int timeout_ms)
 static void wait_for_work(struct socket_server *server, struct pollfd files[FILES])
 {
 	const double now = monotonic_ms();
-	const bool full = !server->settings.refused && !find_place(server);
 	const bool deaf = now < server->deaf_until;
 	double next = server->due < server->look ? server->due : server->look;
 
 	if (deaf && server->deaf_until < next)
 		next = server->deaf_until;
 	files[0] = (struct pollfd){.fd = server->wake, .events = POLLIN};
-	files[1] = (struct pollfd){.fd = full || deaf ? -1 : server->listener, .events = POLLIN};
+	files[1] = (struct pollfd){.fd = deaf ? -1 : server->listener, .events = POLLIN};
 	for (unsigned i = 0; i < SOCKET_SERVER_CLIENTS; i++) {
 		const struct socket_client *client = &server->clients[i];
 		short in = client->paused || client->finishing ? 0 : POLLIN;
 		short out = left_of(&client->out) ? POLLOUT : 0;
 		files[FIXED + i] = (struct pollfd){.fd = client->file, .events = (short)(in | out)};
-		if (client->file >= 0 && client->until < next)
-			next = client->until;
+		if (client->file >= 0 && until_of(client) < next)
+			next = until_of(client);
 	}
 	next -= now;
 	poll_open(files, next > INT_MAX ? -1 : next > 0 ? (int)next + 1 : 0);
@@ -434,8 +446,6 @@ static void *run(void *context)
 			drop(&server->clients[i], NULL);
 	return NULL;
 }
-
-/* ---- a server ---- */
 
 static int start(struct socket_server *server, struct hd_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A socket of the plugin, its clients, and the thread that serves them. The key channel, the connections
- * of routers and `heddle status` have one each.
+ * of routers, `heddle status` and `heddle drain` have one each.
  *
  * Each has a thread of its own. A SET of the key channel can take minutes in its thread, and a report some
  * seconds. Status must have answers meanwhile, and routers signs of life. With one thread for all of them,
@@ -44,16 +44,16 @@ struct socket_client {
 	/* Nothing is read, and received() not called, while this is set. Set and cleared by received(), or
 	 * cleared by woken(). */
 	bool paused;
-	bool known; /* set by received(): it is no stranger; see stranger_ms */
-	bool finishing; /* set by received(): nothing more is read; closed when all is sent */
-	/* ---- only for socket_server.c ---- */
+	/* Set by connected() or received(): the client has said what it came for, and we do not wait for it any more. */
+	bool known;
+	/* The rest is only for socket_server.c. */
+	bool finishing; /* nothing more is read; closed when all is sent */
 	struct socket_server *server;
 	int file; /* -1: the place is free */
 	struct socket_bytes in, out;
 	bool dead; /* to be closed */
 	bool hung_up; /* it has closed its end, but what it has sent may not be read yet */
-	double since; /* ms; when it has connected */
-	double until; /* ms; then it is too slow */
+	double until; /* ms; then it is too slow, unless it is known and not finishing */
 	struct socket_peer peer;
 	char reason[HD_ERROR_TEXT]; /* why it is dead */
 };
@@ -65,14 +65,11 @@ struct socket_server_settings {
 	int wake; /* an eventfd, which outlives the server; -1: it makes one */
 	bool makes_folder; /* of the path, if only that is missing */
 
-	unsigned clients_most; /* 1 .. SOCKET_SERVER_CLIENTS */
-	unsigned
-	    peer_most; /* clients of one struct socket_peer; one more is refused. 0: as many as there are places */
-	/* A client has that long until received() sets `known`, and then the connection is closed. If there is no place for
-	 * a new client, the place is that of the stranger that has connected first. 0: there are no strangers. */
-	double stranger_ms;
-	/* A client has that long for each message, and to read what is sent after the last one. 0: for
-	 * ever. */
+	/* 1 .. SOCKET_SERVER_CLIENTS. Of 16 places one is for root and OpenSM's user. Another user, or an address, has half of
+	 * the places at most. */
+	unsigned clients_most;
+	/* A client has that long until it is known, and to read what is left when it is finished. Then the connection is
+	 * closed, or earlier if others need its place. 0: for ever. */
 	double patience_ms;
 	size_t message_most; /* bytes; a client that sends more without a message is closed */
 	size_t unsent_most; /* bytes; a client that leaves more unread is closed */
@@ -91,12 +88,9 @@ struct socket_server_settings {
 			   size_t length);
 	/* The reason is "" if it has hung up, and NULL if the server ends. NULL: nothing is to be done. */
 	void (*closed)(void *context, struct socket_client *client, const char *reason);
-	/* One more than clients_most or peer_most has come, and its connection is closed. NULL: one more than clients_most
-	 * waits. */
+	/* A client has come for which nobody makes room, and its connection is closed. NULL: nothing is to be done. */
 	void (*refused)(void *context, const char *address);
 };
-
-/* ---- a server ---- */
 
 /*
  * Listens and starts the thread. *out is written before the thread starts, so that hooks may use it, and
@@ -119,13 +113,14 @@ void socket_server_call_at(struct socket_server *server, double ms);
  * unless another process has replaced it. NULL is allowed. */
 void socket_server_end(struct socket_server *server);
 
-/* ---- a client ---- */
-
 /* Sends bytes, which are copied, after the hook. */
 void socket_client_send(struct socket_client *client, const void *bytes, size_t length);
 
 /* Sends now what the client takes without waiting. */
 void socket_client_flush(struct socket_client *client);
+
+/* Nothing more of the client is read, and the connection is closed when all is sent. */
+void socket_client_finish(struct socket_client *client);
 
 /* Closes the connection after the hook. The first reason counts. */
 void socket_client_close(struct socket_client *client, const char *reason);

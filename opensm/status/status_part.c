@@ -4,6 +4,7 @@
  * A thread of the part asks all parts for their sections. The part's own sections are about the subnet:
  * sweeps, what the fabric has lost, and loads, which the thread counts when somebody asks.
  */
+#include "file_mark.h"
 #include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
@@ -342,6 +343,8 @@ struct status_state {
 	/* ---- only the part's thread ---- */
 	struct status_view view;
 	char file_fault[HD_ERROR_TEXT]; /* why the file was not written; "" it was */
+	char written[PATH_SIZE]; /* the last file; "": none */
+	struct file_mark mark; /* of it */
 };
 
 /* ---- heddle.conf ---- */
@@ -482,6 +485,12 @@ static void work(void *context)
 	pthread_mutex_lock(&state->lock);
 	memcpy(path, state->textfile, sizeof(path));
 	pthread_mutex_unlock(&state->lock);
+	/* a collector would go on with a file that is not written any more */
+	if (strcmp(state->written, path) && file_mark_remove(state->written, &state->mark))
+		log_info(&state->context->log,
+			 "metrics: removed %s, which heddle.conf does not name any more",
+			 state->written);
+	*state->written = '\0';
 	if (!*path)
 		return;
 	int rc = make_answer(state, &made, &err);
@@ -491,6 +500,8 @@ static void work(void *context)
 		free(made.metrics);
 	}
 	note_file(state, rc, &err);
+	memcpy(state->written, path, sizeof(path));
+	state->mark = file_mark(path);
 }
 
 /* ---- settings ---- */

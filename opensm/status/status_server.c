@@ -36,7 +36,7 @@ static size_t received(void *context, struct socket_client *client, const uint8_
 	if (answer)
 		socket_client_send(client, answer, answered);
 	free(answer);
-	client->finishing = true;
+	socket_client_finish(client);
 	return used + 1;
 }
 
@@ -53,7 +53,7 @@ int status_server_start(const struct status_server_settings *settings, struct st
 						       .group = settings->group,
 						       .wake = -1,
 						       .makes_folder = true,
-						       .clients_most = STATUS_SERVER_CLIENTS,
+						       .clients_most = SOCKET_SERVER_CLIENTS,
 						       .patience_ms = STATUS_SERVER_PATIENCE_MS,
 						       .message_most = STATUS_SERVER_REQUEST,
 						       .unsent_most = SIZE_MAX,

@@ -2,7 +2,7 @@
 /*
  * The thread of the status part, and the socket by which programs ask it. A client sends one line,
  * "status", "metrics" or "fabric", gets the answer, and the connection ends. A client has STATUS_SERVER_PATIENCE_MS
- * for all of that. At most STATUS_SERVER_CLIENTS are served at a time; more wait in the system's queue.
+ * for the line, and as long to read the answer. socket_server.c says how many are served at a time.
  */
 #ifndef OPENSM_STATUS_SERVER_H
 #define OPENSM_STATUS_SERVER_H
@@ -10,7 +10,6 @@
 #include <heddle/base/error.h>
 #include <stddef.h>
 
-#define STATUS_SERVER_CLIENTS 64u
 #define STATUS_SERVER_PATIENCE_MS 5000
 #define STATUS_SERVER_WORK_MS 15000 /* between two calls of work(), if nobody wakes the thread */
 #define STATUS_SERVER_REQUEST 32u /* bytes of a line, with its end */

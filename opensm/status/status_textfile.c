@@ -1,60 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "status_textfile.h"
-#include "beside.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
+#include <heddle/base/replacement.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static int write_all(int file, const char *text, size_t length)
+struct metrics {
+	const char *text;
+	size_t length;
+};
+
+/* The collector is another user, whatever the umask is. */
+static int write_metrics(const void *context, FILE *stream, struct hd_error *err)
 {
-	while (length) {
-		ssize_t written = write(file, text, length);
-		if (written < 0 && errno != EINTR)
-			return -errno;
-		if (written > 0) {
-			text += written;
-			length -= (size_t)written;
-		}
-	}
-	return 0;
+	const struct metrics *metrics = context;
+
+	if (fwrite(metrics->text, 1, metrics->length, stream) == metrics->length &&
+	    !fflush(stream) && !fchmod(fileno(stream), 0644))
+		return 0;
+	return hd_error_set(err, -errno, "%s", strerror(errno));
 }
 
-/* Opened without following a link that another user may have put there. */
-static int write_file(const char *path, const char *text, size_t length)
-{
-	unlink(path);
-	int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-
-	if (file < 0)
-		return -errno;
-	int rc = write_all(file, text, length);
-	if (!rc && fchmod(file, 0644))
-		rc = -errno;
-	if (close(file) && !rc)
-		rc = -errno;
-	return rc;
-}
-
+/* The collector reads only names that end with .prom, so not the new file. */
 int status_textfile_write(const char *path, const char *text, size_t length, struct hd_error *err)
 {
-	char temporary[PATH_MAX];
-
-	/* the collector reads only names that end with .prom */
-	if (snprintf(temporary, sizeof(temporary), "%s.new", path) >= (int)sizeof(temporary))
-		return hd_error_set(err, -ENAMETOOLONG, "%s: the path is too long", path);
-	int rc = beside_check(path, err);
-	if (rc)
-		return rc;
-	rc = write_file(temporary, text, length);
-	if (!rc && rename(temporary, path))
-		rc = -errno;
-	if (!rc)
-		return 0;
-	unlink(temporary);
-	return hd_error_set(err, rc, "%s: %s", path, strerror(-rc));
+	return hd_replace(path, 0644, write_metrics, &(struct metrics){text, length}, err);
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sets of things, their labels, and the record that all parts share. A thing is found by GUIDs and ports alone; its names are
+ * for people, and only if no other node has them. In the record a number stands for what was wanted at some time: `number` is
+ * that of the last request, `routed` that of the last decision, `refused` and `complete` say how that went.
+ */
 #include "drained.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- sets ---- */
 
 int drained_set_copy(const struct drained_set *from, struct drained_set *to)
 {
@@ -76,6 +80,14 @@ uint32_t drained_set_find(const struct drained_set *set, const struct drained_th
 	return HD_NONE;
 }
 
+bool drained_set_has_all(const struct drained_set *set, const struct drained_set *of)
+{
+	for (uint32_t i = 0; i < of->count; i++)
+		if (drained_set_find(set, &of->things[i]) == HD_NONE)
+			return false;
+	return true;
+}
+
 bool drained_set_equal(const struct drained_set *one, const struct drained_set *other)
 {
 	bool equal = one->count == other->count;
@@ -86,14 +98,12 @@ bool drained_set_equal(const struct drained_set *one, const struct drained_set *
 	return equal;
 }
 
-/* ---- things ---- */
-
 static void take_end(struct drained_thing *thing, unsigned end, const struct hd_fabric *fabric,
 		     uint32_t node, uint32_t port)
 {
 	thing->guid[end] = fabric->node_guid[node];
 	thing->port[end] = (uint8_t)port;
-	snprintf(thing->name[end], DRAINED_NAME, "%s", fabric->node_name[node]);
+	hd_plain(fabric->node_name[node], thing->name[end], DRAINED_NAME);
 }
 
 struct drained_thing drained_thing_of(const struct hd_fabric *fabric,
@@ -113,15 +123,64 @@ struct drained_thing drained_thing_of(const struct hd_fabric *fabric,
 	return thing;
 }
 
+static bool has_name(const struct drained_thing *thing, const char *name, uint64_t guid)
+{
+	for (unsigned end = 0; end < 2; end++)
+		if (thing->guid[end] && thing->guid[end] != guid && !strcmp(thing->name[end], name))
+			return true;
+	return false;
+}
+
+static bool is_shared(const char *name, uint64_t guid, const struct hd_fabric *fabric,
+		      const struct drained_set *drained)
+{
+	for (uint32_t node = 0; node < fabric->node_count; node++)
+		if (fabric->node_guid[node] != guid && !strcmp(fabric->node_name[node], name))
+			return true;
+	for (uint32_t i = 0; i < drained->count; i++)
+		if (has_name(&drained->things[i], name, guid))
+			return true;
+	return false;
+}
+
+void drained_set_mark_shared(struct drained_set *set, const struct hd_fabric *fabric,
+			     const struct drained_set *drained)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct drained_thing *thing = &set->things[i];
+		for (unsigned end = 0; end < 2; end++)
+			thing->shared[end] =
+			    thing->shared[end] ||
+			    is_shared(thing->name[end], thing->guid[end], fabric, drained);
+	}
+}
+
+/* "S1_0[5]", or with the GUID: "0x0000000000200000[5]"; a switch has no port. Returns the end of the text. */
+static char *print_end(const struct drained_thing *thing, unsigned end, bool named, char *text)
+{
+	text += named ? sprintf(text, "%s", thing->name[end])
+		      : sprintf(text, "0x%016" PRIx64, thing->guid[end]);
+	return thing->cable ? text + sprintf(text, "[%u]", thing->port[end]) : text;
+}
+
 void drained_label(const struct drained_thing *thing, char text[DRAINED_LABEL])
 {
-	if (!thing->cable)
-		snprintf(text, DRAINED_LABEL, "%s", thing->name[0]);
-	else if (!thing->guid[1])
-		snprintf(text, DRAINED_LABEL, "%s[%u]", thing->name[0], thing->port[0]);
-	else
-		snprintf(text, DRAINED_LABEL, "%s[%u] - %s[%u]", thing->name[0], thing->port[0],
-			 thing->name[1], thing->port[1]);
+	const unsigned ends = thing->cable && thing->guid[1] ? 2 : 1;
+	bool named[2] = {false, false};
+	char *at = text;
+
+	for (unsigned end = 0; end < ends; end++) {
+		named[end] = !thing->shared[end] && *thing->name[end];
+		at += end ? sprintf(at, " - ") : 0;
+		at = print_end(thing, end, named[end], at);
+	}
+	if (!named[0] && !named[1])
+		return;
+	for (unsigned end = 0; end < ends; end++) {
+		at += sprintf(at, end ? " - " : " (");
+		at = print_end(thing, end, false, at);
+	}
+	sprintf(at, ")");
 }
 
 /* The port of an end in the fabric; HD_NONE: it is not there. */
@@ -161,8 +220,6 @@ uint32_t drained_set_locate(const struct drained_set *set, const struct hd_fabri
 		count += locate(&set->things[i], fabric, &changes[count]);
 	return count;
 }
-
-/* ---- what all parts share ---- */
 
 void drained_init(struct drained *drained)
 {
@@ -236,14 +293,6 @@ void drained_restore(struct drained *drained, struct drained_set *set)
 	pthread_mutex_unlock(&drained->lock);
 }
 
-static bool has_all(const struct drained_set *set, const struct drained_set *of)
-{
-	for (uint32_t i = 0; i < of->count; i++)
-		if (drained_set_find(set, &of->things[i]) == HD_NONE)
-			return false;
-	return true;
-}
-
 /* What was left out before already, no switch uses, whatever table it has. */
 static void leave_out(struct drained *drained, const struct drained_set *set)
 {
@@ -251,7 +300,7 @@ static void leave_out(struct drained *drained, const struct drained_set *set)
 
 	drained->out = (struct drained_set){0};
 	replace(&drained->out, set);
-	if (!has_all(&before, &drained->out))
+	if (!drained_set_has_all(&before, &drained->out))
 		set_incomplete(drained, "the sweep that leaves it out is not complete");
 	drained_set_release(&before);
 }
@@ -277,8 +326,14 @@ void drained_note(struct drained *drained, struct drained_decision *decision)
 void drained_refuse(struct drained *drained, uint64_t number, const char *reason)
 {
 	pthread_mutex_lock(&drained->lock);
-	if (number > drained->routed)
+	const bool is_new = number > drained->routed;
+	if (is_new && number == drained->number &&
+	    drained_set_has_all(&drained->accepted, &drained->wanted)) {
+		replace(&drained->accepted, &drained->wanted);
+		drained->routed = number;
+	} else if (is_new) {
 		refuse(drained, number, reason);
+	}
 	drained_tell(drained);
 	pthread_mutex_unlock(&drained->lock);
 }
@@ -290,6 +345,13 @@ void drained_note_tables(struct drained *drained, const char *incomplete)
 	if (!*incomplete)
 		drained->complete = drained->routed;
 	drained_tell(drained);
+	pthread_mutex_unlock(&drained->lock);
+}
+
+void drained_note_stored(struct drained *drained, const char *unstored)
+{
+	pthread_mutex_lock(&drained->lock);
+	snprintf(drained->unstored, sizeof(drained->unstored), "%s", unstored);
 	pthread_mutex_unlock(&drained->lock);
 }
 

@@ -22,7 +22,7 @@
 
 #define DRAINED_MOST 4096u /* things */
 #define DRAINED_NAME 65u /* bytes of a node's description, with the last 0 */
-#define DRAINED_LABEL 192u /* bytes of a label, with the last 0 */
+#define DRAINED_LABEL 256u /* bytes of a label, with the last 0 */
 
 /* Which stay the same when the fabric changes. */
 struct drained_thing {
@@ -31,6 +31,7 @@ struct drained_thing {
 	    [2]; /* of the nodes at the ends; of a switch, the first. 0: any node, since nothing was at the port */
 	uint8_t port[2];
 	char name[2][DRAINED_NAME];
+	bool shared[2]; /* another node has that name, or had it: it says nothing */
 };
 
 struct drained_set {
@@ -48,6 +49,9 @@ void drained_set_remove(struct drained_set *set, uint32_t index);
 /* The index of the same cable or switch, HD_NONE: none. O(count). */
 uint32_t drained_set_find(const struct drained_set *set, const struct drained_thing *thing);
 
+/* Whether the set has all things of the other. */
+bool drained_set_has_all(const struct drained_set *set, const struct drained_set *of);
+
 /* Whether both have the same things in the same order. */
 bool drained_set_equal(const struct drained_set *one, const struct drained_set *other);
 
@@ -55,7 +59,13 @@ bool drained_set_equal(const struct drained_set *one, const struct drained_set *
 struct drained_thing drained_thing_of(const struct hd_fabric *fabric,
 				      const struct hd_fabric_change *change);
 
-/* "S1_0[5] - S2_0[1]", "S2_0". */
+/* Notes which names other nodes of the fabric, or other things that are drained, have, too. Cost: O(count * (nodes +
+ * drained)). */
+void drained_set_mark_shared(struct drained_set *set, const struct hd_fabric *fabric,
+			     const struct drained_set *drained);
+
+/* "S1_0[5] - S2_0[1] (0x0000000000200000[5] - 0x0000000000200010[1])", "S2_0 (0x...)". A name that is shared is left out:
+ * "0x...[5] - S2_0[1] (...)", "0x...". */
 void drained_label(const struct drained_thing *thing, char text[DRAINED_LABEL]);
 
 /* Which of the things the fabric has: changes[set->count], in their order. Cables to hosts are not among them. Returns
@@ -79,6 +89,8 @@ struct drained {
 	char suspended[HD_ERROR_TEXT]; /* why routing uses what is accepted; "": it does not */
 	char
 	    incomplete[HD_ERROR_TEXT]; /* why what is accepted is not safe to pull yet; "": it is */
+	char unstored
+	    [HD_ERROR_TEXT]; /* why a restarted OpenSM will not know what is accepted; "": it will, or is not to */
 	uint64_t entries,
 	    unproved; /* that the last change has moved in steps, and without a proof */
 	int wake; /* an eventfd that is written when any of it has changed; -1: none */
@@ -108,11 +120,15 @@ struct drained_decision {
  * any more. If more is left out than before, it is not complete until drained_note_tables() says so. */
 void drained_note(struct drained *drained, struct drained_decision *decision);
 
-/* Refuses what is wanted, if that is not accepted. */
+/* Refuses what is wanted, if that is not accepted. Less than what is accepted is never worse: that is accepted, and left out
+ * of the next routing. */
 void drained_refuse(struct drained *drained, uint64_t number, const char *reason);
 
 /* After a sweep: all switches have the tables of the last decision, or the reason why not. */
 void drained_note_tables(struct drained *drained, const char *incomplete);
+
+/* What is accepted is in the file, or the reason why not. */
+void drained_note_stored(struct drained *drained, const char *unstored);
 
 /* How many entries a sweep has moved in proved steps, and how many otherwise. */
 void drained_note_order(struct drained *drained, uint64_t entries, uint64_t unproved);

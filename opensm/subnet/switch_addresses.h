@@ -10,7 +10,7 @@ struct osm_opensm;
 
 /*
  * The directed routes by which OpenSM reaches the switches of the fabric: [switch_count], to be
- * freed with free(). A switch that OpenSM no longer has gets an address to which nothing can be
+ * freed with free(). A switch that OpenSM no longer has, or whose links are all down, gets an address to which nothing can be
  * sent. NULL: no memory. Call it with OpenSM's lock held.
  */
 struct hd_smp_address *switch_addresses_find(const struct hd_fabric *fabric,

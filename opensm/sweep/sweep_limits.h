@@ -17,7 +17,7 @@ struct part_context;
 
 struct sweep_settings {
 	bool ordered;
-	bool adaptive; /* adaptive routing may be on */
+	bool adaptive; /* adaptive routing may lead */
 	uint32_t limit_ms;
 	uint64_t max_entries; /* 0: no limit */
 	uint32_t window, timeout_ms; /* of SMPs */

@@ -15,6 +15,7 @@
  * while OpenSM routes. That is bounded by limit_ms.
  */
 #include "adaptive_state.h"
+#include "ar_settings.h"
 #include "drained.h"
 #include "opensm_headers.h"
 #include "part.h"
@@ -38,7 +39,7 @@ struct sweep_state {
 	struct hd_routes *widened; /* those of the goal, if something is drained; else NULL */
 	/* something is drained with this sweep, or no more: it is ordered, whatever heddle.conf says */
 	bool drains;
-	bool adaptive; /* adaptive routing may be on: the same */
+	bool adaptive; /* adaptive routing may lead: the same */
 	struct sweep_memory memory;
 	struct sweep_trees trees;
 	pthread_mutex_t lock; /* of the figures */
@@ -128,14 +129,16 @@ static int find_goal(struct sweep_state *state, const struct routing *routing, s
 	return rc ? rc : sweep_levels_find(state->context, &state->goal, &state->levels, err);
 }
 
-static bool may_be_adaptive(const struct sweep_state *state)
+/* Whether adaptive routing may lead. Where it is not wanted, and at the start, when nothing is known, it only goes off. */
+static bool may_be_adaptive(const struct sweep_state *state, const struct routing *routing)
 {
 	struct adaptive_view view;
 
 	adaptive_look(state->context->adaptive, &view);
-	const bool may = view.state != ADAPTIVE_OFF;
+	const bool unread = view.state == ADAPTIVE_UNKNOWN && !view.number;
+	const bool may = view.state != ADAPTIVE_OFF && view.state != ADAPTIVE_FOREIGN && !unread;
 	adaptive_view_release(&view);
-	return may;
+	return may && ar_settings_may_enable(state->context->config, routing->adaptive);
 }
 
 static void computed(void *data, struct routing *routing)
@@ -145,7 +148,7 @@ static void computed(void *data, struct routing *routing)
 
 	forget_goal(state);
 	state->drains = routing->ordered;
-	state->adaptive = may_be_adaptive(state);
+	state->adaptive = may_be_adaptive(state, routing);
 	if ((is_ordered(state) || state->adaptive) && find_goal(state, routing, &err))
 		log_error(&state->context->log, LOG_ERROR_SWEEP,
 			  "OpenSM writes the tables in an order of its own: %s", err.text);

@@ -9,10 +9,9 @@ import json
 import socket
 import subprocess
 
-from fabric_sim import BUILD, Failure, stop, wait_until
+from fabric_sim import AGENTS, BUILD, Failure, stop, wait_until
 
 EMULATOR = BUILD / "tests" / "emulator" / "heddle-emulator"
-AGENTS = BUILD / "tests" / "emulator" / "libumad_agents.so"
 
 # Attributes by name, as counters and faults use them.
 NODE_INFO, SWITCH_INFO, PORT_INFO, LFT, MFT, PORT_STATES = 0x11, 0x12, 0x15, 0x19, 0x1B, 0x34

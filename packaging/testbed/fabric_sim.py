@@ -23,6 +23,7 @@ FABRICS = pathlib.Path(os.environ.get("HEDDLE_FABRICS") or
                        SOURCE.parent / "shared" / "fabrics")
 HEDDLE = BUILD / "cli" / "heddle"
 PLUGIN = BUILD / "opensm" / "libheddle.so"
+AGENTS = BUILD / "tests" / "emulator" / "libumad_agents.so"
 CLOCK = BUILD / "bench" / "libheddlelftclock.so"
 PATIENCE = 1800  # seconds; only what hangs takes so long
 SURE = {"transaction_timeout": 1000 * PATIENCE}  # options: no MAD is sent twice, however busy the machine is
@@ -95,14 +96,12 @@ def folder_in_memory():
 
 class Simulation:
     """A running ibsim. Use as a context manager; `folder` is gone afterwards. `emulator`, an
-    emulator.Emulator, stands in front of it. `agents`: processes may open the device several times, as
-    OpenSM does with adaptive routing or routing keys; an emulator has that in any case. `clock`: ibsim notes in
-    the files `clock` and `mft-clock` of the folder each block of unicast and multicast tables that it takes."""
+    emulator.Emulator, stands in front of it. `clock`: ibsim notes in the files `clock` and `mft-clock` of the folder
+    each block of unicast and multicast tables that it takes."""
 
-    def __init__(self, netlist, host=None, emulator=None, agents=False, clock=False):
+    def __init__(self, netlist, host=None, emulator=None, clock=False):
         self.netlist = pathlib.Path(netlist).resolve()
         self.emulator = emulator
-        self.agents = agents or bool(emulator)
         self.clock = clock
         self.host = host or first_host(self.netlist)
         self.stack = contextlib.ExitStack()
@@ -114,6 +113,8 @@ class Simulation:
         self.environment = dict(os.environ, IBSIM_SOCKNAME=self.folder.name, SIM_HOST=self.host,
                                 OSM_CACHE_DIR=str(self.folder), OSM_TMP_DIR=str(self.folder),
                                 PATH=sbin_path())
+        if not self.emulator:
+            self.environment["UMAD_AGENTS_REFUSE"] = "1"  # what ibsim does not know, as a switch does
         self.output = open(self.folder / "ibsim.out", "wb")
         self.stack.callback(self.output.close)
         self.process = subprocess.Popen(
@@ -139,10 +140,9 @@ class Simulation:
         return self.environment["IBSIM_SOCKNAME"] + ("-ibsim" if self.emulator else "")
 
     def preload(self):
-        """What a process in the fabric preloads."""
-        if not self.agents:
-            return preload()
-        return f"{BUILD / 'tests' / 'emulator' / 'libumad_agents.so'}:{preload()}"
+        """What a process in the fabric preloads. OpenSM and the plugin open the device, and only with the agents each
+        gets its own answers; a package does not have them."""
+        return f"{AGENTS}:{preload()}" if AGENTS.exists() else preload()
 
     def __exit__(self, *exception):
         self.stack.close()
@@ -239,9 +239,11 @@ class OpenSM:
         self.write_heddle_conf(heddle_conf if heddle_conf is not None else "")
 
     def write_heddle_conf(self, text):
-        """Runs on one machine do not share the default sockets of `heddle status` and `heddle drain`."""
+        """Runs on one machine do not share the default sockets of `heddle status` and `heddle drain`. Without the agents
+        the plugin must not open the device, as it does to ask switches for adaptive routing."""
         more = "" if "[status]" in text else f"\n[status]\nsocket = {self.status_socket()}\n"
         more += "" if "[drain]" in text else f"\n[drain]\nsocket = {self.drain_socket()}\n"
+        more += "" if "[ar]" in text or AGENTS.exists() else "\n[ar]\nforeign = yes\n"
         self.conf.write_text(text + more)
 
     def status_socket(self):

@@ -14,6 +14,7 @@ struct loads {
 	const struct scenario_simulation *simulation;
 	double **load; /* [subnet][port of its fabric] bits/s */
 	double weight; /* of the message at hand */
+	const struct hd_go_on *go_on;
 };
 
 /* One of the traffics, if it goes to all hosts alike. */
@@ -155,7 +156,7 @@ static bool sends(const struct loads *loads, struct place place)
 static void add_even(struct loads *loads, const struct even *even, const struct place *places,
 		     uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count && hd_go_on_ask(loads->go_on); i++) {
 		const struct hd_fabric *fabric =
 		    loads->simulation->network.subnets[places[i].subnet].fabric;
 		double rate = rate_of(loads, places[i].subnet, fabric->host_port[places[i].host]);
@@ -247,9 +248,10 @@ static double add_all(struct loads *loads, const struct place *places, uint32_t 
 	return offered;
 }
 
-void scenario_load_record(const struct scenario_simulation *simulation, struct hd_record *record)
+void scenario_load_record(const struct scenario_simulation *simulation,
+			  const struct hd_go_on *go_on, struct hd_record *record)
 {
-	struct loads loads = {.simulation = simulation};
+	struct loads loads = {.simulation = simulation, .go_on = go_on};
 	struct place *places = NULL;
 	double offered = 0, most = 0;
 
@@ -257,7 +259,7 @@ void scenario_load_record(const struct scenario_simulation *simulation, struct h
 		uint32_t count = find_places(&loads, places);
 		if (count > 1)
 			offered = add_all(&loads, places, count);
-		if (offered > 0)
+		if (offered > 0 && hd_go_on_ask(go_on))
 			most = largest(&loads);
 	} else {
 		record->failed = true;

@@ -11,6 +11,7 @@
  * carries all that it can. Only if all traffic goes to all hosts alike, by fixed paths or by path bits. Cost:
  * O(hosts^2 * hops * LIDs of a host).
  */
-void scenario_load_record(const struct scenario_simulation *simulation, struct hd_record *record);
+void scenario_load_record(const struct scenario_simulation *simulation,
+			  const struct hd_go_on *go_on, struct hd_record *record);
 
 #endif

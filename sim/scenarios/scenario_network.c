@@ -23,8 +23,7 @@ struct making {
 	const struct scenario_section *section; /* NULL: none */
 	struct hd_options *options;
 	struct hd_arena *arena; /* of texts */
-	unsigned threads;
-	const struct hd_log *log;
+	const struct hd_scenario_request *request;
 };
 
 #define PATHS_MAX 64u
@@ -80,8 +79,11 @@ static int run_engine(const struct making *making, const struct hd_fabric *fabri
 		options = hd_engine_options(engine);
 		rc = options ? hd_options_set_pairs(options, pairs, err) : hd_error_no_memory(err);
 	}
-	const struct hd_route_request request = {
-	    .fabric = fabric, .options = options, .threads = making->threads, .log = making->log};
+	const struct hd_route_request request = {.fabric = fabric,
+						 .options = options,
+						 .threads = making->request->threads,
+						 .log = making->request->log,
+						 .go_on = making->request->go_on};
 	if (!rc)
 		rc = hd_engine_route(engine, &request, out, err);
 	hd_options_free(options);
@@ -121,7 +123,7 @@ static int read_tables(const struct making *making, const char *list,
 		if (!paths[count++])
 			return hd_error_no_memory(err);
 	}
-	return hd_routes_read(paths, count, fabric, making->log, out, err);
+	return hd_routes_read(paths, count, fabric, making->request->log, out, err);
 }
 
 /* ---- single entries: "SWITCH HOST PORT [OFFSET], ..." ---- */
@@ -193,8 +195,10 @@ static int read_plan(const struct making *making, const char *path, struct scena
 		     struct hd_error *err)
 {
 	struct hd_text text;
-	struct hd_ar_proof_request proof = {
-	    .fabric = subnet->source.fabric, .routes = subnet->routes, .threads = making->threads};
+	struct hd_ar_proof_request proof = {.fabric = subnet->source.fabric,
+					    .routes = subnet->routes,
+					    .threads = making->request->threads,
+					    .go_on = making->request->go_on};
 
 	path = scenario_text_path(making->scenario, scenario_text_entry(making->section, "ar"),
 				  path, making->arena);
@@ -218,8 +222,9 @@ static int make_plan(const struct making *making, struct scenario_subnet *subnet
 	    .routes = subnet->routes,
 	    .mode = hd_options_get(making->options, "ar_mode")->number ? HD_AR_BOUNDED : HD_AR_FREE,
 	    .group_cap = (uint32_t)hd_options_get(making->options, "ar_group_cap")->number,
-	    .threads = making->threads,
-	    .log = making->log};
+	    .threads = making->request->threads,
+	    .log = making->request->log,
+	    .go_on = making->request->go_on};
 
 	if (!strncmp(text, "file:", 5))
 		return read_plan(making, text + 5, subnet, err);
@@ -487,7 +492,7 @@ static int make_interconnect(const struct making *making, struct scenario_networ
 
 static int make(const struct making *making, struct scenario_network *network, struct hd_error *err)
 {
-	int rc = read_fabrics(making->scenario, making->log, network, err);
+	int rc = read_fabrics(making->scenario, making->request->log, network, err);
 
 	for (uint32_t i = 0; !rc && i < network->subnet_count; i++)
 		rc = make_tables(making, &network->subnets[i], err);
@@ -510,8 +515,8 @@ static int make(const struct making *making, struct scenario_network *network, s
 	return 0;
 }
 
-int scenario_network_new(const struct hd_scenario *scenario, unsigned threads,
-			 const struct hd_log *log, struct scenario_network **out,
+int scenario_network_new(const struct hd_scenario *scenario,
+			 const struct hd_scenario_request *request, struct scenario_network **out,
 			 struct hd_error *err)
 {
 	struct scenario_network *network = calloc(1, sizeof(*network));
@@ -523,8 +528,7 @@ int scenario_network_new(const struct hd_scenario *scenario, unsigned threads,
 	struct making making = {.scenario = scenario,
 				.section = scenario_text_find(scenario, "routing"),
 				.arena = &network->arena,
-				.threads = threads,
-				.log = log};
+				.request = request};
 	int rc = network->digest ? 0 : hd_error_no_memory(err);
 	if (!rc)
 		rc = scenario_text_options(scenario, making.section, scenario_routing_keys,

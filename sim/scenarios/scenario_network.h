@@ -37,8 +37,8 @@ struct scenario_network {
 
 /* Makes the network; *out is freed with scenario_network_free() once for each user. Errors: with the
  * place, those of readers, engines and plans. */
-int scenario_network_new(const struct hd_scenario *scenario, unsigned threads,
-			 const struct hd_log *log, struct scenario_network **out,
+int scenario_network_new(const struct hd_scenario *scenario,
+			 const struct hd_scenario_request *request, struct scenario_network **out,
 			 struct hd_error *err);
 void scenario_network_free(struct scenario_network *network);
 

@@ -276,13 +276,12 @@ static int find_network(struct scenario_runs *runs, uint32_t number,
 			point->network->users++;
 		}
 	free(text);
-	return point->network ? 0
-			      : scenario_network_new(scenario, request->threads, request->log,
-						     &point->network, err);
+	return point->network ? 0 : scenario_network_new(scenario, request, &point->network, err);
 }
 
 /* Values that depend on the fabric, and all paths, are found out by preparing the first run. */
-static int check(const struct scenario_runs *runs, uint32_t number, struct hd_error *err)
+static int check(const struct scenario_runs *runs, uint32_t number, const struct hd_go_on *go_on,
+		 struct hd_error *err)
 {
 	struct scenario_point *point = &runs->ready[number];
 	struct scenario_simulation simulation;
@@ -291,7 +290,7 @@ static int check(const struct scenario_runs *runs, uint32_t number, struct hd_er
 		return 0;
 	int rc = scenario_simulation_open(&simulation, point, runs->seeds[0], err);
 	if (!rc)
-		rc = hd_traffic_check(simulation.traffic, simulation.sim, err);
+		rc = hd_traffic_check(simulation.traffic, simulation.sim, go_on, err);
 	if (!rc && !hd_traffic_host_count(simulation.traffic, &point->host_count))
 		rc = hd_error_no_memory(err);
 	scenario_simulation_close(&simulation);
@@ -328,7 +327,7 @@ static int prepare_point(struct scenario_runs *runs, uint32_t number,
 	if (!rc)
 		rc = find_network(runs, number, request, err);
 	if (!rc) {
-		rc = check(runs, number, err);
+		rc = check(runs, number, &request->go_on, err);
 		if (rc)
 			scenario_text_error_of_traffic(runs->sweep.scenarios[number], rc, err);
 	}
@@ -454,10 +453,11 @@ static int run_ebbs(const struct scenario_point *point, uint64_t seed, struct as
 	return 0;
 }
 
-static int simulate(const struct scenario_runs *runs, uint32_t run, const struct asking *asking,
+static int simulate(const struct scenario_runs *runs, uint32_t run, struct asking *asking,
 		    struct hd_record *record, struct hd_error *err)
 {
 	const struct scenario_point *point = &runs->ready[run / runs->shown.seed_count];
+	const struct hd_go_on go_on = {ask, asking};
 	const uint64_t seed = runs->seeds[run % runs->shown.seed_count];
 	const bool lists = run % runs->shown.seed_count == 0;
 	struct scenario_simulation simulation;
@@ -466,7 +466,7 @@ static int simulate(const struct scenario_runs *runs, uint32_t run, const struct
 		return 0;
 	int rc = scenario_simulation_open(&simulation, point, seed, err);
 	if (!rc && lists)
-		scenario_load_record(&simulation, record);
+		scenario_load_record(&simulation, &go_on, record);
 	if (!rc)
 		rc = scenario_simulation_run(&simulation, asking->run, asking->watch, err);
 	if (!rc)

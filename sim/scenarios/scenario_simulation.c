@@ -177,6 +177,10 @@ int scenario_simulation_run(struct scenario_simulation *simulation, uint32_t run
 	uint64_t until = simulation->point->run.duration, slice = FIRST_SLICE, hops = 0;
 	struct hd_sim_figures figures;
 
+	if (until == HD_SIM_NEVER && !hd_traffic_ends(simulation->traffic))
+		return hd_error_set(err, -EINVAL,
+				    "this run would never end: set duration in [run], or stop in "
+				    "each [traffic ...]");
 	for (;;) {
 		uint64_t now = hd_sim_now(simulation->sim);
 		uint64_t next = until - now > slice ? now + slice : until;

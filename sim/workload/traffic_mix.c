@@ -169,14 +169,18 @@ int hd_traffic_list(const struct hd_traffic *traffic, hd_traffic_visit visit, vo
 struct check {
 	const struct hd_traffic *traffic;
 	const struct hd_sim *sim;
+	const struct hd_go_on *go_on;
 };
 
 static int check_message(void *context, const struct hd_sim_message *message, struct hd_error *err)
 {
 	const struct check *check = context;
 	char source[HD_NAME_SIZE], destination[HD_NAME_SIZE] = "a multicast group";
-	int rc = hd_sim_check_message(check->sim, message, err);
+	int rc = hd_go_on_check(check->go_on, err);
 
+	if (rc)
+		return rc;
+	rc = hd_sim_check_message(check->sim, message, err);
 	if (!rc)
 		return 0;
 	if (message->destination != HD_NONE)
@@ -189,11 +193,19 @@ static int check_message(void *context, const struct hd_sim_message *message, st
 }
 
 int hd_traffic_check(const struct hd_traffic *traffic, const struct hd_sim *sim,
-		     struct hd_error *err)
+		     const struct hd_go_on *go_on, struct hd_error *err)
 {
-	struct check check = {traffic, sim};
+	struct check check = {traffic, sim, go_on};
 
 	return hd_traffic_list(traffic, check_message, &check, err);
+}
+
+bool hd_traffic_ends(const struct hd_traffic *traffic)
+{
+	for (uint32_t i = 0; !traffic->finite_count && i < traffic->part_count; i++)
+		if (traffic->parts[i].stop == HD_SIM_NEVER)
+			return false;
+	return true;
 }
 
 double hd_traffic_progress(const struct hd_traffic *traffic)

@@ -10,6 +10,8 @@
 
 #include <errno.h>
 
+#define WAITING_LEAST 64u /* bytes that a message counts for in the backlog, at least */
+
 __extension__ typedef unsigned __int128 wide;
 
 enum arrivals { CONSTANT, POISSON, ON_OFF };
@@ -250,6 +252,12 @@ static int start(struct hd_traffic_part *part, struct hd_error *err)
 	return 0;
 }
 
+/* Of the backlog. Short messages count for more than they have, so that it limits memory, too. */
+static uint64_t waiting_bytes(uint64_t bytes)
+{
+	return bytes > WAITING_LEAST ? bytes : WAITING_LEAST;
+}
+
 static void make_message(struct hd_traffic_part *part, struct sources *sources, uint32_t index)
 {
 	struct source *source = &sources->source[index];
@@ -260,11 +268,11 @@ static void make_message(struct hd_traffic_part *part, struct sources *sources, 
 	bool counts = traffic_now(part) >= part->traffic->warm_up;
 
 	message.lid_offset = traffic_offset(part, to, &source->random);
-	if (source->waiting + bytes > sources->backlog) {
+	if (source->waiting + waiting_bytes(bytes) > sources->backlog) {
 		sources->refused += counts;
 		return;
 	}
-	source->waiting += bytes;
+	source->waiting += waiting_bytes(bytes);
 	sources->messages += counts;
 	sources->bytes += counts ? bytes : 0;
 	traffic_send(part, &message, (uint64_t)index << 1 | counts);
@@ -287,7 +295,7 @@ static void sent(struct hd_traffic_part *part, const struct hd_sim_message *mess
 	struct sources *sources = part->state;
 
 	(void)times;
-	sources->source[message->tag >> 1].waiting -= message->bytes;
+	sources->source[message->tag >> 1].waiting -= waiting_bytes(message->bytes);
 }
 
 static void delivered(struct hd_traffic_part *part, const struct hd_sim_message *message,
@@ -344,7 +352,9 @@ static void figures(const struct hd_traffic_part *part, struct hd_traffic_report
 			draw_sizes_check)
 #define BACKLOG_OPTION                                                                             \
 	TRAFFIC_CHECKED(                                                                           \
-	    "backlog", "bytes of a host's messages that may wait; beyond them no message is sent", \
+	    "backlog",                                                                             \
+	    "bytes of a host's messages that may wait, at least 64 each; beyond them no message "  \
+	    "is sent",                                                                             \
 	    "1 MiB", hd_sim_check_size)
 #define PHASES_OPTION TRAFFIC_BOOL("phases", "each host begins at a random time", "yes")
 

@@ -96,8 +96,10 @@ def use_command(root):
 
 
 def use_plugin(root):
-    """OpenSM loads the plugin, with the options of the conffile, and routes a fabric with it."""
-    enter(root, "printf 'event_plugin_name heddle\\nrouting_engine auto,no_fallback\\nforce_log_flush TRUE\\n'"
+    """OpenSM loads the plugin, with the options of the conffile, and routes a fabric with it. ibsim's library for umad
+    cannot tell the plugin's answers from OpenSM's, so the plugin must not ask switches for adaptive routing."""
+    enter(root, "sed 's/^\\[ar\\]$/&\\nforeign = yes/' /etc/heddle/heddle.conf >/tmp/heddle.conf")
+    enter(root, "printf 'event_plugin_name heddle\\nevent_plugin_options heddle=/tmp/heddle.conf\\nrouting_engine auto,no_fallback\\nforce_log_flush TRUE\\n'"
                 " >/tmp/opensm.conf")
     with simulated_fabric(root) as environment:
         enter(root, "cd /tmp; LD_PRELOAD=$LIBRARY timeout 60 opensm -o -F /tmp/opensm.conf -f /tmp/opensm.log"
@@ -107,7 +109,8 @@ def use_plugin(root):
     assert "auto tables configured on all switches" in log, log[-3000:]
     assert "heddle.conf" not in log, "the plugin complains of the conffile"
     assert (root / "var/cache/opensm/heddle-tables").exists()
-    enter(root, "mkdir -p /run/heddle; touch /run/heddle/status.sock")  # as an OpenSM that was killed leaves it
+    enter(root, "mkdir -p /run/heddle; touch /run/heddle/status.sock /run/heddle/drain.sock"
+                "  /var/cache/opensm/heddle-drained")  # as an OpenSM that was killed leaves them
 
 
 def use_router(root):

@@ -14,7 +14,8 @@ NAMES = ["heddle", "heddle-keyd", "heddle-mpi", "heddle-opensm", "heddle-router"
 LIBRARIES = ("libjansson4 libinih1 libibmad5 libibumad3 libmunge2 zlib1g libevent-core-2.1-7 libevent-extra-2.1-7 "
              "libsqlite3-0 libmd0 libprotobuf-c1")
 
-FEDORA = {"/usr/lib64/pkgconfig", "/usr/lib64/slurm", "/usr/share/licenses"}  # folders of other packages there
+# Folders of other packages there.
+FEDORA = {"/usr/lib64/pkgconfig", "/usr/lib64/slurm", "/usr/share/licenses", "/var/cache/opensm"}
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +87,7 @@ def test_life(root, rpms, files):
     enter(root, "cd /tmp; heddle topo generate xgft --children 4,4 --parents 1,4 -o fabric.net; heddle-router --version;"
                 "heddle route -e dmodk fabric.net -o tables.lfts; heddle check fabric.net tables.lfts;"
                 "setpriv --reuid heddle-keyd --clear-groups heddle-keyd --version")
+    enter(root, "mkdir -p /run/heddle /var/cache/opensm; touch /run/heddle/drain.sock /var/cache/opensm/heddle-drained")
     conf = root / "etc/heddle/heddle.conf"
     conf.write_text(conf.read_text() + "# edited\n")
     rpm(root, "-U", "--nodeps", *(next((rpms / "later").glob(f"{name}-[0-9]*.rpm")) for name in NAMES))

@@ -264,6 +264,27 @@ static bool cables_agree(const struct certificate_world *world)
 	return true;
 }
 
+/* Whether the private tables have an entry where the forwarding tables have one, and nowhere else. */
+static bool private_fits(const struct certificate_world *world)
+{
+	uint32_t to;
+	uint8_t last;
+
+	for (uint32_t sw = 0; sw < world->plan->switch_count; sw++)
+		for (uint32_t lid = 1; lid < world->plan->lid_count; lid++)
+			for (uint32_t table = 0; table < world->plan->table_count; table++) {
+				const bool held =
+				    world->plan->switches[sw].lid_port[table][lid] != HD_NO_PORT;
+				const bool entry =
+				    hd_routes_port(world->routes, sw, lid) != HD_NO_PORT;
+				if ((held && !entry) ||
+				    (entry && !held &&
+				     hd_fabric_lid_destination(world->fabric, lid, &to, &last)))
+					return false;
+			}
+	return true;
+}
+
 static bool private_proved(const struct certificate_world *world)
 {
 	const struct hd_fabric *fabric = world->fabric;
@@ -287,7 +308,31 @@ static bool private_proved(const struct certificate_world *world)
 				return false;
 		}
 	}
-	return unreached == world->certificate->unreached && cables_agree(world);
+	return unreached == world->certificate->unreached && cables_agree(world) &&
+	       private_fits(world);
+}
+
+/* Whether each port of a group leads to its LID, or to a switch that has an entry. */
+static bool groups_lead_on(const struct certificate_world *world)
+{
+	const struct hd_fabric *fabric = world->fabric;
+	uint32_t to;
+	uint8_t last;
+
+	for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			for (uint32_t port = 0; port <= hd_node_ports(fabric, sw); port++) {
+				if (!plan_has(world->plan, sw, lid, port) ||
+				    !hd_fabric_lid_destination(fabric, lid, &to, &last) ||
+				    (to == sw && last == port))
+					continue;
+				const uint32_t link = hd_fabric_find_isl(fabric, sw, port);
+				if (link == HD_NONE ||
+				    hd_routes_port(world->routes, fabric->isl_to[link], lid) ==
+					HD_NO_PORT)
+					return false;
+			}
+	return true;
 }
 
 bool certificate_oracle(const struct certificate_world *world)
@@ -298,6 +343,8 @@ bool certificate_oracle(const struct certificate_world *world)
 		return private_proved(world);
 
 	if (!plan_fits(world->fabric, world->routes, world->plan))
+		return false;
+	if (world->plan && !world->change && !world->other && !groups_lead_on(world))
 		return false;
 	for (uint32_t lid = 1; lid < world->fabric->lid_count; lid++)
 		if (!lid_proved(world, lid, &unreached))

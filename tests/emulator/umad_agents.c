@@ -13,7 +13,8 @@
  * takes if a packet comes just then. So the receiver ends before.
  *
  * ibsim reports at once that a MAD has found no node. So does this, unless UMAD_AGENTS_WAIT is set:
- * then such a MAD times out, as it does in a real fabric.
+ * then such a MAD times out, as it does in a real fabric. ibsim drops SMPs with the attributes of a vendor. With
+ * UMAD_AGENTS_REFUSE they are refused, as by a switch that does not know them.
  *
  * One descriptor of umad2sim, the hub, serves all. A thread reads it and hands out what comes. Nothing is
  * written to the hub while ibsim's socket is full: umad2sim would wait with a lock that its reader needs,
@@ -48,7 +49,20 @@
 #define SOCKETS 4
 #define ROOM_MS 10
 
-enum { BYTE_CLASS = 1, BYTE_METHOD = 3, BYTE_TRANSACTION = 8, METHOD_RESPONSE = 0x80 };
+enum {
+	BYTE_CLASS = 1,
+	BYTE_METHOD = 3,
+	BYTE_STATUS = 4,
+	BYTE_TRANSACTION = 8,
+	BYTE_ATTRIBUTE = 16,
+	METHOD_RESPONSE = 0x80,
+	CLASS_DIRECTED = 0x81,
+	CLASS_SMP = 0x01,
+	DIRECTION = 0x80, /* in the status of an answer by a directed route */
+	UNSUPPORTED = 0x0C,
+	VENDOR_FIRST = 0xFF00,
+	VENDOR_KNOWN = 0xFF90 /* ibsim has it */
+};
 
 /* The argument of the ioctl that registers an agent. */
 struct registration {
@@ -89,7 +103,7 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_t thread;
 	int hub; /* 0: not open */
-	bool over, waits;
+	bool over, waits, refuses;
 	struct user users[USERS];
 	struct agent agents[AGENTS];
 	int32_t class_agents[CLASSES]; /* umad2sim's agent for a class + 1; 0: none */
@@ -388,6 +402,7 @@ static int start(const char *path, int flags)
 	if (all.hub < 1024) /* not umad2sim's */
 		return -1;
 	all.waits = getenv("UMAD_AGENTS_WAIT") != NULL;
+	all.refuses = getenv("UMAD_AGENTS_REFUSE") != NULL;
 	if (pthread_create(&all.thread, NULL, hand_out, NULL))
 		return -1;
 	return atexit(end_thread);
@@ -547,6 +562,28 @@ static int note(void *packet, size_t size, uint32_t agent)
 	return 0;
 }
 
+/* Whether an SMP is one that a switch would refuse, and ibsim drops. */
+static bool is_refused(void *packet)
+{
+	const uint8_t *mad = mad_of(packet);
+	const unsigned attribute = (unsigned)mad[BYTE_ATTRIBUTE] << 8 | mad[BYTE_ATTRIBUTE + 1];
+
+	return all.refuses && (mad[BYTE_CLASS] == CLASS_SMP || mad[BYTE_CLASS] == CLASS_DIRECTED) &&
+	       !(mad[BYTE_METHOD] & METHOD_RESPONSE) && attribute >= VENDOR_FIRST &&
+	       attribute != VENDOR_KNOWN;
+}
+
+static ssize_t refuse(void *packet, size_t size, uint32_t agent)
+{
+	uint8_t *mad = mad_of(packet);
+
+	mad[BYTE_METHOD] = METHOD_RESPONSE | 1;
+	mad[BYTE_STATUS] = mad[BYTE_CLASS] == CLASS_DIRECTED ? DIRECTION : 0;
+	mad[BYTE_STATUS + 1] = UNSUPPORTED;
+	deliver(end_of_agent(agent), packet, size);
+	return (ssize_t)size;
+}
+
 static ssize_t user_write(const void *buffer, size_t size)
 {
 	uint8_t packet[PACKET_MAX];
@@ -560,6 +597,8 @@ static ssize_t user_write(const void *buffer, size_t size)
 		errno = EINVAL;
 		return -1;
 	}
+	if (is_refused(packet))
+		return refuse(packet, size, agent);
 	umad->agent_id = (uint32_t)(all.class_agents[all.agents[agent].class] - 1);
 	if (note(packet, size, agent))
 		return -1;

@@ -20,8 +20,10 @@ static const char topology[] = HEAD
     "[2]\t\"S-0000000000200000\"[1] # \"a\" lid 1\n[3]\t\"H-0000000000100001\"[1](0) # \"y\" lid "
     "5\n" HEAD "2\" # \"c\" base port 0 lid 3 lmc 0\n[1]\t\"S-0000000000200000\"[2] # \"a\" lid 1\n"
     "[2]\t\"S-0000000000200001\"[1] # \"b\" lid 2\n"
-    "Ca 1 \"H-0000000000100000\" # \"x\"\n[1](0) \t\"S-0000000000200000\"[3] # lid 4 lmc 0 \"a\"\n"
-    "Ca 1 \"H-0000000000100001\" # \"y\"\n[1](0) \t\"S-0000000000200001\"[3] # lid 5 lmc 0 \"b\"\n";
+    "Ca 1 \"H-0000000000100000\" # \"x\"\n[1](0) \t\"S-0000000000200000\"[3] # lid 4 lmc 0 \"a\" "
+    "lid 1\n"
+    "Ca 1 \"H-0000000000100001\" # \"y\"\n[1](0) \t\"S-0000000000200001\"[3] # lid 5 lmc 0 \"b\" "
+    "lid 2\n";
 static const char tables[] =
     "Unicast lids [0-5] of switch Lid 1 guid 0x0000000000200000 ('a'):\n"
     "0x0001 000\n0x0002 001\n0x0003 002\n0x0004 003\n0x0005 001\n5 lids dumped\n"
@@ -49,18 +51,21 @@ static const char before[] =
 /* With private tables: each LID has four rows. */
 static const char private_plan[] =
     "Switch 0x0000000000200000 ('a') table 0\n(Group - Sub-group) : Ports\n0 - 0 : 1,\n"
-    "LID : Static port : State : Group\n0x0004 : 3 : static : -\n0x0005 : 1 : static : -\n"
+    "LID : Static port : State : Group\n0x0001 : 0 : static : -\n0x0002 : 1 : static : -\n0x0003 : "
+    "2 : static : -\n0x0004 : 3 : static : -\n0x0005 : 1 : static : -\n"
     "Switch 0x0000000000200000 ('a') table 1\n(Group - Sub-group) : Ports\n0 - 0 : 1,\n"
-    "LID : Static port : State : Group\n0x0004 : 3 : static : -\n0x0005 : 1 : free : 0\n"
+    "LID : Static port : State : Group\n0x0001 : 0 : static : -\n0x0002 : 1 : static : -\n0x0003 : "
+    "2 : static : -\n0x0004 : 3 : static : -\n0x0005 : 1 : free : 0\n"
     "Switch 0x0000000000200000 ('a') table 2\n(Group - Sub-group) : Ports\n0 - 0 : 1,\n"
-    "LID : Static port : State : Group\n0x0004 : 3 : static : -\n0x0005 : 1 : static : -\n";
+    "LID : Static port : State : Group\n0x0001 : 0 : static : -\n0x0002 : 1 : static : -\n0x0003 : "
+    "2 : static : -\n0x0004 : 3 : static : -\n0x0005 : 1 : static : -\n";
 static const char private_certificate[] =
     "heddle certificate 2\nunreached 0\nswitches 3\n0x0000000000200000\n0x0000000000200001\n"
     "0x0000000000200002\nabove digits 1\n110\n110\n110\nlane 0 digits 1\n0ff\nf0f\nfff\n"
     "distances 8 digits 1\nf11\nfff\n0ff\nfff\n1ff\nfff\nf0f\nfff\nlids 2\n0x0004 0\n0x0005 4\n"
     "end\n";
 static const char certificate[] =
-    "heddle certificate 2\nmade by hand\nunreached 0\nswitches "
+    "heddle certificate 2\nmade 2026-11-27T13:01:02.345Z sweep 3 change 1\nunreached 0\nswitches "
     "3\n0x0000000000200000\n0x0000000000200001\n"
     "0x0000000000200002\nlane 0 digits 1\n0ff\nfff\nfff\nlane 1 digits 1\nfff\nf0f\nfff\n"
     "distances 3 digits 1\n011\n101\n110\nlids 5\n0x0001 0\n0x0002 1\n0x0003 2\n0x0004 0\n0x0005 "

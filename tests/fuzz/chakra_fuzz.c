@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size -= 2;
 	first = first < size ? first : size;
 	const struct chakra_bytes files[] = {{bytes, first}, {bytes + first, size - first}};
-	int rc = chakra_parse(files, 2, "trace", &schedule, &err);
+	int rc = chakra_parse(files, 2, "trace", 1000000, &schedule, &err);
 	demand(!rc == !err.text[0] && !rc == (schedule != NULL));
 	if (rc)
 		return 0;

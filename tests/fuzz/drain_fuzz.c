@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads any bytes as a request of heddle drain, and as the file of what is drained. */
-#include "beside.h"
 #include "drain_file.h"
 #include "drain_request.h"
 #include "fuzzing.h"
 #include "port_path.h"
 
-#include <stdio.h>
+#include <heddle/base/replacement.h>
 
 static const char topology[] =
     "Switch 4 \"S-0000000000200000\" # \"leaf 1\" base port 0 lid 1 lmc 0\n"
@@ -33,8 +32,8 @@ void port_path_expand(uint64_t guid, const char *text, char *path, size_t size)
 	snprintf(path, size, "%s", text);
 }
 
-int beside_write(const char *path, mode_t mode, beside_write_fn *write, const void *context,
-		 struct hd_error *err)
+int hd_replace(const char *path, mode_t mode, hd_replacement_write_fn *write, const void *context,
+	       struct hd_error *err)
 {
 	FILE *stream = open_memstream(&written, &written_length);
 
@@ -44,7 +43,7 @@ int beside_write(const char *path, mode_t mode, beside_write_fn *write, const vo
 	return fclose(stream);
 }
 
-int beside_rename(const char *path, struct hd_error *err)
+int hd_replace_by_nothing(const char *path, struct hd_error *err)
 {
 	(void)path;
 	(void)err;

@@ -41,6 +41,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json" if status == 200 else "application/problem+json")
         self.send_header("Content-Length", str(len(text)))
+        if status == 503:
+            self.send_header("Retry-After", "1")
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(text)
 
@@ -57,7 +60,7 @@ def problem(status, detail):
 
 
 class FakeKeyd:
-    """Use as a context manager. `ready` False: no key can be programmed; `delay`: seconds before each
+    """Use as a context manager. `ready` False: no key can be programmed; `stopping` True: it answers so; `delay`: seconds before each
     answer; `paths`: members of keys and grants, and `rank_offsets`: of jobs, where a phase has several offsets."""
 
     def __init__(self, path):
@@ -65,7 +68,7 @@ class FakeKeyd:
         self.lock = threading.Lock()
         self.calls = []  # (method, path, body, uid)
         self.jobs = {}
-        self.ready, self.delay = True, 0
+        self.ready, self.stopping, self.delay = True, False, 0
         self.paths, self.rank_offsets = {}, {}
         self.reason = "the subnet manager is away"
         self.server = None
@@ -90,6 +93,8 @@ class FakeKeyd:
 
     def answer(self, method, path, body, uid):
         words = path.split("?")[0].strip("/").split("/")
+        if self.stopping:
+            return problem(503, "heddle-keyd is stopping")
         if words == ["v1", "jobs"]:
             return 200, {"jobs": [{"job": name, "state": "placed", "uid": job["uid"], "hosts": job["hosts"],
                                    "mode": "rewrite", "active": sorted(job["active"])}

@@ -277,7 +277,7 @@ def run(netlist, engine, seed, events, report=None, options=None, damaged=False,
     about sweeps. `prompt`: the tables are also checked after the first sweep of an event, and the run ends where they
     are wrong."""
     settings = {"qos": "TRUE", **(options or {})}  # without qos there are no virtual lanes
-    with Simulation(netlist, agents=repair) as simulation:
+    with Simulation(netlist) as simulation:
         damage = Damage(simulation, seed)
         whole = None
         if damaged:

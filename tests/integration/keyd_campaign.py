@@ -164,7 +164,7 @@ class Site:
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="heddle-keyd-")))
         self.folder.chmod(0o755)
         nodes = max(runners, 1) * keyd_campaign_slurm.NODES
-        self.simulation = stack.enter_context(Simulation(named(self.folder, seed, nodes), agents=True, clock=True))
+        self.simulation = stack.enter_context(Simulation(named(self.folder, seed, nodes), clock=True))
         ports = slurm_sim.free_ports(nodes + 2)
         with_keys = slurm_sim.with_keys(str(self.folder / "keyd.sock"))
         if plain:

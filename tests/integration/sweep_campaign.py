@@ -293,7 +293,7 @@ class Campaign:
 
 def run(netlist, engines, seed, events, report=None, options=None, groups=0, conf=SWEEP):
     """Returns the tally. report(kind, what, faults) is called after each event."""
-    with Simulation(netlist, agents=True, clock=True) as simulation:
+    with Simulation(netlist, clock=True) as simulation:
         settings = {"qos": "TRUE", "transaction_timeout": 200, "transaction_retries": 3, "sm_priority": HIGHEST,
                     "sminfo_polling_timeout": 200, "polling_retry_number": 2, **(options or {})}
         with simulation.opensm(engines[0], options=settings, heddle_conf=conf, log_flags=LOG_DUMPS) as opensm:

@@ -211,6 +211,20 @@ def test_a_file_that_is_cut_off(scenario, tmp_path):
     assert "t.1.et: message 3 is cut off" in refused("sim", scenario)
 
 
+def test_collectives_of_a_few_bytes(scenario, tmp_path):
+    """Each collective operation stands for many messages. How many a trace may have is an option, which the message names."""
+    model = Model(2)
+    for _ in range(50):
+        model.collective(chakra.ALL_REDUCE, (0, 1), "", [[], []])
+    chakra.write(model.traces, tmp_path / "t")
+    text = scenario.read_text()
+    scenario.write_text(text.replace("kind = chakra", "kind = chakra\noperations = 300"))
+    message = refused("sim", scenario, cwd=tmp_path)
+    assert "more than 300 operations" in message and "the option 'operations' raises this limit" in message
+    scenario.write_text(text)
+    heddle("sim", scenario, cwd=tmp_path)
+
+
 def test_no_file(scenario):
     assert "t.0.et: cannot open" in refused("sim", scenario)
 

@@ -182,6 +182,23 @@ def test_a_plan_with_a_credit_loop_is_refused(tmp_path):
     for link, following in zip(links, links[1:] + links[:1]):
         assert link["to"]["guid"] == following["from"]["guid"]
     assert not (tmp_path / "heddle.far").exists()
+    assert plan["proof"]["reason"].startswith("the groups of algorithm tree can deadlock: ")
+
+
+def test_tables_without_their_service_levels(tmp_path):
+    """Tables that need lanes have a loop without the file of levels. Each command that proves tables says that they have
+    it, not the groups, and names the file; with the file there is neither."""
+    fabric, tables, levels = (tmp_path / name for name in ("torus", "tables", "levels"))
+    generate(fabric, "torus", "--dims=5,5", "--hosts=1")
+    heddle("route", "-e", "spf", "-o", tables, "--sl", levels, fabric)
+    advice, alone = "give its service levels\nbeside the tables: ", "the tables alone can deadlock, so no plan can be right: "
+    for command, status in ((("ar", "plan"), FAULTS), (("ebb", "-n", 1, "--ar", "auto"), BAD), (("check",), FAULTS),
+                            (("certify", "-o", tmp_path / "certificate"), FAULTS)):
+        said = "".join(heddle(*command, fabric, tables, status=status))
+        assert advice in said and (alone in said or "credit loop" in said and command[0] in ("check", "certify")), said
+        said = "".join(heddle(*command, fabric, tables, levels))
+        assert advice not in said and alone not in said
+    assert plan_of(fabric, tables, status=FAULTS)["proof"]["reason"].startswith(alone)
 
 
 DIRECTORS = ("directors", "--leaves=20", "--hosts=4", "--uplinks=5", "--line-chips=10", "--outside=12", "--spine-chips=6")

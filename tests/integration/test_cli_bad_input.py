@@ -103,12 +103,12 @@ def test_a_message_does_not_steer_the_terminal(folder, tmp_path):
     """Whatever file it quotes; letters beyond ASCII stay."""
     listed = tmp_path / "listed"
     listed.write_bytes(b'"Kn\xc3\xb6ten\t\x1b[2J\x1b]0;title\x07\x7f"\n')
-    quoted = "Kn\u00f6ten ?[2J?]0;title??"
+    quoted = "Kn\u00f6ten " + r"\u001b[2J\u001b]0;title\u0007\u007f"
     assert f"listed:1: '{quoted}' is not a host" in refused("mcast", "--members", listed, folder / "tree")
     message = refused("ebb", folder / "tree", "-e", "dmodk", "--map", listed)
     assert "listed:1: " in message and message.rstrip("\n").isprintable(), ascii(message)
     message = refused("paths", folder / "tree", folder / "tree.lft", listed.read_text(), "1")
-    assert "?[2J" in message and "\x1b" not in message
+    assert r"\u001b[2J" in message and "\x1b" not in message
 
 
 def test_a_folder_for_a_fabric(folder):

@@ -246,6 +246,38 @@ def test_a_file_that_is_no_log(site, text):
     assert site.unmade()["log"] == "log: it has no line of OpenSM"
 
 
+@pytest.mark.skipif(subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True).returncode != 0,
+                    reason="no namespaces of users")
+def test_logs_of_debian(site):
+    """Debian's service names the logs by the GUIDs of ports, whatever opensm.conf says. All of them are read, and named."""
+    names = ("opensm.0x0002c9030002fb05.log", "opensm.0x0002c9030002fb06.log")
+    folder = site.folder / "var-log"
+    folder.mkdir()
+    (folder / "opensm-subnet.lst").write_text(VERSION)
+
+    def look():
+        command = ('mount --bind "$1" /var/log && exec "$2" doctor --json --opensm-conf opensm.conf --opensm opensm'
+                   " --plugin libheddle.so --fabric fabric")
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", command, "sh", folder, fabric_sim.HEDDLE], cwd=site.folder,
+                              capture_output=True, text=True, check=False)
+        answer = json.loads(done.stdout)
+        reason = [one["reason"] for one in answer["checks"] if one["name"] == "log" and not one["made"]]
+        return [(one["severity"], one["where"]) for one in answer["findings"] if one["check"] == "log"], reason
+
+    assert look() == ([], ["/var/log/opensm.log: cannot open: No such file or directory, and there is no "
+                           "/var/log/opensm.0x*.log"])
+    for name in names:
+        (folder / name).write_text(VERSION)
+    assert look() == ([("note", f"/var/log/{name}") for name in names], [])
+    site.options(log_file="/var/log/by-hand")
+    (folder / names[1]).write_text(VERSION + "x heddle: ERR HD02: conf:1: bad\n")
+    (folder / "by-hand").write_text(VERSION)
+    assert look() == ([("note", f"/var/log/{names[0]}"), ("note", f"/var/log/{names[1]}"),
+                       ("error", f"/var/log/{names[1]}"), ("note", "/var/log/by-hand")], [])
+    site.options(log_file=f"/var/log/{names[0]}")
+    assert look()[0].count(("note", f"/var/log/{names[0]}")) == 1
+
+
 def test_log_of_another_version(site):
     site.write("log", VERSION.replace("3.3.23", "3.3.24"))
     site.only("log", "warning", "the log is of OpenSM 3.3.24, but the program is OpenSM 3.3.23")

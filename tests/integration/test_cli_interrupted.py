@@ -3,6 +3,7 @@
 when the work has begun."""
 import json
 import os
+import pathlib
 import pty
 import re
 import signal
@@ -10,8 +11,9 @@ import subprocess
 
 import pytest
 from cli_testing import FAULTS, HEDDLE, generate
-from fabric_sim import PATIENCE
+from fabric_sim import PATIENCE, wait_until
 
+NOTHING = "ended early, before there was anything to report"
 ENDLESS = ["-n", "4000000000"]
 
 
@@ -20,8 +22,14 @@ def fabric(tmp_path_factory):
     return generate(tmp_path_factory.mktemp("interrupted") / "tree.topo", "kary-ntree", "--k=4", "--n=3")
 
 
-def interrupted(*arguments, sign, number=signal.SIGINT):
-    """Sends the signal once the line of progress has `sign`; stdout, and the last words on the terminal."""
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """So large that each phase of work on all pairs of hosts takes minutes."""
+    return generate(tmp_path_factory.mktemp("large") / "tree.topo", "xgft", "--children=18,18,36", "--parents=1,18,18")
+
+
+def interrupted(*arguments, sign, number=signal.SIGINT, said=""):
+    """Sends the signal once the line of progress has `sign`; stdout. The last words on the terminal have `said`."""
     terminal, stderr = pty.openpty()
     with subprocess.Popen([HEDDLE, *map(str, arguments)], stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
         os.close(stderr)
@@ -36,8 +44,29 @@ def interrupted(*arguments, sign, number=signal.SIGINT):
             pass
         stdout = process.communicate(timeout=PATIENCE)[0]
     os.close(terminal)
-    assert process.returncode == FAULTS, (stdout, seen)
+    assert process.returncode == FAULTS and said in seen, (stdout, seen)
     return stdout
+
+
+def catches_sigint(pid):
+    caught = re.search(r"^SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M).group(1)
+    return int(caught, 16) >> (signal.SIGINT - 1) & 1
+
+
+def test_sim_before_the_first_run(large):
+    """While paths are checked. There is no report, as there would be if the signal took effect in the runs."""
+    assert interrupted("sim", "--fabric", large, "-e", "dmodk", sign="tables and paths", said=NOTHING) == ""
+
+
+@pytest.mark.parametrize("more", ([], ["--fair"], ["--json"]))
+def test_ebb_before_the_first_patterns(large, more):
+    """One pattern takes seconds, and many are counted together: it ends within them."""
+    with subprocess.Popen([HEDDLE, "ebb", "-e", "dmodk", "--pattern", "all-to-all", *more, large], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: catches_sigint(process.pid), "the work")
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == FAULTS and out == "" and NOTHING in errors
 
 
 def test_ebb(fabric):

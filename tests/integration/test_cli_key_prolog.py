@@ -4,13 +4,14 @@ or of root in this way, and no message has a word of a file."""
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
 import pytest
 
 from cli_testing import HEDDLE
-from fabric_sim import PATIENCE
+from fabric_sim import PATIENCE, wait_until
 from fake_keyd import FakeKeyd
 
 ALICE, SLURM = 12001, 12002
@@ -109,6 +110,27 @@ def test_root(site):
     assert placed, log
     placed, log = site.prolog(site.file("roots", GOOD, 0, 0o644), 0)
     assert not placed and "no such user here" in log
+
+
+def sleeps(process):
+    """How often it has waited."""
+    return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1])
+
+
+def test_a_keyd_that_is_restarted(site):
+    """One that stops says so. The prolog tries again, also while nobody listens, until it is there again."""
+    site.keyd.stopping = True
+    with subprocess.Popen(
+            [HEDDLE, "key", "place", "--slurm-prolog", "--timeout", "60000", "--socket", site.keyd.path], text=True,
+            stderr=subprocess.PIPE, env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", "SLURM_JOB_UID": "0",
+                                         "SLURM_JOB_NODELIST": "node[1-2]", "SPANK_HEDDLE_ROUTING_PATTERN": "ring"}) as process:
+        wait_until(lambda: site.keyd.called("PUT", "/v1/jobs/7"), "the first call")
+        site.keyd.__exit__()
+        before = sleeps(process)
+        wait_until(lambda: sleeps(process) > before + 1, "two more attempts")
+        site.keyd.stopping = False
+        site.keyd.__enter__()
+        assert process.communicate()[1] == "" and list(site.keyd.jobs) == ["7"]
 
 
 def test_flows_that_come_with_the_job(site):

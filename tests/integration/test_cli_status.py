@@ -65,7 +65,7 @@ def test_text(tmp_path):
         "          a line, 2 hours ago",
         "fabric    1 switch",
         "          lost: switch 'a'",
-        "          lost: cable ?[2J|",
+        r"          lost: cable \u001b[2J|",
         "          lost: 2 more",
         "keys      off",
         "later     what a later version says", "",

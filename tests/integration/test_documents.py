@@ -117,7 +117,7 @@ def key_world_fixture(tmp_path_factory):
     folder = tmp_path_factory.mktemp("keys")
     netlist = generate(folder, "xgft", "--children", "4,4", "--parents", "1,4")
     netlist.write_text(re.sub(r"H_0_(\d)", lambda host: f"node{int(host.group(1)) + 1}", netlist.read_text()))
-    with Simulation(netlist, agents=True) as simulation, \
+    with Simulation(netlist) as simulation, \
             simulation.opensm("nrk", options={"lmc": 1}, heddle_conf=keyd_process.settings(simulation.folder)):
         keyd = keyd_process.Keyd(simulation.folder, answer_ms=60000).start()
         yield World(simulation, folder, HEDDLE_KEYD=str(keyd.socket))

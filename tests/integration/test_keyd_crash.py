@@ -5,6 +5,7 @@ HEDDLE_KEYD_KILLS: how many times the daemon is killed (default 10)."""
 
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -281,9 +282,12 @@ def fill(site):
     raise AssertionError("the disk did not become full")
 
 
-def check_full_disk(site, make_room):
+def check_full_disk(site, make_room, reason):
+    """The refusal says what is not stored, where, and why."""
     placed, answer = fill(site)
-    assert answer.status == 503 and "cannot write" in answer.json["detail"], answer.text
+    assert answer.status == 503 and not answer.headers["Retry-After"]
+    assert re.fullmatch(f"heddle-keyd cannot store (the|the end of) job j\\d+ in {site.state}/keyd.db: {reason}; nothing has "
+                        "changed", answer.json["detail"]), answer.text
     assert {entry["job"] for entry in site.get("/v1/jobs").json["jobs"]} == set(placed)
     site.kill()
     make_room()
@@ -296,6 +300,27 @@ def check_full_disk(site, make_room):
     assert site.place("last", site.hosts[:2]).status == 200
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away; CI runs as root")
+@pytest.mark.parametrize("mode, owner", [(0o1777, 0), (0o777, 0), (0o770, 0), (0o755, 65534)])
+def test_folders_of_others(tmp_path, mode, owner):
+    """A state in which other users can put files is not used, and no file is made there. No socket is where they can
+    exchange it; in a folder such as /tmp they cannot."""
+    place = tmp_path / "place"
+    place.mkdir()
+    os.chown(place, owner, owner)
+    place.chmod(mode)
+    keyd = Keyd(tmp_path, state=place).spawn()
+    assert keyd.process.wait(PATIENCE) == 1 and f"{place}" in keyd.log()
+    assert not list(place.iterdir())
+    keyd = Keyd(tmp_path, socket=place / "keyd.sock")
+    keyd.socket = place / "keyd.sock"
+    if mode == 0o1777:
+        keyd.start(ready=False).stop()
+    else:
+        assert keyd.spawn().process.wait(PATIENCE) == 1
+        assert f"{place}/keyd.sock: users other than root can change {place}" in keyd.log()
+
+
 def test_file_size_limit(site):
     """At a limit of file sizes, placement is 503 and leaves nothing; what was placed before stays."""
     site.preexec = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
@@ -304,7 +329,7 @@ def test_file_size_limit(site):
         site.preexec = None
 
     site.start()
-    check_full_disk(site, make_room)
+    check_full_disk(site, make_room, "Input/output error")
 
 
 def test_full_disk(site):
@@ -312,15 +337,33 @@ def test_full_disk(site):
     if os.getuid():
         pytest.skip("needs root to mount a disk")
     site.state.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", site.state], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", site.state], capture_output=True).returncode:
         pytest.skip("cannot mount here")
     try:
         site.start()
-        check_full_disk(site, lambda: subprocess.run(["mount", "-o", "remount,size=16m", site.state], check=True))
+        check_full_disk(site, lambda: subprocess.run(["mount", "-o", "remount,size=16m", site.state], check=True),
+                        "No space left on device")
         site.stop()
     finally:
         site.stop()
         subprocess.run(["umount", site.state], check=True)
+
+
+def test_full_disk_at_the_start(site):
+    """A daemon that cannot make its tables says so, with the file and the reason, and without SQL."""
+    if os.getuid():
+        pytest.skip("needs root to mount a disk")
+    site.state.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "none", site.state], capture_output=True).returncode:
+        pytest.skip("cannot mount here")
+    try:
+        site.spawn()
+        assert site.process.wait(PATIENCE) == 1
+        site.process = None
+    finally:
+        subprocess.run(["umount", site.state], check=True)
+    assert f"{site.state}/keyd.db: cannot " in site.log() and "No space left on device" in site.log()
+    assert "CREATE" not in site.log() and "PRAGMA" not in site.log()
 
 
 def test_sigterm_drains(site):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """heddle-keyd and subnet managers that go, come back, change their mind, or change the fabric."""
 
+import os
+import subprocess
 import time
 
 import pytest
 
+from cli_testing import HEDDLE, SOURCE
 from keyd_testing import BUSY, DONE, FAILED, REFUSED, STALE, FakeManager, Keyd, host_names, netlist, wait_for
 
 TREE = ("--children", "4,4", "--parents", "1,4")
@@ -304,6 +307,45 @@ def test_engine_changes_while_a_fabric_is_read(site):
     manager.route_with("nrk")
     wait_for(lambda: keyd.get("/v1/fabric").json["epoch"] == 8, "the fabric after that")
     assert "fabric of epoch 7" not in keyd.log()
+
+
+def prolog(site, job, wait=True):
+    """The prolog of slurmctld for a job on all hosts, with the longest time-out. What it logs."""
+    process = subprocess.Popen([HEDDLE, "key", "place", "--slurm-prolog", "--timeout", "60000", "--socket",
+                                site.keyd.socket], stderr=subprocess.PIPE, text=True, env={
+                                    "PATH": os.environ["PATH"], "SLURM_JOB_ID": job, "SLURM_JOB_UID": "0",
+                                    "SLURM_JOB_NODELIST": ",".join(site.hosts), "SPANK_HEDDLE_ROUTING_PATTERN": "ring"})
+    return process.communicate()[1] if wait else process
+
+
+def test_the_prolog_says_at_once_what_lasts(site):
+    """Reasons that a retry does not cure reach the log of the prolog, not its time-out. Each is one that the guide has."""
+    manager = site.manager()
+    keyd = site.daemon().start()
+    for job in range(3):
+        assert keyd.place(f"job{job}", site.hosts).status == 200
+    answer = keyd.place("4", site.hosts)
+    assert answer.status == 503 and not answer.headers["Retry-After"]
+    log = prolog(site, "4")
+    assert "job 4 runs without a routing key: other jobs on the same hosts use too many of the 3 LID offsets" in log
+    assert "time-out" not in log
+    keyd.release("job0")
+    assert prolog(site, "4") == "" and keyd.get("/v1/jobs/4").status == 200
+    manager.route_with("minhop")
+    wait_for(lambda: keyd.get("/v1/fabric").json["state"] == "unsupported", "the state")
+    log = prolog(site, "5")
+    assert "job 5 runs without a routing key: the subnet manager routes with engine 'minhop'" in log
+    guide = (SOURCE / "doc" / "guide" / "routing-keys.md").read_text()
+    assert "other jobs on the same hosts use too many" in guide and "takes no keys" in guide
+
+
+def test_the_prolog_waits_for_a_fabric(site):
+    """A fabric that is not known yet comes soon."""
+    keyd = site.daemon().start(ready=False)
+    waiting = prolog(site, "1", wait=False)
+    wait_for(lambda: keyd.metrics().get('answers_total{call="place",status="5xx"}'), "the call")
+    site.manager()
+    assert waiting.communicate()[1] == "" and keyd.get("/v1/jobs/1").status == 200
 
 
 def test_no_fat_tree(site):

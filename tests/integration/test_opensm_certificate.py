@@ -81,7 +81,7 @@ def status_of(opensm):
 def test_each_change_has_its_certificate(tmp_path, programs):
     program = programs / "verify_certificate"
     netlist = generate(tmp_path, "xgft", "--children=4,4,4", "--parents=1,4,4")
-    with Simulation(netlist, agents=True) as simulation:
+    with Simulation(netlist) as simulation:
         conf = f"{REPAIR}[certificate]\nfile = {simulation.folder}/fabric.cert\n"
         with simulation.opensm("dmodk", heddle_conf=conf) as opensm:
             said = accepted(simulation, opensm, program)
@@ -154,9 +154,36 @@ def test_a_file_that_cannot_be_written(tmp_path):
             opensm.sweep()
             text = cli_testing.heddle("status", "--socket", opensm.status_socket(), status=None)[0]
             assert re.search(r"^certificate off$", text, re.MULTILINE), text
+            wait_until(lambda: not path.exists(), "no certificate")
+            assert f"certificate: removed files of {path}, which heddle.conf does not name any more" in opensm.log()
             opensm.write_heddle_conf("[certificate]\nfile = relative\n")
             assert "expected an absolute path" in opensm.sweep()
-            assert opensm.log().count("ERR HD15") == 1 and path.read_text() == old
+            assert opensm.log().count("ERR HD15") == 1 and not path.exists()
+
+
+def test_files_go_with_their_option(tmp_path):
+    """When another place has a certificate, or the tables are not wanted any more: what is not kept would look current.
+    Files that somebody else has put there stay."""
+    with Simulation(generate(tmp_path, "xgft", "--children=2,2", "--parents=1,2")) as simulation:
+        first, second = simulation.folder / "first" / "cert", simulation.folder / "second" / "cert"
+        for path in (first, second):
+            path.parent.mkdir()
+
+        def names(path):
+            return sorted(one.name for one in path.parent.iterdir())
+
+        with simulation.opensm("dmodk", heddle_conf=f"[certificate]\nfile = {first}\ntables = yes\n") as opensm:
+            wait_until(lambda: status_of(opensm)["current"], "the certificate")
+            assert names(first) == ["cert", "cert.lfts", "cert.topo"]
+            (simulation.folder / "other").write_text("of another program")
+            (simulation.folder / "other").rename(first.parent / "cert.topo")
+            opensm.write_heddle_conf(f"[certificate]\nfile = {second}\ntables = yes\n")
+            opensm.sweep()
+            wait_until(lambda: names(first) == ["cert.topo"], "the files at the first place to be gone")
+            assert names(second) == ["cert", "cert.lfts", "cert.topo"]
+            opensm.write_heddle_conf(f"[certificate]\nfile = {second}\n")
+            opensm.sweep()
+            wait_until(lambda: names(second) == ["cert"], "the tables to be gone")
 
 
 @pytest.mark.skipif(bool(emulator.missing()), reason=f"needs {emulator.missing()}")

@@ -20,12 +20,12 @@ TREE = ("xgft", "--children", "4,4", "--parents", "1,4")
 AR = "[ar]\nenable = yes\n"
 
 
-def look(simulation, *more, fabric=True, timeout=10000):
+def look(simulation, *more, fabric=True, timeout=10000, log=("--log", "osm.log")):
     """The answer of the command, in JSON."""
     arguments = ["--fabric", simulation.discover()] if fabric else []
     done = subprocess.run(
         [HEDDLE, "doctor", "--live", "--json", "--timeout", str(timeout), *arguments, "--opensm-conf", "opensm.conf", "--plugin", PLUGIN,
-         "--log", "osm.log", *more],
+         *log, *more],
         cwd=simulation.folder, capture_output=True, text=True, timeout=PATIENCE, check=False,
         env=dict(simulation.environment, LD_PRELOAD=simulation.preload(), PATH=sbin_path()))
     assert done.returncode in (0, 1, 2) and done.stdout, done.stderr
@@ -82,6 +82,19 @@ def test_abilities(netlist, form, recovery, text):
             assert wrong == ["[ar] fast_recovery = notices, but 8 switches with adaptive routing send none"]
         else:
             assert wrong == []
+
+
+def test_logs_of_running_opensms(netlist):
+    """Those that two OpenSMs write, wherever they are, without an option. Each is named with its process, and a line that
+    only one has is found in that one."""
+    with Simulation(netlist, emulator=Emulator()) as simulation, Simulation(netlist) as other:
+        with simulation.opensm("dmodk") as here, other.opensm("dmodk", heddle_conf="[arr]\n") as there:
+            answer = look(simulation, log=())
+    said = {one["where"]: one["text"] for one in answer["findings"] if one["check"] == "log" and one["severity"] == "note"}
+    for opensm in (here, there):
+        assert said[str(opensm.log_file)] == f"this log was read: OpenSM, process {opensm.process.pid}, writes it"
+    faults = [one["where"] for one in found(answer, "log") if "heddle.conf has a fault" in one["text"]]
+    assert str(there.log_file) in faults and str(here.log_file) not in faults
 
 
 def test_it_sends_no_set(netlist):

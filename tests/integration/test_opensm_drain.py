@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 
 import pytest
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {MISSING}")
 
 TREE = ("xgft", "--children=4,4,4", "--parents=1,4,4")
 CONF = "[sweep]\ntimeout_ms = 200\nlimit_ms = 20000\n"
-CABLE, LABEL = "S1_0_0[5]", "S1_0_0[5] - S2_0_0[1]"
+CABLE, LABEL = "S1_0_0[5]", "S1_0_0[5] - S2_0_0[1] (0x0000000000200000[5] - 0x0000000000200100[1])"
 
 
 def drain(opensm, *words, status=0):
@@ -77,7 +78,7 @@ def relink(simulation, opensm, *ends):
 
 @pytest.fixture(name="running")
 def fixture_running(tmp_path):
-    with Simulation(generate(tmp_path, *TREE), clock=True, agents=True) as simulation:
+    with Simulation(generate(tmp_path, *TREE), clock=True) as simulation:
         with simulation.opensm("dmodk", heddle_conf=CONF) as opensm:
             opensm.sweep_until(" 0 entries changed")
             yield simulation, opensm
@@ -160,6 +161,59 @@ def test_it_survives_a_restart(running):
     assert not (simulation.folder / "heddle-drained").exists()
 
 
+@pytest.mark.parametrize("full", ["no folder", "a folder in the way"])
+def test_what_could_not_be_stored_is_said(tmp_path, full):
+    """Such as on a full disk: the answer, --list and status say that a restarted OpenSM uses it again; until it is
+    stored. After kill -9 it does."""
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
+        state = simulation.folder / "state" / "drained"
+        way = state.parent if full == "no folder" else state.with_name("drained.new") / "in the way"
+        conf = CONF + f"[drain]\nsocket = {simulation.folder / 'drain.sock'}\nstate = {state}\n"
+        if full != "no folder":
+            way.mkdir(parents=True)
+        with simulation.opensm("dmodk", heddle_conf=conf) as opensm:
+            opensm.sweep_until(" 0 entries changed")
+            before = held(simulation)
+            message = drain(opensm, "--apply", CABLE, status=1)
+            assert f"safe to pull until OpenSM restarts: {LABEL}\n" in message and "safe to pull: " not in message
+            assert "NOT STORED, a restarted OpenSM will not know this: " + str(state) in message
+            assert "NOT STORED" in drain(opensm, "--list")
+            assert "a restarted OpenSM will not know what is drained now" in heddle(
+                "status", "-s", opensm.status_socket(), check=False).stdout
+            restart(opensm, signal.SIGKILL)
+            assert drain(opensm, "--list") == ""
+            opensm.sweep_until(" 0 entries changed")
+            assert held(simulation) == before
+            message = drain(opensm, "--apply", CABLE, status=1)
+            assert "NOT STORED" in message
+            if full == "no folder":
+                way.mkdir()
+            else:
+                way.rmdir()
+                way.parent.rmdir()
+            assert drain(opensm, "--apply", CABLE) == f"safe to pull: {LABEL}\n"
+            assert "NOT STORED" not in drain(opensm, "--list")
+            restart(opensm, signal.SIGKILL)
+            assert drain(opensm, "--list") == LABEL + "\n"
+            assert drain(opensm, "--undo", "--all") == f"in use again: {LABEL}\n" and not state.exists()
+
+
+def test_another_place_is_used_at_once(running):
+    """When heddle.conf names another file for what is drained, it is there after a sweep, and the old one is gone."""
+    simulation, opensm = running
+    old, new = simulation.folder / "heddle-drained", simulation.folder / "other"
+    drain(opensm, "--apply", CABLE)
+    assert old.exists()
+    opensm.write_heddle_conf(CONF + f"[drain]\nsocket = {opensm.drain_socket()}\nstate = {new}\n")
+    opensm.sweep()
+    assert new.exists() and not old.exists()
+    restart(opensm, signal.SIGKILL)
+    assert drain(opensm, "--list") == LABEL + "\n"
+    opensm.write_heddle_conf(CONF + f"[drain]\nsocket = {opensm.drain_socket()}\nstate = none\n")
+    opensm.sweep()
+    assert not new.exists() and drain(opensm, "--list") == LABEL + "\n"
+
+
 def restart(opensm, number=signal.SIGTERM):
     """The log since then begins here."""
     opensm.process.send_signal(number)
@@ -195,7 +249,7 @@ def test_who_asks_may_hang_up(running):
     ("heddle-drained 1\nswitch 0x1\t" + "x" * 70 + "\n", "expected a cable or a switch"),
     ("\0\1\2", ""), ("heddle-drained 1\n" + "y" * 70000, "bytes")], ids=range(8))
 def test_a_bad_file_is_said(tmp_path, text, message):
-    with Simulation(generate(tmp_path, "xgft", "--children=2,2", "--parents=1,2"), agents=True) as simulation:
+    with Simulation(generate(tmp_path, "xgft", "--children=2,2", "--parents=1,2")) as simulation:
         (simulation.folder / "heddle-drained").write_text(text)
         with simulation.opensm("dmodk", heddle_conf=CONF) as opensm:
             assert "ERR HD17" in opensm.log() and "is used again" in opensm.log()
@@ -234,16 +288,17 @@ def test_bad_names(running):
     assert "drain: user" not in opensm.log() and drain(opensm, "--list") == ""
 
 
-def talk(opensm, data):
-    """What the socket answers to any bytes."""
+def talk(opensm, data, until=b"never"):
+    """What the socket answers to any bytes, or the first of it."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(fabric_sim.PATIENCE)
         client.connect(str(opensm.drain_socket()))
         answer = b""
         try:
             client.sendall(data)
-            client.shutdown(socket.SHUT_WR)
-            while more := client.recv(65536):
+            if until == b"never":
+                client.shutdown(socket.SHUT_WR)
+            while until not in answer and (more := client.recv(65536)):
                 answer += more
         except (ConnectionResetError, BrokenPipeError):
             pass
@@ -291,8 +346,37 @@ def test_only_root_and_the_group_may_ask(running):
     opensm.write_heddle_conf(CONF + f"[drain]\nsocket = {opensm.drain_socket()}\ngroup = daemon\n")
     opensm.sweep()
     wait_until(lambda: ask(1)[0] == 0, "the group")
-    assert "drain: user 65534 asks to drain S2_0_0" in opensm.log()
-    assert drain(opensm, "--list") == "S2_0_0\n"
+    assert "drain: user 65534 asks to drain S2_0_0 (0x0000000000200100)" in opensm.log()
+    assert drain(opensm, "--list") == "S2_0_0 (0x0000000000200100)\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("count", [16, 200])
+def test_idle_clients_keep_nobody_out(running, count):
+    """Connections of a member of the group that say nothing, or half a request. Root has its answers, and so
+    has the group."""
+    simulation, opensm = running
+    os.chmod(simulation.folder, 0o755)
+    opensm.write_heddle_conf(CONF + f"[drain]\nsocket = {opensm.drain_socket()}\ngroup = daemon\n")
+    opensm.sweep()
+    wait_until(lambda: opensm.drain_socket().stat().st_gid == 1, "the group")
+    program = ("import socket, sys\nclients = []\n"
+               f"for number in range({count}):\n"
+               "    clients.append(socket.socket(socket.AF_UNIX))\n"
+               "    clients[-1].settimeout(60)\n"
+               f"    clients[-1].connect({str(opensm.drain_socket())!r})\n"
+               "    clients[-1].sendall((b'', b'apply\\nS2')[number % 2])\n"
+               "print('there', flush=True)\nsys.stdin.read()\n")
+    with subprocess.Popen([sys.executable, "-c", program], user=65534, group=1, extra_groups=[], text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as idle:
+        assert idle.stdout.readline() == "there\n"
+        for _ in range(3):
+            assert drain(opensm, "--list") == ""
+        done = subprocess.run([fabric_sim.HEDDLE, "drain", "-s", opensm.drain_socket(), "--list"], user=65534, group=1,
+                              extra_groups=[], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        assert "safe to pull" in drain(opensm, "--apply", "S2_0_0")
+        idle.communicate("")
 
 
 def test_several_at_once(running):
@@ -318,11 +402,11 @@ def test_a_cable_that_is_down(running):
     before = held(simulation)
     unlink(simulation, opensm, CABLE)
     lost = held(simulation)
-    assert drain(opensm, "--apply", CABLE) == "safe to pull: S1_0_0[5]\n"
+    assert drain(opensm, "--apply", CABLE) == "safe to pull: S1_0_0[5] (0x0000000000200000[5])\n"
     assert held(simulation) == lost
     log = relink(simulation, opensm, CABLE)
     assert set(re.findall(r"(\d+) entries changed", log)) == {"0"} and held(simulation) == lost
-    assert drain(opensm, "--list") == "S1_0_0[5]\n"
+    assert drain(opensm, "--list") == "S1_0_0[5] (0x0000000000200000[5])\n"
     drain(opensm, "--undo", CABLE)
     assert held(simulation) == before
 
@@ -346,6 +430,87 @@ def test_hosts_are_not_cut_off_by_later_losses(running):
     assert not {5, 6} & set(held(simulation)[node][1:200])
 
 
+def test_undo_is_never_refused(running):
+    """Less drained is never worse. Also if what is left drained would still cut hosts off: that stays in use."""
+    simulation, opensm = running
+    ends = [f"S1_0_0[{port}]" for port in (5, 6, 7, 8)]
+    drain(opensm, "--apply", *ends[:2], "S2_3_3")
+    unlink(simulation, opensm, *ends[2:])
+    assert "NOT SAFE TO PULL" in drain(opensm, "--list")
+    answer = drain(opensm, "--undo", "S2_3_3")
+    assert "in use again: S2_3_3" in answer and answer.count("NOT SAFE TO PULL, routing uses it: S1_0_0[") == 2
+    assert "the reason: 4 hosts would be cut off" in answer
+    answer = drain(opensm, "--undo", ends[0])
+    assert f"in use again: {ends[0]}" in answer and "NOT SAFE" not in answer
+    assert drain(opensm, "--list").count("\n") == 1 and not faults_of_hosts(simulation)
+    assert "a drain is refused" not in opensm.log()
+
+
+def test_undo_while_no_engine_of_heddle_routes(tmp_path):
+    """It is not drained any more, but the answer does not say that it is in use."""
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
+        with simulation.opensm("dmodk", heddle_conf=CONF) as opensm:
+            opensm.sweep_until(" 0 entries changed")
+            before = held(simulation)
+            drain(opensm, "--apply", "S2_3_3")
+            since = len(opensm.log())
+            lost = ["S1_0_0[5]", "S1_0_0[6]", "S1_0_0[7]", "S1_1_1[5]", "S1_2_2[6]", "S1_0_1[8]"]
+            simulation.command("\n".join(f"Unlink {ibsim_port(simulation, end)}" for end in lost))
+            opensm.wait_for("SUBNET UP", since)
+            wait_until(lambda: "not of Heddle" in heddle("status", "-s", opensm.status_socket(), check=False).stdout,
+                       "an engine of OpenSM")
+            assert drain(opensm, "--undo", "--all").startswith(
+                "not drained any more, used when an engine of Heddle routes: S2_3_3")
+            assert drain(opensm, "--list") == ""
+            assert "the tables in force are not Heddle's" in drain(opensm, "--apply", "S2_3_3", status=1)
+            relink(simulation, opensm, *lost)
+            assert held(simulation) == before
+
+
+@pytest.mark.skipif(bool(emulator.missing()), reason=f"needs {emulator.missing()}")
+def test_somebody_else_undoes_it(tmp_path):
+    """Who waits until it is safe to pull hears that it will not be."""
+    emulated = Emulator()
+    with Simulation(generate(tmp_path, *TREE), emulator=emulated) as simulation:
+        with simulation.opensm("dmodk", heddle_conf=CONF, options={"transaction_timeout": 100}) as opensm:
+            opensm.sweep_until(" 0 entries changed")
+            emulated.fault(Topology(simulation.discover()).names["S1_0_0"], "silent", attribute=LFT, method="set")
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                waits = pool.submit(heddle, "drain", "-s", opensm.drain_socket(), "--apply", CABLE, check=False)
+                opensm.wait_for("what is drained is not safe to pull yet: ")
+                assert "in use again: " + CABLE in drain(opensm, "--undo", CABLE)
+                done = waits.result()
+            assert done.returncode == 1 and "safe to pull: " not in done.stdout
+            assert "NOT SAFE TO PULL, somebody else has undone it meanwhile: " + CABLE in done.stderr
+
+
+def test_a_name_that_two_have(tmp_path):
+    """Such as a description of a vendor: it is refused and never printed. GUIDs take what is drained back, in any form, also
+    after the pull."""
+    netlist = generate(tmp_path, *TREE)
+    netlist.write_text(re.sub('"S2_0_[01]"', '"Quantum Mellanox Technologies"', netlist.read_text()))
+    with Simulation(netlist) as simulation:
+        with simulation.opensm("dmodk", heddle_conf=CONF) as opensm:
+            opensm.sweep_until(" 0 entries changed")
+            before, guids = held(simulation), ("0x0000000000200100", "0x0000000000200110")
+            for name in ("Quantum Mellanox Technologies", "Quantum Mellanox Technologies[1]"):
+                message = drain(opensm, "--apply", name, status=2)
+                assert "means 2 switches, give a GUID instead" in message and all(guid in message for guid in guids)
+            assert drain(opensm, "--apply", "0x200100") == f"safe to pull: {guids[0]}\n"
+            assert drain(opensm, "--apply", "0x200110[2]") == (
+                f"safe to pull: {guids[1]}[2] - S1_0_1[6] ({guids[1]}[2] - 0x0000000000200010[6])\n")
+            assert "Quantum" not in drain(opensm, "--list") + opensm.log()[opensm.log().index("drain: user"):]
+            assert "means 2 switches" in drain(opensm, "--undo", "Quantum Mellanox Technologies", status=2)
+            ends = [f"S1_0_{leaf}[5]" for leaf in range(4)] + [f"S3_0_{top}[1]" for top in range(4)]
+            unlink(simulation, opensm, *ends)
+            restart(opensm, signal.SIGKILL)
+            assert guids[0] in drain(opensm, "--list") and "Quantum" not in drain(opensm, "--list")
+            assert "means 2 switches" in drain(opensm, "--undo", "Quantum Mellanox Technologies", status=2)
+            assert drain(opensm, "--undo", "0x200100", "0x0200110[2]").count("in use again: 0x") == 2
+            relink(simulation, opensm, *ends)
+            assert held(simulation) == before
+
+
 def test_an_engine_that_refuses(running):
     """dmodk needs a tree. A drain that leaves none is refused, and all stays as it is; less is drained."""
     simulation, opensm = running
@@ -362,7 +527,7 @@ def test_an_engine_that_refuses(running):
 def test_without_a_proved_order(tmp_path):
     """On tori not each change has one. Such a drain is refused, and done if that is asked for."""
     netlist = generate(tmp_path, *flaps.FABRICS["torus"][0])
-    with Simulation(netlist, agents=True) as simulation:
+    with Simulation(netlist) as simulation:
         with simulation.opensm("spf", heddle_conf=CONF, options={"qos": "TRUE"}) as opensm:
             opensm.sweep_until(" 0 entries changed")
             before = held(simulation)
@@ -396,7 +561,7 @@ def test_status_and_metrics(running):
     drain(opensm, "--apply", CABLE, "S2_3_3")
     found = part()
     assert found["drain"]["summary"] == "1 cable and 1 switch" and found["drain"]["count"] == 2
-    assert [one["text"] for one in found["drain"]["drained"]] == [LABEL, "S2_3_3"]
+    assert [one["text"] for one in found["drain"]["drained"]] == [LABEL, "S2_3_3 (0x00000000002001f0)"]
     assert found["fabric"]["lost_cables"] == found["fabric"]["lost_switches"] == 0
     shown = heddle("status", "-s", opensm.status_socket()).stdout
     assert f"drained: {LABEL}" in shown and "All is well." in shown
@@ -474,9 +639,10 @@ def test_adaptive_routing(tmp_path):
             leaf = Topology(simulation.discover()).names["S1_0"]
             assert any(5 in ports for ports in groups[leaf]["groups"].values())
             reader = AdaptiveReader(simulation, emulated)
-            for name in ("S1_0[5]", "S2_0"):
+            for name, label in (("S1_0[5]", "S1_0[5] - S2_0[1] (0x0000000000200000[5] - 0x0000000000200040[1])"),
+                                ("S2_0", "S2_0 (0x0000000000200040)")):
                 since = len(opensm.log())
-                assert drain(opensm, "--apply", name) == f"safe to pull: {name}" + " - S2_0[1]" * (name != "S2_0") + "\n"
+                assert drain(opensm, "--apply", name) == f"safe to pull: {label}\n"
                 now = emulated.tables()[leaf]
                 assert now["enabled"] and not any(5 in ports for ports in now["groups"].values())
                 assert re.search(LINE, opensm.log()[since:]) and not faults_of_hosts(simulation)
@@ -498,8 +664,12 @@ def test_a_switch_that_takes_no_table(tmp_path):
             opensm.sweep_until(" 0 entries changed")
             leaf = Topology(simulation.discover()).names["S1_0_0"]
             emulated.fault(leaf, "silent", attribute=LFT, method="set")
-            assert "no answer" in drain(opensm, "--apply", CABLE, "--timeout", 4000, status=2)
-            opensm.wait_for("what is drained is not safe to pull yet: ")
+            done = talk(opensm, b"progress\napply\n" + CABLE.encode() + b"\n\n", b"forwarding table\n").decode()
+            assert f"wait: switch {leaf:#018x} has not got its forwarding table\n" in done and "safe to" not in done
+            words = [fabric_sim.HEDDLE, "drain", "-s", opensm.drain_socket(), "--apply", CABLE]
+            with subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True) as waits:
+                assert any(f"heddle: waiting: switch {leaf:#018x} has not got its" in line for line in waits.stderr)
+                waits.terminate()
             assert 5 in held(simulation)[leaf]
             done = heddle("status", "-s", opensm.status_socket(), check=False)
             assert done.returncode == 1 and "not safe to pull yet" in done.stdout
@@ -511,7 +681,7 @@ def test_a_switch_that_takes_no_table(tmp_path):
 
 def test_a_repair_does_not_see_what_is_drained(tmp_path):
     """With repairs before the sweep, too, nothing happens when it is pulled."""
-    with Simulation(generate(tmp_path, *TREE), clock=True, agents=True) as simulation:
+    with Simulation(generate(tmp_path, *TREE), clock=True) as simulation:
         with simulation.opensm("dmodk", heddle_conf=CONF + REPAIR) as opensm:
             opensm.sweep_until(" 0 entries changed")
             drain(opensm, "--apply", CABLE, "S2_3_3")

@@ -47,7 +47,7 @@ def holds(held, entries):
 def test_restart(tmp_path, killed):
     """OpenSM ends, or is killed: the connection ends. The next OpenSM is another instance and has no
     keys; the switches have the routes without keys until the client sends its keys again."""
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation:
+    with Simulation(generate(tmp_path, *SMALL)) as simulation:
         with start(simulation) as opensm, Client(socket_of(simulation.folder)) as client:
             first, _, _ = client.greeting()
             topology, tree = look(simulation)
@@ -95,7 +95,7 @@ def test_clients_that_misbehave(tmp_path):
                 struct.pack(">4sHHI", b"HKEY", 1, SET, 0xFFFFFFFF),
                 encode_set(1, 1, 1, [(0x200000, 9, 1), (0x200000, 9, 2)]),
                 encode_set(1, 1, 1, [(0x200000, 0xC000, 1)]), encode_set(1, 1, 1, [(0, 9, 1)])]
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, start(simulation) as opensm:
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, start(simulation) as opensm:
         path = socket_of(simulation.folder)
         assert path.stat().st_mode & 0o777 == 0o660
         topology, tree = look(simulation)
@@ -137,7 +137,7 @@ def rests(pid):
 def test_no_descriptor_for_a_client(tmp_path):
     """If OpenSM has no descriptor left for a client that connects, it does not spin. The client is served
     as soon as there is one."""
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, start(simulation) as opensm:
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, start(simulation) as opensm:
         pid = opensm.process.pid
         limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         descriptors = {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
@@ -151,7 +151,7 @@ def test_no_descriptor_for_a_client(tmp_path):
 
 def test_a_client_that_does_not_read(tmp_path):
     """OpenSM sweeps on while nobody reads what the changes of the fabric bring; then all is there."""
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, start(simulation) as opensm, \
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, start(simulation) as opensm, \
             Client(socket_of(simulation.folder)) as client:
         client.greeting()
         requests = [client.post(key, [], 1) for key in range(1, 8001)]
@@ -249,7 +249,7 @@ def test_a_second_manager(tmp_path):
     busy. When the first is master again, it says so, and has no keys: one that would close a credit loop
     with the key before is in force."""
     options = {"lmc": 2, "sminfo_polling_timeout": 200, "polling_retry_number": 2}
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation:
+    with Simulation(generate(tmp_path, *SMALL)) as simulation:
         with AtHost(simulation, "H_0_0_0", options={**options, "sm_priority": 3}) as one, \
                 Client(socket_of(one.folder)) as client:
             first, _, _ = client.greeting()
@@ -283,7 +283,7 @@ def test_the_same_sockets(tmp_path):
     still reaches the first one, also after the second has ended. If the first one ends, the second takes them."""
     options = {"lmc": 2, "sminfo_polling_timeout": 200, "polling_retry_number": 2,
                "subnet_prefix": "0xfec0000000000001"}
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation:
+    with Simulation(generate(tmp_path, *SMALL)) as simulation:
         one, two = (AtHost(simulation, host, options={**options, "sm_priority": priority})
                     for host, priority in (("H_0_0_0", 3), ("H_0_0_1", 9)))
         path, routers = socket_of(one.folder), one.folder / "router.sock"
@@ -316,7 +316,7 @@ def test_the_same_sockets(tmp_path):
 def test_settings(tmp_path):
     """A folder or a group that does not exist is said in the log, and OpenSM routes on. When heddle.conf
     names another socket, the next sweep moves it; keys stay."""
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation:
+    with Simulation(generate(tmp_path, *SMALL)) as simulation:
         missing = simulation.folder / "missing" / "sm.sock"
         with simulation.opensm("nrk", options={"lmc": 2}, heddle_conf=f"[keys]\nsocket = {missing}\n") as opensm:
             assert f"keys: heddle-keyd cannot connect: {missing}: cannot bind" in opensm.log()
@@ -346,7 +346,7 @@ def test_settings(tmp_path):
 def test_a_fabric_of_1728_hosts(tmp_path):
     """Keys of heddle key make for a stencil of 432 randomly placed hosts, by walks in the tables of the
     switches: no two flows of a phase share a link."""
-    with Simulation(generate(tmp_path, *LARGE), agents=True) as simulation, start(simulation), \
+    with Simulation(generate(tmp_path, *LARGE)) as simulation, start(simulation), \
             Client(socket_of(simulation.folder)) as client:
         client.greeting()
         path = simulation.discover()
@@ -361,7 +361,7 @@ def test_another_engine_takes_over(tmp_path):
     """Two leaves lose different switches above them, so nrk refuses and the next engine of the list routes:
     the key is broken, and HELLO names the engine. When the cables are back, nrk routes and takes keys."""
     netlist = generate(tmp_path, "xgft", "--children=4,8", "--parents=1,2")
-    with Simulation(netlist, agents=True) as simulation, start(simulation, "nrk,updown") as opensm, \
+    with Simulation(netlist) as simulation, start(simulation, "nrk,updown") as opensm, \
             Client(socket_of(simulation.folder)) as client:
         client.greeting()
         topology, tree = look(simulation)
@@ -393,7 +393,7 @@ def test_another_engine_takes_over(tmp_path):
 def test_reroute_and_cache(tmp_path):
     """The console's `reroute` keeps keys, and SETs work after it. With OpenSM's unicast cache a link that
     fails breaks the key all the same."""
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, \
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, \
             start(simulation, console="local", use_ucast_cache="TRUE") as opensm, \
             Client(socket_of(simulation.folder)) as client:
         client.greeting()

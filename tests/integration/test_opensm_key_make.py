@@ -58,7 +58,7 @@ def contention_in_switches(topology, held, phase):
 def run(tmp_path, kind, lmc, cases):
     """All phases are in the switches at the same time, each with an offset of its own. By walks in the
     tables of the switches, none has two flows on a link; by the base LIDs some do."""
-    with Simulation(generate(tmp_path, *kind), agents=True) as simulation, \
+    with Simulation(generate(tmp_path, *kind)) as simulation, \
             simulation.opensm("nrk", options={"lmc": lmc}, heddle_conf=settings(simulation.folder)), \
             Client(socket_of(simulation.folder)) as client:
         client.greeting()

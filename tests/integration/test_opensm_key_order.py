@@ -75,7 +75,7 @@ def test_each_block_on_the_way_is_sound(tmp_path):
     """Keys that would close a circle while blocks of both are in the switches, keys that would close a credit loop
     with each other, and random ones that come, go and replace each other: after each block, packets arrive from all
     switches. OpenSM's tables stay those of the switches."""
-    with Simulation(generate(tmp_path, *SMALL), agents=True, clock=True) as simulation, start(simulation) as opensm, \
+    with Simulation(generate(tmp_path, *SMALL), clock=True) as simulation, start(simulation) as opensm, \
             Client(socket_of(simulation.folder)) as client:
         client.greeting()
         live = Live(simulation)

@@ -59,7 +59,7 @@ def granted(keyd, job, phase=0):
 def test_several_offsets_in_a_phase_and_alternate_phases(tmp_path):
     """Hosts of a leaf that send to one host have different offsets, and in the switches no two flows share a link. In mode
     alternate the routes of the phase before are in the switches when those of the next one are."""
-    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation:
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
         site = Site(simulation)
         keyd = site.keyd
         try:
@@ -102,7 +102,7 @@ def test_a_job_from_its_place_to_its_release(tmp_path, engine):
     """Each phase of a stencil has contention 1 in the switches while it runs, and the tables without
     keys are back after the release. A link fails meanwhile: the daemon makes the key again. OpenSM is
     away: the job runs without a key. OpenSM is back: the next request has a key."""
-    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation:
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
         site = Site(simulation)
         keyd = site.keyd
         try:
@@ -147,7 +147,7 @@ def test_a_job_from_its_place_to_its_release(tmp_path, engine):
 def test_restarts_with_keys_in_force(tmp_path):
     """OpenSM is restarted, then the daemon is killed, while two jobs have keys: both keys are in the
     switches again, and each job can be released."""
-    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation:
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
         site = Site(simulation)
         keyd = site.keyd
         try:
@@ -228,7 +228,7 @@ def test_failures_in_a_fabric_with_holes(tmp_path):
     walks in the switches. A cable of the key, then a top switch of it fail: the key is made again for
     what is left. A leaf of the job fails: the job has no key until the leaf is back."""
     netlist = generate(tmp_path, *HOLES)
-    with Simulation(netlist, agents=True) as simulation:
+    with Simulation(netlist) as simulation:
         site = Site(simulation)
         tree = Tree(Topology(netlist))
         top = max(tree.level, key=tree.level.get)

@@ -30,7 +30,7 @@ def test_phases_share_no_link(tmp_path, engine):
     """A random permutation, and phases of a stencil of randomly placed ranks: no two flows share a
     link between switches, by walks in the tables of the switches. Nothing else changes; the switches
     get the changed blocks and no more; afterwards they hold what they held before."""
-    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation, start(simulation, engine), \
+    with Simulation(generate(tmp_path, *TREE)) as simulation, start(simulation, engine), \
             Client(socket_of(simulation.folder)) as client:
         hello, fabric, held = client.greeting()
         assert (hello.master, hello.engine, held) == (True, engine, [])
@@ -61,7 +61,7 @@ def test_unsound_keys_are_refused(tmp_path):
     """Each kind of mistake, with its reason; the switches keep what they hold. A key in force stays when
     its replacement is refused. Two keys that would close a credit loop together are in force one after
     the other, but not at the same time."""
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, start(simulation) as opensm, \
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, start(simulation) as opensm, \
             Client(socket_of(simulation.folder)) as client:
         client.greeting()
         live = Live(simulation)
@@ -208,7 +208,7 @@ def test_engines_without_keys(tmp_path, engine):
 def test_broken_keys_fall_back(tmp_path):
     """A link, a top switch and a leaf fail while keys are active. The next sweep is clean and keeps what
     is sound; what is not is reported once, with the reason, and its LIDs have the routes without keys."""
-    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, start(simulation) as opensm, \
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, start(simulation) as opensm, \
             Client(socket_of(simulation.folder)) as client:
         client.greeting()
         live = Live(simulation)
@@ -247,7 +247,7 @@ def test_trees_with_holes(tmp_path, lost):
     """Aggregation nodes in all switches, links missing, one top switch gone: keys for what is there, in
     force as made, and the tables stay clean."""
     netlist = generate(tmp_path, *SMALL, "--aggregation-nodes", "--remove-links", lost)
-    with Simulation(netlist, agents=True) as simulation:
+    with Simulation(netlist) as simulation:
         top = max(Tree(Topology(netlist)).level.items(), key=lambda item: item[1])[0]
         for port in range(1, 4):
             simulation.command(f'Unlink "S-{top:016x}"[{port}]')

@@ -66,7 +66,7 @@ def test_as_if_one_by_one(tmp_path, seed):
     held, outcomes = {}, {}
     netlist = generate(tmp_path, *TREE)
     for together in (1, BURST):
-        with Simulation(netlist, agents=True) as simulation, start(simulation), \
+        with Simulation(netlist) as simulation, start(simulation), \
                 Client(socket_of(simulation.folder)) as client:
             client.greeting()
             live = Live(simulation)

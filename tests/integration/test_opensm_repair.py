@@ -19,7 +19,7 @@ NO_CHANGE = " 0 entries changed"
 def fixture_running(tmp_path_factory):
     netlist = fabric_sim.generate(tmp_path_factory.mktemp("repair"), "xgft", "--children=6,6,6", "--parents=1,6,6")
     # each umad port of a process needs its own answers, as the kernel gives them
-    with fabric_sim.Simulation(netlist, agents=True) as simulation:
+    with fabric_sim.Simulation(netlist) as simulation:
         opensm = fabric_sim.OpenSM(simulation, "dmodk", heddle_conf=REPAIR)
         with opensm:
             yield simulation, opensm

@@ -99,7 +99,7 @@ def test_a_storm_of_traps(tmp_path):
     """Many cables flap. OpenSM passes on ten equal traps of each switch. There is a line a second at most, and
     the lines together count all that the thread did."""
     netlist = fabric_sim.generate(tmp_path, "xgft", "--children=6,6,6", "--parents=1,6,6")
-    with fabric_sim.Simulation(netlist, agents=True) as simulation:
+    with fabric_sim.Simulation(netlist) as simulation:
         with fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n") as opensm:
             wait_until_ready(opensm)
             leaves = [name for name in switches_of(simulation) if re.match("S1_[1-5]", name)]

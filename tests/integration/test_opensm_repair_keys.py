@@ -20,7 +20,7 @@ REPAIRED = r"heddle: repaired lost .*?: (\d+) entries on (\d+) switches in (\d+)
 @pytest.fixture(name="running")
 def fixture_running(tmp_path):
     netlist = generate(tmp_path, "xgft", "--children=4,4,4", "--parents=1,4,4")
-    with Simulation(netlist, agents=True) as simulation:
+    with Simulation(netlist) as simulation:
         conf = settings(simulation.folder) + REPAIR
         with simulation.opensm("nrk", options={"lmc": 1}, heddle_conf=conf) as opensm, \
                 Client(socket_of(simulation.folder)) as client:

@@ -65,7 +65,7 @@ def test_another_opensm_takes_over_during_repairs(tmp_path):
     """One of higher priority takes over while cables flap, and ends. In between the first repairs
     nothing, and the other does. No tables have a fault after that."""
     netlist = fabric_sim.generate(tmp_path, "xgft", "--children=4,4", "--parents=1,4")
-    with fabric_sim.Simulation(netlist, agents=True) as simulation:
+    with fabric_sim.Simulation(netlist) as simulation:
         leaves = [name for name in switches_of(simulation) if re.match("S1_[123]", name)]
         spines = [name for name in switches_of(simulation) if name.startswith("S2")]
         cables = [cable(simulation, leaf, spine) for leaf in leaves for spine in spines]

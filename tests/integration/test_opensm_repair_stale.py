@@ -29,7 +29,7 @@ TRIES = 8
 @pytest.fixture(scope="module", name="running")
 def fixture_running(tmp_path_factory):
     netlist = fabric_sim.generate(tmp_path_factory.mktemp("stale"), "xgft", "--children=4,4", "--parents=1,4")
-    with fabric_sim.Simulation(netlist, agents=True, clock=True) as simulation:
+    with fabric_sim.Simulation(netlist, clock=True) as simulation:
         with fabric_sim.OpenSM(simulation, "dmodk", heddle_conf=CONF.format(lifetime=Stale.lifetime)) as opensm:
             yield simulation, opensm
 

@@ -190,6 +190,31 @@ def test_a_file_that_cannot_be_written_is_one_error(tmp_path):
             wait_until(lambda: target.read_bytes() != old, "the new file")
 
 
+def test_another_place_is_used_at_once(tmp_path):
+    """When heddle.conf names another file, a sweep that changes nothing writes it, and removes the old one. So a restart moves
+    nothing. Without a file, none is left."""
+    netlist = generate(tmp_path, *IRREGULAR)
+    with Simulation(netlist) as simulation:
+        first, second = simulation.folder / "first", simulation.folder / "second"
+        with simulation.opensm("updown", heddle_conf=f"[heddle]\nstate = {first}\n") as opensm:
+            settle(opensm)
+            for end in cables(netlist)[:2]:
+                unlink(simulation, [end])
+                settle(opensm)
+                relink(simulation, [end])
+                settle(opensm)
+            opensm.write_heddle_conf(f"[heddle]\nstate = {second}\n")
+            assert counts(opensm.sweep()) == [0]
+            wait_until(lambda: second.exists() and not first.exists(), "the file at its new place")
+            kill(opensm)
+        with simulation.opensm("updown", heddle_conf=f"[heddle]\nstate = {second}\n") as opensm:
+            log = opensm.log()[opensm.log().rindex("is loaded"):]
+            assert f"says {second}\n" in log and counts(log) == [0]
+            opensm.write_heddle_conf("[heddle]\nstate = off\n")
+            opensm.sweep()
+            wait_until(lambda: not second.exists(), "no file")
+
+
 def test_off_stores_nothing(tmp_path):
     netlist = generate(tmp_path, *TREE)
     with Simulation(netlist) as simulation:
@@ -215,7 +240,7 @@ def test_each_port_has_its_file_and_socket(tmp_path):
     """An OpenSM whose port is named keeps its tables under the GUID of that port. At first it reads the file
     without a GUID. %g in the path of a socket is that GUID, too."""
     netlist = generate(tmp_path, *TREE)
-    with Simulation(netlist, agents=True) as simulation:
+    with Simulation(netlist) as simulation:
         with simulation.opensm("dmodk") as opensm:
             settle(opensm)
         assert state_of(simulation).exists()

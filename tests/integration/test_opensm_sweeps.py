@@ -175,7 +175,7 @@ def test_a_trap_ends_it(patient):
 def test_the_highest_lids_go(tmp_path, lmc):
     """With LMC 6 a host has a whole block. OpenSM's tables do not get shorter, but it has no entry to clear."""
     netlist = fabric_sim.generate(tmp_path, "xgft", "--children=3,3", "--parents=1,3")
-    with fabric_sim.Simulation(netlist, agents=True, clock=True) as simulation:
+    with fabric_sim.Simulation(netlist, clock=True) as simulation:
         options = {"lmc": lmc, "transaction_timeout": 1000}
         with simulation.opensm("dmodk", options=options, heddle_conf=sweep_campaign.SWEEP) as opensm:
             campaign = sweep_campaign.Campaign(simulation, opensm, ("dmodk",), "highest")

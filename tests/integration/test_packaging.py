@@ -58,6 +58,40 @@ def test_exposure(name, tmp_path):
     assert "Unknown key" not in shown.stderr, shown.stderr
 
 
+def removal(kind):
+    """The script that runs when heddle-opensm is gone for good, for the system below the folder $DPKG_ROOT."""
+    if kind == "deb":
+        return (SOURCE / "debian" / "heddle-opensm.postrm").read_text(), "purge"
+    script = (PACKAGING / "heddle.spec").read_text().split("%postun -n heddle-opensm\n")[1].split("\n%")[0]
+    return re.sub(r"(/run/|/var/)", r"$DPKG_ROOT\1", script.replace("/sbin/ldconfig", ":")), "0"
+
+
+@pytest.mark.parametrize("kind", ["deb", "rpm"])
+def test_nothing_is_left_for_a_later_installation(kind, tmp_path):
+    """What is drained, tables and sockets go with the plugin, for one OpenSM and for several; files of others stay."""
+    headers = "".join((SOURCE / "include" / "heddle" / name).read_text()
+                      for name in ("config.h", "config/sections.h"))
+    sockets = set(re.findall(r'"(/run/heddle/(?!keyd)[a-z]+\.sock)"', headers))
+    assert {"/run/heddle/status.sock", "/run/heddle/drain.sock", "/run/heddle/sm.sock"} <= sockets
+    kept = ["/run/heddle/keyd.sock", "/var/cache/opensm/guid2lid"]
+    gone = [path for socket in sockets for path in (socket, socket.replace(".", "-0x2c9.", 1))]
+    for source in ("drain/drain_file.c", "engine/state_file.c"):
+        name = re.search(r'define FILE_NAME "(.*)"', (SOURCE / "opensm" / source).read_text()).group(1)
+        gone += [f"/var/cache/opensm/{name}{end}" for end in ("", "-0x2c9", ".new", "-0x2c9.new")]
+    for path in (tmp_path / name.lstrip("/") for name in kept + gone):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    script, word = removal(kind)
+    subprocess.run(["sh", "-eu", "-c", script, "script", word], check=True, timeout=PATIENCE,
+                   env={**os.environ, "DPKG_ROOT": str(tmp_path)})
+    left = {f"/{path.relative_to(tmp_path)}" for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == set(kept)
+    (tmp_path / "run/heddle/keyd.sock").unlink()
+    subprocess.run(["sh", "-eu", "-c", script, "script", word], check=True, timeout=PATIENCE,
+                   env={**os.environ, "DPKG_ROOT": str(tmp_path)})
+    assert not (tmp_path / "run/heddle").exists()
+
+
 def allowed_calls():
     """The system calls that the filter of the units lets through."""
     def names(group):

@@ -5,6 +5,7 @@ lists to the plugins."""
 import contextlib
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -81,6 +82,18 @@ def test_sockets_of_others_stay(tmp_path):
     assert control.is_socket()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away; CI runs as root")
+@pytest.mark.parametrize("mode, owner", [(0o777, 0), (0o755, 65534)])
+def test_folders_of_others(tmp_path, mode, owner):
+    """No socket is where other users can exchange it."""
+    control = tmp_path / "place" / "control"
+    control.parent.mkdir()
+    os.chown(control.parent, owner, owner)
+    control.parent.chmod(mode)
+    assert f"{control}: users other than root can change {control.parent}" in refused(tmp_path, control)
+    assert not control.exists()
+
+
 def test_own_sockets(tmp_path):
     """Its own socket of a run that was killed is replaced, that of a running agent is not. At the end it removes its
     socket, and nothing that somebody has put in its place. It makes the folder."""
@@ -99,6 +112,26 @@ def test_own_sockets(tmp_path):
         control.unlink()
         control.write_text("precious")
     assert control.read_text() == "precious"
+
+
+def test_idle_clients_keep_nobody_out(tmp_path):
+    """Of many clients that say nothing the oldest ones make room, though the agent has few descriptors; others have
+    their answers."""
+    control = tmp_path / "control"
+    with running(tmp_path, control) as process, contextlib.ExitStack() as stack:
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (100, 100))
+        idle = []
+        for _ in range(200):
+            idle.append(stack.enter_context(socket.socket(socket.AF_UNIX)))
+            idle[-1].settimeout(PATIENCE)
+            wait_until(lambda: not idle[-1].connect_ex(str(control)), "a connection")
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(PATIENCE)
+            client.connect(str(control))
+            client.sendall(b"subnets\n")
+            assert client.recv(65536).startswith(b"[")
+        for client in idle[:200 - 63]:
+            assert client.recv(1) == b""
 
 
 def test_lists_are_repeated(tmp_path):

@@ -17,6 +17,7 @@
 int verifier_adaptive_main(int count, char **arguments)
 {
 	memset(&s, 0, sizeof(s));
+	memset(&p, 0, sizeof(p));
 	memset(&a, 0, sizeof(a));
 	return run_adaptive(count, arguments);
 }

@@ -17,6 +17,7 @@
 int verifier_adaptive_change_main(int count, char **arguments)
 {
 	memset(&s, 0, sizeof(s));
+	memset(&p, 0, sizeof(p));
 	memset(&a, 0, sizeof(a));
 	memset(&c, 0, sizeof(c));
 	return run_adaptive_change(count, arguments);

@@ -17,5 +17,6 @@
 int verifier_certificate_main(int count, char **arguments)
 {
 	memset(&s, 0, sizeof(s));
+	memset(&p, 0, sizeof(p));
 	return run_certificate(count, arguments);
 }

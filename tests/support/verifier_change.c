@@ -17,6 +17,7 @@
 int verifier_change_main(int count, char **arguments)
 {
 	memset(&s, 0, sizeof(s));
+	memset(&p, 0, sizeof(p));
 	memset(&c, 0, sizeof(c));
 	return run_change(count, arguments);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "table_source.h"
 #include "catalogue.h"
+#include "interrupt.h"
 #include "message.h"
 #include "progress.h"
 
@@ -63,7 +64,8 @@ int table_source_route(const struct table_source *source, const struct table_req
 					       .policy = request->policy,
 					       .previous = request->previous,
 					       .threads = request->threads,
-					       .log = request->log};
+					       .log = request->log,
+					       .go_on = interrupt_go_on};
 	int rc = hd_engine_route(source->engine, &route, out, err);
 
 	return rc ? hd_error_prefix(err, rc, "engine '%s'", source->engine->name) : 0;
@@ -102,4 +104,13 @@ int table_source_make(const struct table_source *source, const struct table_requ
 	}
 	progress_end();
 	return rc;
+}
+
+const char *table_source_advice(const struct hd_routes *routes)
+{
+	return routes->sl
+		   ? NULL
+		   : "All traffic is on SL 0 here. If the routing uses virtual lanes, give its "
+		     "service levels\nbeside the tables: heddle-sls.dump, what heddle route --sl "
+		     "wrote, or the PSL file of ibdmchk.";
 }

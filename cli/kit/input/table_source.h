@@ -52,4 +52,7 @@ int table_source_route(const struct table_source *source, const struct table_req
 int table_source_make(const struct table_source *source, const struct table_request *request,
 		      struct hd_routes **out, struct hd_error *err);
 
+/* What to try if tables have a credit loop, in lines; NULL: nothing, as they have service levels. */
+const char *table_source_advice(const struct hd_routes *routes);
+
 #endif

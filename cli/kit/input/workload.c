@@ -6,6 +6,7 @@
 #include "json_value.h"
 #include "message.h"
 #include "output.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -269,10 +270,9 @@ static int show_progress(void *context, const struct hd_congestion_progress *pro
 		return 0;
 	watch->shown = true;
 	last_shown = now;
-	fprintf(
-	    stderr, "\r\033[K%s: %" PRIu64 " of %" PRIu64 " patterns, %.4f +- %.4f, %.0f s to go",
-	    watch->title, progress->patterns, progress->wanted, progress->mean,
-	    progress->half_width,
+	progress_line(
+	    "%s: %" PRIu64 " of %" PRIu64 " patterns, %.4f +- %.4f, %.0f s to go", watch->title,
+	    progress->patterns, progress->wanted, progress->mean, progress->half_width,
 	    passed * (double)(progress->wanted - progress->patterns) / (double)progress->patterns);
 	return 0;
 }
@@ -289,9 +289,11 @@ int workload_run(struct workload *workload, struct hd_congestion_request *reques
 		first_run = watch.begin;
 	request->progress = show_progress;
 	request->progress_context = &watch;
+	if (workload->processes->parts <= 1)
+		request->go_on = interrupt_go_on;
 	int rc = hd_congestion_run(request, out, err);
 	if (watch.shown)
-		fputs("\r\033[K", stderr);
+		progress_line("%s", "");
 	workload->partial |= !rc && (*out)->partial;
 	return rc;
 }

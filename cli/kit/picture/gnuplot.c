@@ -3,6 +3,7 @@
 #include "drawing.h"
 #include "message.h"
 
+#include <heddle/base/plain.h>
 #include <string.h>
 
 /* ---- histograms ---- */
@@ -51,10 +52,10 @@ static void write_bars(FILE *script, const struct hd_congestion_report *report)
 void gnuplot_quote(FILE *script, const char *text)
 {
 	fputc('\'', script);
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputc('\'', script);
-		fputc((unsigned char)*text < ' ' ? ' ' : *text, script);
+	for (const char *end = text + strlen(text); text < end;) {
+		char piece[HD_PLAIN_PIECE];
+		hd_plain_next(&text, end, piece);
+		fprintf(script, "%s%s", *piece == '\'' ? "'" : "", piece);
 	}
 	fputc('\'', script);
 }

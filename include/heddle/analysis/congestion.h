@@ -13,6 +13,7 @@
 #define HEDDLE_ANALYSIS_CONGESTION_H
 
 #include <heddle/analysis/pattern.h>
+#include <heddle/base/go_on.h>
 #include <heddle/base/port_set.h>
 #include <heddle/fabric/routes.h>
 #include <stdint.h>
@@ -138,6 +139,9 @@ struct hd_congestion_request {
 	 * report is of the patterns so far. May be NULL. */
 	int (*progress)(void *context, const struct hd_congestion_progress *progress);
 	void *progress_context;
+	/* Asked for each round. After "no" the run ends behind the last whole batch, or with -ECANCELED before the first.
+	 * With several parts: never stop. */
+	struct hd_go_on go_on;
 	/*
 	 * The run is part number `part` of `parts` equal parts, each in a process of its own; parts
 	 * 0: it is the only one. combine() adds up `sums` and takes the minima of `minima` over all

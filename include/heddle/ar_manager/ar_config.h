@@ -19,6 +19,7 @@ extern const unsigned hd_ar_switch_option_count;
 struct hd_ar_switch_config {
 	uint64_t guid;
 	bool enable;
+	bool foreign; /* it is neither asked nor changed */
 	uint32_t ageing_time_us; /* 0: as for all switches */
 };
 
@@ -32,6 +33,7 @@ struct hd_ar_notices {
 
 struct hd_ar_config {
 	bool enable;
+	bool foreign; /* another manager has AR in all switches; `enable` is false then */
 	enum hd_ar_algorithm algorithm;
 	enum hd_ar_state mode; /* BOUNDED or FREE */
 	struct hd_ar_settings settings;
@@ -56,9 +58,10 @@ int hd_ar_config_add_switch(struct hd_ar_config *config, const struct hd_ar_swit
 struct hd_ar_switch_config hd_ar_switch_config_from(uint64_t guid,
 						    const struct hd_options *options);
 
-/* The settings of one switch, and whether it is to have AR. */
+/* The settings of one switch, whether it is to have AR, and whether it is left alone. */
 struct hd_ar_settings hd_ar_config_settings(const struct hd_ar_config *config, uint64_t guid);
 bool hd_ar_config_enabled(const struct hd_ar_config *config, uint64_t guid);
+bool hd_ar_config_foreign(const struct hd_ar_config *config, uint64_t guid);
 
 /* Frees the switches. */
 void hd_ar_config_release(struct hd_ar_config *config);

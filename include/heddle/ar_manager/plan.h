@@ -154,7 +154,8 @@ struct hd_ar_request {
  * Makes and proves a plan; *out is freed with hd_ar_plan_free(). The proof covers all ports of all
  * groups. If hosts alone close a credit loop in them, TREE looks for the levels of the fabric, and follows
  * paths that climb, then descend. If there are none, and with the other algorithms, the plan is refused with
- * -ELOOP, the reason names the loop, and *loop has it (loop may be NULL; free it with hd_ar_loop_free()). AUTO
+ * -ELOOP, the reason names the loop, and *loop has it (loop may be NULL; free it with hd_ar_loop_free()). If the tables
+ * have a loop without any group, reason and loop are those of the tables. AUTO
  * goes on with the next algorithm instead; also if TREE has left ports out of hosts' groups, and more entries are
  * adaptive by LAG. Where a switch has too few groups, it keeps those that serve most (ports times
  * LIDs). A group that has lost or got ports keeps its number; other new groups get numbers that are

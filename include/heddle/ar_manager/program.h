@@ -55,6 +55,7 @@ enum hd_ar_standing {
 	HD_AR_UNASKED,
 	HD_AR_SILENT, /* did not say what it can do; is asked again by the next detection */
 	HD_AR_UNABLE, /* has no AR */
+	HD_AR_FOREIGN, /* the administrator wants it to be left alone */
 	HD_AR_ABLE,
 	HD_AR_LEFT /* had too many errors */
 };
@@ -122,7 +123,8 @@ int hd_ar_program_set_order(struct hd_ar_program *program, const uint32_t *order
 /* Forgets what is known of all switches. Only when the program is not busy. */
 void hd_ar_program_forget(struct hd_ar_program *program);
 
-/* Asks the switches of which it is not known what they can do. */
+/* Asks the switches of which it is not known what they can do. No operation asks or changes those that the configuration
+ * calls foreign. */
 void hd_ar_program_detect(struct hd_ar_program *program);
 
 /*

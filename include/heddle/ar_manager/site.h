@@ -23,7 +23,7 @@ int hd_ar_site_sections(struct hd_config_sections *sections, struct hd_error *er
 
 /*
  * The settings that `values` have. `named`: AR is asked for in another way, too, as the name
- * ar_dmodk does; only a vendor's file can then say no. The caller releases *out with
+ * ar_dmodk does; only a vendor's file can then say no, and a site that leaves AR to another manager. The caller releases *out with
  * hd_ar_site_release(). Errors: -EEXIST, those of hd_text_open_regular() and hd_ar_legacy_parse(),
  * -ENOMEM. Cost: O(bytes of the vendor's file + switches^2).
  */

@@ -20,7 +20,8 @@ extern "C" {
 #define HD_PRINTF(text, first)
 #endif
 
-/* A reason that names its place (file:line, GUID, LID, port) and what was expected. */
+/* A reason that names its place (file:line, GUID, LID, port) and what was expected: one line of plain text,
+ * see heddle/base/plain.h. */
 struct hd_error {
 	char text[HD_ERROR_TEXT];
 };
@@ -39,7 +40,7 @@ int hd_error_no_memory(struct hd_error *err);
 
 enum hd_log_level { HD_LOG_ERROR, HD_LOG_WARNING, HD_LOG_INFO, HD_LOG_DEBUG };
 
-/* Where remarks go. write() gets one line without a newline, and must not keep the pointer. */
+/* Where remarks go. write() gets one line of plain text without a newline, and must not keep the pointer. */
 struct hd_log {
 	void (*write)(void *context, enum hd_log_level level, const char *line);
 	void *context;

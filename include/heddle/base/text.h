@@ -27,7 +27,6 @@ struct hd_text {
 	/* For messages; belongs to the caller and must outlive the text and its lines */
 	const char *name;
 	void *mapping; /* what hd_text_close() releases; NULL: the bytes belong to the caller */
-	bool mapped; /* by mmap(), else malloc'ed */
 };
 
 /* The most bytes that are read from a pipe, or unpacked: half of the machine's memory, at least 1 GiB. */
@@ -36,7 +35,7 @@ size_t hd_text_largest(void);
 /*
  * Loads a file or a pipe. *text is released with hd_text_close(); after an error nothing is left to
  * release. Errors: errno of open and read, -EISDIR a folder, -EFBIG a pipe of more than hd_text_largest(),
- * -ENOMEM. Cost: O(bytes); files of 64 MiB or more are mapped.
+ * -EIO a file that becomes shorter meanwhile, -ENOMEM. Cost: O(bytes).
  */
 int hd_text_open(const char *path, struct hd_text *text, struct hd_error *err);
 
@@ -164,8 +163,8 @@ bool hd_cursor_is(const struct hd_cursor *cursor, const char *text);
 /* Takes the blanks and tabs away at both ends. */
 void hd_cursor_trim(struct hd_cursor *cursor);
 
-/* Copies what is left into `buffer` for a message, and returns that: at most size - 1 bytes, with a
- * blank for each tab and '?' for other control characters, always terminated. */
+/* Copies what is left into `buffer` as plain text, see heddle/base/plain.h, and returns that: at most
+ * size - 1 bytes, always terminated. */
 const char *hd_cursor_quote(const struct hd_cursor *cursor, char *buffer, size_t size);
 
 #define HD_QUOTE_SIZE 72 /* room for a quote in a message */

@@ -24,7 +24,7 @@ struct hd_node_spec {
 	uint16_t device_id; /* 0 = unknown */
 	bool aside; /* set aside, whatever its facts say (heddle/fabric/aside.h) */
 	uint32_t port_count; /* 1 .. HD_PORTS_MAX, port 0 not counted */
-	const char *name; /* copied; NULL = "" */
+	const char *name; /* copied as plain text, see heddle/base/plain.h; NULL = "" */
 };
 
 /* An empty builder, to be freed with hd_builder_free(). NULL: no memory. */
@@ -65,7 +65,7 @@ int hd_builder_set_lid(struct hd_builder *builder, uint32_t node, uint32_t port,
 int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t port,
 			     uint64_t guid, struct hd_error *err);
 
-/* Gives a node another name, which is copied. Errors: -ENOMEM. */
+/* Gives a node another name, which is copied as plain text. Errors: -ENOMEM. */
 int hd_builder_set_name(struct hd_builder *builder, uint32_t node, const char *name);
 
 /* Sets a node aside, or takes that back. For a node that its facts set aside, nothing changes. */

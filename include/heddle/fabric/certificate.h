@@ -8,7 +8,8 @@
  *   a packet to a LID may leave a switch leads to a smaller distance in the row of that LID. Only
  *   the destination switch has no such port. So every packet arrives.
  * - Each lane gives ranks to the links that its packets cross. Where a packet can hold one link
- *   while it waits for the next, the next has a higher rank. So no lane has a cycle.
+ *   while it waits for the next, the next has a higher rank. So no lane has a cycle; and where packets
+ *   change their lane on the way, neither have all lanes together.
  *
  * Destinations are all LIDs of ports that are cabled to a switch, and those of switches. Lanes count
  * what hd_check() counts: packets from every switch with adapters to the LIDs of adapters.
@@ -73,7 +74,7 @@ struct hd_certificate_request {
 /*
  * Makes a certificate, to be freed with hd_certificate_free(). Errors: -EHOSTUNREACH a packet that
  * follows an entry does not arrive, -ELOOP a lane has a credit loop, -EINVAL the tables do not fit the
- * fabric, -ECANCELED, -ENOMEM; the reason says where. A switch without an entry for a LID is no error if no other
+ * fabric, -ENOTSUP lanes depend on ports and there are `add_ports` or `after`, -ECANCELED, -ENOMEM; the reason says where. A switch without an entry for a LID is no error if no other
  * switch leads there: such pairs are counted. Cost: O(switches * LIDs * ports of an entry), and
  * O(links * radix) for each lane. Memory: at most 4 * switches * LIDs bytes; as a rule
  * 4 * switches^2, because LIDs of a switch share their rows.

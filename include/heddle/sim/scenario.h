@@ -17,6 +17,7 @@
 #define HEDDLE_SIM_SCENARIO_H
 
 #include <heddle/base/error.h>
+#include <heddle/base/go_on.h>
 #include <heddle/base/options.h>
 #include <heddle/base/text.h>
 #include <heddle/sim/record.h>
@@ -75,6 +76,7 @@ struct hd_scenario_request {
 	 * HD_SCENARIO_COUNTED. */
 	bool counters;
 	const struct hd_log *log; /* remarks; NULL: none */
+	struct hd_go_on go_on; /* asked while tables, plans and paths are made */
 };
 
 #define HD_SCENARIO_BYTES "counters.bytes"
@@ -106,7 +108,7 @@ struct hd_scenario_runs {
  * Expands the sweeps, reads or makes all fabrics and tables, checks all values, and walks from all
  * sources of messages to their destinations. *out is freed with hd_scenario_runs_free(), and does not
  * refer to `scenario`. Errors, with the place: a bad value and what is allowed, an unknown host, a
- * path that does not arrive, those of readers and engines; -ENOMEM. Cost: that of the engines, and
+ * path that does not arrive, those of readers and engines; -ECANCELED, -ENOMEM. Cost: that of the engines, and
  * O(pairs * hops).
  */
 int hd_scenario_prepare(const struct hd_scenario *scenario,

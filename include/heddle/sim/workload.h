@@ -22,6 +22,7 @@
 #ifndef HEDDLE_SIM_WORKLOAD_H
 #define HEDDLE_SIM_WORKLOAD_H
 
+#include <heddle/base/go_on.h>
 #include <heddle/base/options.h>
 #include <heddle/sim/simulation.h>
 #include <heddle/sim/units.h>
@@ -141,10 +142,13 @@ const struct hd_traffic_group *hd_traffic_groups(const struct hd_traffic *traffi
 int hd_traffic_list(const struct hd_traffic *traffic, hd_traffic_visit visit, void *context,
 		    struct hd_error *err);
 
-/* hd_sim_check_message() for all of them. Errors: -EHOSTUNREACH with traffic, source and
- * destination, and the reason. Routes of keys are not checked: they are written later. */
+/* hd_sim_check_message() for all of them. `go_on` (NULL: never stop) is asked for each. Errors: -EHOSTUNREACH with
+ * traffic, source and destination, and the reason; -ECANCELED. Routes of keys are not checked: they are written later. */
 int hd_traffic_check(const struct hd_traffic *traffic, const struct hd_sim *sim,
-		     struct hd_error *err);
+		     const struct hd_go_on *go_on, struct hd_error *err);
+
+/* Whether it ends without its caller: some traffic is finite, or all have a time to stop. */
+bool hd_traffic_ends(const struct hd_traffic *traffic);
 
 /* Done share of the finite traffics, 0 .. 1; below 0 if there are none: then only the caller ends
  * the run. */

@@ -89,11 +89,8 @@ static int find_hosts(struct keyd_op *op)
 	struct hd_error err = {""};
 	uint32_t first, second;
 
-	if (!keyd->view) {
-		keyd_problem_set(&op->problem, 503, "%s", keyd->no_view);
-		op->problem.retry_after = 5;
-		return -EINVAL;
-	}
+	if (!keyd->view)
+		return keyd_op_no_view(keyd, &op->problem);
 	if (keyd_job_resolve(op->job, keyd->view, keyd->hosts, &err))
 		return keyd_problem_set(&op->problem, 422, "%s", err.text);
 	if (keyd_job_duplicate(op->job, &first, &second))
@@ -151,8 +148,10 @@ static int take_offsets(struct keyd_op *op)
 					count, job->placement.keys);
 	rc = keyd_offsets_find(&keyd->offsets, keyd->view, job->hosts, job->placement.host_count,
 			       count, &job->offset, &err);
-	if (rc)
-		return keyd_problem_set(&op->problem, rc == -EBUSY ? 503 : 422, "%s", err.text);
+	if (rc) {
+		keyd_problem_set(&op->problem, rc == -EBUSY ? 503 : 422, "%s", err.text);
+		return keyd_problem_lasts(&op->problem);
+	}
 	job->offsets = count;
 	keyd_offsets_mark(&keyd->offsets, job->hosts, job->placement.host_count, job->offset, count,
 			  true);
@@ -379,7 +378,7 @@ static int extend_offsets(struct keyd_op *op)
 	if (count <= job->offsets)
 		return 0;
 	if (!keyd->view)
-		return keyd_problem_set(&op->problem, 503, "%s", keyd->no_view);
+		return keyd_op_no_view(keyd, &op->problem);
 	if (keyd_step_spread(op->step)->paths) {
 		if (count <= keyd_offsets_room(&keyd->offsets, keyd->view, job->hosts,
 					       job->placement.host_count, job->offset,

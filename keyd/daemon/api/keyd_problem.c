@@ -2,6 +2,7 @@
 #include "keyd_problem.h"
 
 #include <errno.h>
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,19 +52,18 @@ int keyd_problem_set(struct keyd_problem *problem, int status, const char *forma
 	return -EINVAL;
 }
 
+int keyd_problem_lasts(struct keyd_problem *problem)
+{
+	problem->retry_after = 0;
+	return -EINVAL;
+}
+
 /* Text from outside may be cut in the middle of a character, which JSON does not allow. */
 static json_t *text_json(const char *text)
 {
-	json_t *json = json_string(text);
 	char plain[HD_ERROR_TEXT];
-	size_t i;
 
-	if (json)
-		return json;
-	for (i = 0; text[i] && i + 1 < sizeof(plain); i++)
-		plain[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-	plain[i] = '\0';
-	return json_string(plain);
+	return json_string(hd_plain(text, plain, sizeof(plain)));
 }
 
 json_t *keyd_problem_json(const struct keyd_problem *problem)

@@ -27,6 +27,9 @@ struct keyd_problem {
 int keyd_problem_set(struct keyd_problem *problem, int status, const char *format, ...)
     HD_PRINTF(3, 4);
 
+/* It lasts: to call again soon does not help, and the answer has no Retry-After. Returns -EINVAL. */
+int keyd_problem_lasts(struct keyd_problem *problem);
+
 /* A new JSON object, or NULL if memory is short. */
 json_t *keyd_problem_json(const struct keyd_problem *problem);
 

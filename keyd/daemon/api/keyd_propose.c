@@ -90,13 +90,9 @@ static int prepare(struct proposing *proposing)
 {
 	struct keyd *keyd = proposing->proposals->keyd;
 	struct keyd_proposal *proposal = &proposing->proposal;
-	int rc;
 
-	if (!keyd->view) {
-		rc = keyd_problem_set(&proposal->problem, 503, "%s", keyd->no_view);
-		proposal->problem.retry_after = 5;
-		return rc;
-	}
+	if (!keyd->view)
+		return keyd_op_no_view(keyd, &proposal->problem);
 	if (proposal->request.place.ranks * (size_t)NAME_BYTES > LARGE &&
 	    !keyd_http_takes_large(keyd->http, proposing->call->request))
 		return keyd_problem_set(&proposal->problem, 503,

@@ -163,6 +163,13 @@ static void drop_keys(struct keyd_task *task)
 		keyd_view_release(op->making.view);
 }
 
+int keyd_op_no_view(const struct keyd *keyd, struct keyd_problem *problem)
+{
+	int rc = keyd_problem_set(problem, 503, "%s", keyd->no_view);
+
+	return keyd->unsupported ? keyd_problem_lasts(problem) : rc;
+}
+
 /* The host of each rank in the view, or NULL with the problem. */
 static uint32_t *rank_hosts(const struct keyd_step *step, struct keyd_problem *problem)
 {
@@ -176,6 +183,7 @@ static uint32_t *rank_hosts(const struct keyd_step *step, struct keyd_problem *p
 		hosts[rank] = step->job->hosts[step->rank_host[rank]];
 		if (hosts[rank] == HD_NONE) {
 			keyd_problem_set(problem, 503, "%s", step->job->missing);
+			keyd_problem_lasts(problem);
 			free(hosts);
 			return NULL;
 		}
@@ -203,7 +211,7 @@ int keyd_op_make_keys(struct keyd_op *op)
 	uint32_t *hosts;
 
 	if (!keyd->view)
-		return keyd_problem_set(&op->problem, 503, "%s", keyd->no_view);
+		return keyd_op_no_view(keyd, &op->problem);
 	hosts = rank_hosts(op->step, &op->problem);
 	if (!hosts)
 		return -EINVAL;
@@ -227,16 +235,23 @@ int keyd_op_make_keys(struct keyd_op *op)
 
 static void on_commit(struct keyd_task *task)
 {
+	static const char *const things[] = {
+	    [KEYD_STORE_JOB] = "the",		[KEYD_STORE_STEP] = "a step of",
+	    [KEYD_STORE_RECIPE] = "a key of",	[KEYD_STORE_ACTIVE] = "a phase of",
+	    [KEYD_STORE_DELETE] = "the end of", [KEYD_STORE_DELETE_STEP] = "the end of a step of"};
 	struct keyd_store_change *change =
 	    (struct keyd_store_change *)((char *)task - offsetof(struct keyd_store_change, task));
 	struct keyd_op *op = (struct keyd_op *)((char *)change - offsetof(struct keyd_op, change));
 
 	op->rc = change->rc;
-	if (op->rc)
-		keyd_problem_set(&op->problem, 503,
-				 "heddle-keyd cannot write to its database: %s; nothing has "
-				 "changed. See 'df' for its state directory",
-				 strerror(-op->rc));
+	if (op->rc) {
+		keyd_problem_set(
+		    &op->problem, 503,
+		    "heddle-keyd cannot store %s job %s in %s: %s; nothing has changed",
+		    things[change->kind], op->job->id, keyd_store_path(op->keyd->store),
+		    strerror(-op->rc));
+		keyd_problem_lasts(&op->problem);
+	}
 	keyd_op_run(op);
 }
 

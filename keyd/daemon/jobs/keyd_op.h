@@ -68,6 +68,9 @@ void keyd_op_end(struct keyd_op *op);
 /* Ends it, and all that wait for the job, with the same problem. Then the job is freed. */
 void keyd_op_end_job(struct keyd_op *op, const struct keyd_problem *problem);
 
+/* Why there is no view; a caller tries again soon only if a view may come soon. Returns -EINVAL. */
+int keyd_op_no_view(const struct keyd *keyd, struct keyd_problem *problem);
+
 /* Makes the keys of op->step for the present view. run() continues with op->rc, and op->step->keys
  * replaced on success. Without a view: -EINVAL with a problem at once, and run() is not called. */
 int keyd_op_make_keys(struct keyd_op *op);

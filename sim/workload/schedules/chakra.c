@@ -33,6 +33,7 @@ struct reader {
 	const char *prefix;
 	const struct chakra_bytes *files; /* NULL: PREFIX.RANK.et */
 	uint32_t ranks, rank;
+	uint32_t operations_most;
 	struct chakra_groups groups;
 	struct hd_schedule_maker maker;
 	struct made_node *nodes; /* of the open rank, and so on */
@@ -48,12 +49,15 @@ static int add(struct reader *reader, const Chakra__Node *node,
 	       struct hd_schedule_operation operation, uint32_t *index)
 {
 	operation.line = (uint32_t)node->id;
-	int rc = hd_schedule_add(&reader->maker, &operation, NULL, index);
-
-	if (rc == -ERANGE)
-		return hd_error_set(reader->err, rc, "more than %u operations",
-				    HD_SCHEDULE_OPERATIONS_MAX);
-	return rc ? hd_error_no_memory(reader->err) : 0;
+	if (reader->maker.made->operation_count >= reader->operations_most)
+		return hd_error_set(reader->err, -ERANGE,
+				    "more than %" PRIu32
+				    " operations: a collective operation has one "
+				    "for each message; the option 'operations' raises this limit",
+				    reader->operations_most);
+	return hd_schedule_add(&reader->maker, &operation, NULL, index)
+		   ? hd_error_no_memory(reader->err)
+		   : 0;
 }
 
 static int calculate(struct reader *reader, const Chakra__Node *node, enum chakra_cpu cpu,
@@ -405,9 +409,13 @@ static int read_all(struct reader *reader, struct hd_schedule **out)
 }
 
 int chakra_parse(const struct chakra_bytes *files, uint32_t count, const char *prefix,
-		 struct hd_schedule **out, struct hd_error *err)
+		 uint32_t operations_most, struct hd_schedule **out, struct hd_error *err)
 {
-	struct reader reader = {.prefix = prefix, .files = files, .ranks = count, .err = err};
+	struct reader reader = {.prefix = prefix,
+				.files = files,
+				.ranks = count,
+				.operations_most = operations_most,
+				.err = err};
 	int rc = read_all(&reader, out);
 
 	hd_schedule_release(&reader.maker);
@@ -418,7 +426,8 @@ int chakra_parse(const struct chakra_bytes *files, uint32_t count, const char *p
 	return rc;
 }
 
-int chakra_read(const char *prefix, struct hd_schedule **out, struct hd_error *err)
+int chakra_read(const char *prefix, uint32_t operations_most, struct hd_schedule **out,
+		struct hd_error *err)
 {
 	char path[PATH_MAX];
 	uint32_t ranks = 0;
@@ -429,5 +438,5 @@ int chakra_read(const char *prefix, struct hd_schedule **out, struct hd_error *e
 		snprintf(path, sizeof(path), "%s.%" PRIu32 ".et", prefix, ranks);
 	while (!access(path, F_OK) && ++ranks < HD_SCHEDULE_RANKS_MAX);
 	/* without the first file, its reader says why */
-	return chakra_parse(NULL, ranks ? ranks : 1, prefix, out, err);
+	return chakra_parse(NULL, ranks ? ranks : 1, prefix, operations_most, out, err);
 }

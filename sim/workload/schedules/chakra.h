@@ -16,9 +16,11 @@ enum chakra_cpu { CHAKRA_GPU, CHAKRA_MESSAGES, CHAKRA_HOST, CHAKRA_MEMORY };
  * with hd_schedule_free(). A unit of time is 1 ns. Errors, with file and node: those of
  * chakra_file_nodes(); -EINVAL an attribute that is missing, two nodes of one id, a node that waits
  * for one that does not exist, nodes that wait for each other; -ERANGE a message of 4 GiB or more,
- * and other limits; -ENODATA; -ENOMEM.
+ * more than operations_most operations, to which a few bytes of a collective operation lead, and other limits; -ENODATA;
+ * -ENOMEM.
  */
-int chakra_read(const char *prefix, struct hd_schedule **out, struct hd_error *err);
+int chakra_read(const char *prefix, uint32_t operations_most, struct hd_schedule **out,
+		struct hd_error *err);
 
 /* The same from memory, one file a rank. */
 struct chakra_bytes {
@@ -26,6 +28,6 @@ struct chakra_bytes {
 	size_t length;
 };
 int chakra_parse(const struct chakra_bytes *files, uint32_t count, const char *prefix,
-		 struct hd_schedule **out, struct hd_error *err);
+		 uint32_t operations_most, struct hd_schedule **out, struct hd_error *err);
 
 #endif

@@ -382,15 +382,17 @@ static int make_jobs(struct run *run, bool random, struct hd_error *err)
 	return rc;
 }
 
-static int read_trace(struct run *run, const char *path, struct hd_error *err)
+static int read_trace(struct run *run, const struct hd_options *options, struct hd_error *err)
 {
+	const char *path = hd_options_get(options, "trace")->text;
 	static const char prefix[] = "file:";
 
 	if (strncmp(path, prefix, strlen(prefix)) != 0)
 		return hd_error_set(err, -EINVAL, "option 'trace': '%s': expected file:PATH", path);
 	path += strlen(prefix);
 	return run->part->kind == &traffic_chakra
-		   ? chakra_read(path, &run->schedule, err)
+		   ? chakra_read(path, (uint32_t)hd_options_get(options, "operations")->number,
+				 &run->schedule, err)
 		   : hd_schedule_read_goal(path, &run->schedule, err);
 }
 
@@ -406,7 +408,7 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	run->job_count = (uint32_t)hd_options_get(options, "applications")->number;
 	run->unit = part->kind == &traffic_chakra ? NANOSECOND : traffic_time(options, "calc");
 	run->eager = traffic_size(options, "eager");
-	int rc = read_trace(run, hd_options_get(options, "trace")->text, err);
+	int rc = read_trace(run, options, err);
 	if (!rc)
 		rc = check_amounts(run, err);
 	return rc ? rc : make_jobs(run, !hd_options_get(options, "placement")->number, err);
@@ -542,6 +544,8 @@ static const struct hd_option chakra_options[] = {
     {.name = "trace",
      .summary = "file:PREFIX of a Chakra trace: its files are PREFIX.0.et, PREFIX.1.et ...",
      .type = HD_OPTION_STRING},
+    TRAFFIC_INT("operations", "the most of the trace, with the messages of collectives", "4000000",
+		1, HD_SCHEDULE_OPERATIONS_MAX),
     OPTIONS,
 };
 

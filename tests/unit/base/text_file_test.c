@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -157,24 +158,65 @@ static void what_cannot_be_loaded_is_named_with_the_reason(void **state)
 	assert_string_equal(err.text, "/proc/self/mem: cannot read: Input/output error");
 }
 
-/* A large file is mapped; its bytes are the same. */
-static void a_large_file_is_mapped(void **state)
+/* Property: when a large file was read, nobody can change or take away its bytes. */
+static void a_large_file_that_is_cut_off_later(void **state)
 {
 	char path[] = "/tmp/heddle-text-XXXXXX";
 	int file = mkstemp(path);
 	const off_t size = (off_t)64 << 20;
 	struct hd_text text;
+	size_t zeros = 0;
 
 	(void)state;
 	assert_int_equal(pwrite(file, "end", 3, size - 3), 3);
 	assert_int_equal(hd_text_open(path, &text, NULL), 0);
-	assert_true(text.mapped);
+	assert_int_equal(ftruncate(file, 0), 0);
 	assert_int_equal(text.length, size);
-	assert_memory_equal(text.bytes + size - 3, "end", 3);
+	for (size_t i = 0; i < text.length; i++)
+		zeros += !text.bytes[i];
+	assert_int_equal(zeros, size - 3);
 	hd_text_close(&text);
 	assert_null(text.bytes);
 	close(file);
 	unlink(path);
+}
+
+/* Instead of the system's: cuts a file off before its second part is read. */
+static int cut_file = -1;
+static unsigned reads_before_cut;
+
+ssize_t read(int file, void *bytes, size_t size)
+{
+	if (cut_file < 0)
+		return syscall(SYS_read, file, bytes, size);
+	if (!reads_before_cut--)
+		assert_int_equal(ftruncate(cut_file, 10), 0);
+	return syscall(SYS_read, file, bytes, size < 4096 ? size : 4096);
+}
+
+/* Property: what is left of a file that is cut off while it is read does not pass for the whole. */
+static void a_file_that_is_cut_off_meanwhile(void **state)
+{
+	static const size_t sizes[] = {8192, (size_t)64 << 20};
+	char path[32];
+	struct hd_error err;
+	struct hd_text text;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		const size_t size = sizes[i % 2];
+		cut_file = memfd_create("text", MFD_CLOEXEC);
+		reads_before_cut = i / 2;
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", cut_file);
+		assert_int_equal(ftruncate(cut_file, (off_t)size), 0);
+		assert_int_equal(hd_text_open(path, &text, &err), -EIO);
+		assert_non_null(strstr(err.text, "it became shorter meanwhile"));
+		assert_int_equal(ftruncate(cut_file, (off_t)size), 0);
+		reads_before_cut = i / 2;
+		assert_int_equal(hd_text_open_regular(path, size, &text, &err), -EIO);
+		close(cut_file);
+	}
+	cut_file = -1;
 }
 
 int main(void)
@@ -182,7 +224,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(files_and_pipes_are_loaded_in_whole),
 	    cmocka_unit_test(what_cannot_be_loaded_is_named_with_the_reason),
-	    cmocka_unit_test(a_large_file_is_mapped),
+	    cmocka_unit_test(a_large_file_that_is_cut_off_later),
+	    cmocka_unit_test(a_file_that_is_cut_off_meanwhile),
 	    cmocka_unit_test(sizes_up_to_the_largest),
 	    cmocka_unit_test(files_of_proc),
 	    cmocka_unit_test(nothing_makes_it_wait),

@@ -78,7 +78,7 @@ static void errors_name_the_line_and_quote_it(void **state)
 	hd_lines_next(&lines, &err);
 	hd_lines_error(&lines, &err, "expected %d", 2);
 	assert_string_equal(err.text,
-			    "text:2: expected 2: 'two? and' (the file ends here without a "
+			    "text:2: expected 2: 'two\\u001b and' (the file ends here without a "
 			    "newline: cut off?)");
 	assert_int_equal(hd_lines_error_at(&lines, 7, &err, "no %s", "host"), -EINVAL);
 	assert_string_equal(err.text, "text:7: no host");

@@ -171,7 +171,7 @@ static void mistakes_are_refused(void **state)
 	    {POSITIVE, -EINVAL, "its function route returns 7"},
 	    {SILENT, -ENOTSUP, "its module gives no reason"},
 	    {AGAIN, -EINVAL, "its module gives no reason"},
-	    {TWO_LINES, -ENOTSUP, "no?luck?[1m"},
+	    {TWO_LINES, -ENOTSUP, "no\\u000aluck\\u001b[1m"},
 	};
 	struct hd_fabric *fabric = sample_tree(4, 2, 3);
 

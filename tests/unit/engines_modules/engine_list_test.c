@@ -211,6 +211,7 @@ static void assert_root_refuses(const struct place *place, const char *reason)
 {
 	struct hd_engine_list *list = load(place->folder);
 
+	assert_logged("good.so is not loaded: users other than root can change ");
 	assert_logged(reason);
 	assert_null(hd_engine_list_find(list, "good"));
 	hd_engine_list_free(list);
@@ -232,16 +233,72 @@ static void files_of_others(void **state)
 	assert_non_null(hd_engine_list_find(list, "good"));
 	hd_engine_list_free(list);
 	assert_int_equal(chmod(place.file, 0664), 0);
-	assert_root_refuses(&place, "/good.so (owner 0, mode 664), so root does not load it");
+	assert_root_refuses(&place, "/good.so (owner 0, mode 664)");
 	assert_int_equal(chmod(place.file, 0644), 0);
 	assert_int_equal(chmod(place.folder, 0777), 0);
-	assert_root_refuses(&place, "(owner 0, mode 777), so root does not load it");
+	assert_root_refuses(&place, "(owner 0, mode 777)");
 	assert_int_equal(chmod(place.folder, 0755), 0);
 	assert_int_equal(chown(place.file, 12345, 0), 0);
-	assert_root_refuses(&place, "/good.so (owner 12345, mode 644), so root does not load it");
+	assert_root_refuses(&place, "/good.so (owner 12345, mode 644)");
 	assert_int_equal(chown(place.file, 0, 0), 0);
 	assert_int_equal(chown(place.folder, 12345, 0), 0);
-	assert_root_refuses(&place, "(owner 12345, mode 755), so root does not load it");
+	assert_root_refuses(&place, "(owner 12345, mode 755)");
+	remove_place(&place);
+}
+
+/* A link counts like what it leads to: who can change it, or a folder on the way, chooses what is loaded. */
+static void links_of_others(void **state)
+{
+	struct place place, other;
+	char between[256];
+	struct hd_engine_list *list;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	place = make_place();
+	other = make_place();
+	copy_good(&place);
+	assert_int_equal(symlink(place.file, other.file), 0);
+	list = load(other.folder);
+	assert_non_null(hd_engine_list_find(list, "good"));
+	hd_engine_list_free(list);
+	/* a library of root, by a link of root in a folder of another user, who could exchange it */
+	assert_int_equal(chown(other.folder, 12345, 0), 0);
+	assert_root_refuses(&other, "(owner 12345, mode 700)");
+	/* by a link of another user in a folder where he cannot */
+	assert_int_equal(chown(other.folder, 0, 0), 0);
+	assert_int_equal(chmod(other.folder, 01777), 0);
+	assert_int_equal(lchown(other.file, 12345, 0), 0);
+	assert_root_refuses(&other, "/good.so (owner 12345, mode 777)");
+	/* by a folder on the way only: root's link leads through it to root's file */
+	assert_int_equal(unlink(other.file), 0);
+	snprintf(between, sizeof(between), "%s/../%s/good.so", other.folder,
+		 place.folder + strlen("/tmp/"));
+	assert_int_equal(chown(other.folder, 12345, 0), 0);
+	struct place third = make_place();
+	assert_int_equal(symlink(between, third.file), 0);
+	assert_root_refuses(&third, "(owner 12345, mode 1777)");
+	remove_place(&third);
+	remove_place(&other);
+	remove_place(&place);
+}
+
+/* In a folder such as /tmp, others may have given root's library this name. */
+static void second_names(void **state)
+{
+	struct place place, sticky;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	place = make_place();
+	sticky = make_place();
+	copy_good(&place);
+	assert_int_equal(chmod(sticky.folder, 01777), 0);
+	assert_int_equal(link(place.file, sticky.file), 0);
+	assert_root_refuses(&sticky, "/good.so (owner 0, mode ");
+	remove_place(&sticky);
 	remove_place(&place);
 }
 
@@ -269,6 +326,7 @@ int main(void)
 	    cmocka_unit_test(built_in_engines),	    cmocka_unit_test(a_module_routes),
 	    cmocka_unit_test(a_module_refuses),	    cmocka_unit_test(refusals_by_name),
 	    cmocka_unit_test(other_files),	    cmocka_unit_test(files_of_others),
+	    cmocka_unit_test(links_of_others),	    cmocka_unit_test(second_names),
 	    cmocka_unit_test(a_program_may_refuse),
 	};
 

@@ -409,8 +409,9 @@ static void one_lane_is_not_taken_for_granted(void **unused)
 	uint64_t state = 17;
 	struct hd_fabric *fabric = sample_torus(3, 4);
 	struct hd_routes *routes = sample_shortest(fabric, &state);
-	const struct hd_certificate_request request = {.fabric = fabric, .routes = routes};
-	struct hd_certificate *certificate = NULL;
+	const struct hd_certificate_change_request request = {
+	    .fabric = fabric, .before = routes, .after = routes};
+	struct hd_certificate_change *change = NULL;
 	struct hd_error err = {""};
 
 	(void)unused;
@@ -418,8 +419,8 @@ static void one_lane_is_not_taken_for_granted(void **unused)
 	random_maps(fabric, routes, 2, 2, &state);
 	assert_int_equal(hd_routes_refuse_maps(routes, "songs", &err), -ENOTSUP);
 	assert_says(err.text, "no songs for routes that change their virtual lane");
-	assert_int_equal(hd_certificate_new(&request, &certificate, &err), -ENOTSUP);
-	assert_says(err.text, "no certificates");
+	assert_int_equal(hd_certificate_change_new(&request, &change, &err), -ENOTSUP);
+	assert_says(err.text, "no certificates of changes");
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);
 }

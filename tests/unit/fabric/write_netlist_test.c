@@ -130,7 +130,7 @@ static void names_that_ibsim_could_not_bear_are_made_plain(void **state)
 	text = netlist_of(fabric);
 	struct hd_fabric *back = parse(text);
 	assert_int_equal(strlen(back->node_name[0]), 64);
-	assert_memory_equal(back->node_name[0], "a 'quoted'?name", 15);
+	assert_memory_equal(back->node_name[0], "a 'quoted'\\u000aname", 20);
 	assert_memory_equal(back->peer, fabric->peer, fabric->port_count * sizeof(*fabric->peer));
 	free(text);
 	hd_fabric_free(back);

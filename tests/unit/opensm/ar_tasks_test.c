@@ -387,12 +387,56 @@ static void waits_once_for_a_dead_switch(void **state)
 	end_silence(&silence);
 }
 
+/* Property: nobody waits for a switch whose links are all down. */
+static void waits_for_no_switch_without_a_link(void **state)
+{
+	struct silence silence;
+
+	(void)state;
+	begin_silence(&silence);
+	silence.scene.port.nodes[silence.sw].silent = SIMULATED_FOREVER;
+	silence.scene.unreachable = silence.sw + 1;
+	assert_true(wait_of(&silence, false) < 1000);
+	end_silence(&silence);
+}
+
+/* Property: where AR is not wanted, one that does not answer is not taken for one without AR. It is asked again by each
+ * job, and what it has on goes off. */
+static void unknown_is_not_off(void **state)
+{
+	struct hd_ar_plan *plan;
+	struct scene scene;
+
+	(void)state;
+	begin(&scene, tree());
+	struct routing *a = routing_new(scene.fabric, "dmodk", 0);
+	struct ar_job off = job_of(&scene, AR_DISABLE, a, NULL);
+	off.settings.config.enable = false;
+	scene.switches[2].info.enabled = scene.switches[3].info.enabled = true;
+	scene.port.nodes[2].silent = SIMULATED_FOREVER;
+	assert_int_equal(ar_tasks_adaptive(scene.tasks, &plan), ADAPTIVE_UNKNOWN);
+	for (unsigned i = 0; i < 2; i++) {
+		do_job(&scene, &off);
+		assert_int_equal(ar_tasks_adaptive(scene.tasks, &plan), ADAPTIVE_UNKNOWN);
+		assert_int_equal(count_on(&scene), 1);
+	}
+	assert_logged("does not say whether it has adaptive routing");
+	scene.port.nodes[2].silent = 0;
+	do_job(&scene, &off);
+	assert_int_equal(count_on(&scene), 0);
+	assert_int_equal(ar_tasks_adaptive(scene.tasks, &plan), ADAPTIVE_OFF);
+	end(&scene);
+	routing_release(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(leads),
 	    cmocka_unit_test(waits_for_a_busy_switch),
 	    cmocka_unit_test(waits_once_for_a_dead_switch),
+	    cmocka_unit_test(waits_for_no_switch_without_a_link),
+	    cmocka_unit_test(unknown_is_not_off),
 	    cmocka_unit_test(survives_a_stopped_first_programming),
 	    cmocka_unit_test(forgets_no_older_ports),
 	    cmocka_unit_test(opens_a_broken_port_again),

@@ -41,6 +41,8 @@ struct scene {
 	unsigned opened; /* times that the port was */
 	uint32_t written; /* the last step whose forwarding tables were written */
 	uint32_t refused; /* one whose tables are not; 0: none */
+	uint32_t
+	    unreachable; /* number of a switch, from 1, to which nothing can be sent; 0: none */
 	/* When a MAD like that comes, OpenSM stops the job, or the port breaks. 0: never. */
 	uint32_t stop_at, break_at;
 	bool of_set;
@@ -184,7 +186,9 @@ static inline bool do_job(struct scene *scene, struct ar_job *job)
 	bool stopped;
 
 	for (uint32_t i = 0; i < scene->fabric->switch_count; i++)
-		addresses[i] = simulated_address(i);
+		addresses[i] = i == scene->unreachable - 1
+				   ? (struct hd_smp_address){.hop_count = HD_SMP_HOPS + 1}
+				   : simulated_address(i);
 	job->addresses = job->routing ? addresses : NULL;
 	ar_tasks_do(scene->tasks, job);
 	stopped = scene->worker.next != NULL;

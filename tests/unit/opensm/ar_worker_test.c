@@ -527,7 +527,7 @@ static void a_repair_waits_for_no_job(void **state)
  * the same is in force. */
 static void tells_what_is_in_force(void **state)
 {
-	const struct adaptive_view off = {.state = ADAPTIVE_OFF};
+	const struct adaptive_view unread = {.state = ADAPTIVE_UNKNOWN};
 	struct adaptive adaptive;
 	struct adaptive_view view;
 	struct ar_worker worker;
@@ -536,7 +536,7 @@ static void tells_what_is_in_force(void **state)
 	adaptive_state_init(&adaptive);
 	start(&worker, IB_SMINFO_STATE_MASTER);
 	worker.adaptive = &adaptive;
-	assert_true(adaptive_is(&adaptive, &off));
+	assert_true(adaptive_is(&adaptive, &unread));
 	const uint64_t prepared = post(&worker, AR_PREPARE, 1);
 	adaptive_look(&adaptive, &view);
 	assert_int_equal(view.state, ADAPTIVE_CHANGING);

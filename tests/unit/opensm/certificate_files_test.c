@@ -97,8 +97,11 @@ static int leave(void **state)
 static int write_of(const struct place *place, const struct routing *routing, bool tables,
 		    struct hd_error *err)
 {
-	const struct certificate_request request = {
-	    .routing = routing, .path = place->path, .made = "by a test", .tables = tables};
+	const struct certificate_request request = {.routing = routing,
+						    .path = place->path,
+						    .made =
+							"2026-11-28T12:00:00.000Z sweep 1 change 0",
+						    .tables = tables};
 	int rc = certificate_write(&request, err);
 
 	for (unsigned i = 0; i < ENDINGS; i++)

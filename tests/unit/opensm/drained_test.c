@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,6 +21,8 @@
 #include "opensm_log_testing.h"
 
 #include <heddle/base/random.h>
+#include <heddle/fabric/builder.h>
+#include <heddle/fabric/changes.h>
 
 static struct drain_request request;
 static struct hd_error err;
@@ -56,6 +59,10 @@ static void requests_are_parsed(void **state)
 	    {"undo-all\na\n\n", -1, 0},
 	    {"Apply\na\n\n", -1, 0},
 	    {"applya\n\n", -1, 0},
+	    {"progress\napply\na\n\n", 18, 1},
+	    {"progress\nundo-all\n\n", 19, 0},
+	    {"progress\n\n", -1, 0},
+	    {"progress\nprogress\nlist\n\n", -1, 0},
 	};
 	struct hd_error reason;
 
@@ -116,6 +123,98 @@ static void each_name_takes_back(void **state)
 			assert_int_equal(wanted.count, 0);
 			drained_set_release(&wanted);
 		}
+	hd_fabric_free(fabric);
+}
+
+/* Property: what takes a thing back before it is pulled does so after that, in each form of a GUID. */
+static void guids_take_back_after_the_pull(void **state)
+{
+	static const char *const cables[] = {
+	    "0x200000[3]",
+	    "0X200000[3]",
+	    "0x00000000200000[3]",
+	    "'0x200000'[3]",
+	    " 0x0000000000200000 [3]",
+	    "0x200000[3] - 0x200030[1]",
+	    "0x200030[1]-0x200000[3]",
+	    "S1_0[3] - 0x200030[1]",
+	    "S1_0[3] - S2_0[1] (0x0000000000200000[3] - 0x0000000000200030[1])"};
+	static const char *const switches[] = {
+	    "0x200030", "0X0200030", "'0x0000000000200030'",
+	    "S2_0",	"'S2_0'",    "S2_0 (0x0000000000200030)"};
+	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2");
+	struct drained_set wanted = {0};
+
+	(void)state;
+	for (unsigned known = 0; known < 2; known++) {
+		const struct hd_fabric *now = known ? fabric : NULL;
+		for (size_t i = 0; i < sizeof(cables) / sizeof(cables[0]); i++) {
+			assert_int_equal(add(fabric, "S1_0[3]", &wanted, &err), 0);
+			assert_int_equal(take(now, "0x200000[4]", &wanted), -ENOENT);
+			if (take(now, cables[i], &wanted))
+				fail_msg("'%s' is not taken", cables[i]);
+			drained_set_release(&wanted);
+		}
+		for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
+			assert_int_equal(add(fabric, "0x200030", &wanted, &err), 0);
+			if (take(now, switches[i], &wanted))
+				fail_msg("'%s' is not taken", switches[i]);
+			drained_set_release(&wanted);
+		}
+	}
+	hd_fabric_free(fabric);
+}
+
+/* The fabric with one name for these switches. */
+static struct hd_fabric *rename_switches(const struct hd_fabric *fabric, uint32_t first,
+					 uint32_t last, const char *name)
+{
+	struct hd_builder *builder = hd_builder_from(fabric);
+	struct hd_fabric *named = NULL;
+
+	for (uint32_t sw = first; sw <= last; sw++)
+		assert_int_equal(hd_builder_set_name(builder, sw, name), 0);
+	assert_int_equal(hd_builder_build(builder, &named, NULL), 0);
+	hd_builder_free(builder);
+	return named;
+}
+
+/* Property: a name that several switches have is not listed, and takes nothing back: also when only one of them is left, or
+ * only one is drained. */
+static void shared_names_are_refused(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2"), *rest;
+	const uint32_t one = hd_fabric_find_node(fabric, 0x200030);
+	struct hd_fabric *shared =
+	    rename_switches(fabric, one, one + 1, "Quantum Mellanox Technologies");
+	const struct hd_fabric_change pulled = {.lost = true, .index = one};
+	struct drained_set wanted = {0};
+	char label[DRAINED_LABEL];
+
+	(void)state;
+	assert_int_equal(add(shared, "Quantum Mellanox Technologies", &wanted, &err), -EEXIST);
+	drained_set_release(&wanted);
+	assert_int_equal(add(shared, "0x200030", &wanted, &err), 0);
+	drained_label(&wanted.things[0], label);
+	assert_string_equal(label, "0x0000000000200030");
+	assert_int_equal(take(shared, "Quantum Mellanox Technologies", &wanted), -EEXIST);
+	assert_int_equal(take(shared, label, &wanted), 0);
+	drained_set_release(&wanted);
+
+	/* one of two that are drained is pulled */
+	assert_int_equal(add(shared, "S1_0[3]\nS1_1[4]", &wanted, &err), 0);
+	drained_label(&wanted.things[0], label);
+	assert_string_equal(label, "S1_0[3] - 0x0000000000200030[1] (0x0000000000200000[3] - "
+				   "0x0000000000200030[1])");
+	assert_int_equal(hd_fabric_without(shared, &pulled, 1, HD_NONE, &rest, &err), 0);
+	assert_int_equal(take(rest, "Quantum Mellanox Technologies[1]", &wanted), -EEXIST);
+	assert_int_equal(take(rest, "Quantum Mellanox Technologies[2]", &wanted), -EEXIST);
+	assert_int_equal(take(rest, "0x200030[1]", &wanted), 0);
+	assert_int_equal(take(rest, "0x200031[2]", &wanted), -ENOENT);
+	assert_int_equal(take(rest, "S1_1[4]", &wanted), 0);
+	drained_set_release(&wanted);
+	hd_fabric_free(rest);
+	hd_fabric_free(shared);
 	hd_fabric_free(fabric);
 }
 
@@ -206,6 +305,30 @@ static void decisions_are_noted(void **state)
 	end(&drained, fabric);
 }
 
+/* Property: less than what is accepted is not refused, whatever routes; it stays left out until tables are made without. */
+static void less_is_not_refused(void **state)
+{
+	struct drained drained;
+	struct hd_fabric *fabric = begin(&drained);
+
+	(void)state;
+	want(&drained, fabric, "S1_0[3]\nS1_1[3]");
+	struct drained_decision decision = decision_of(&drained, true);
+	drained_note(&drained, &decision);
+	want(&drained, fabric, "S1_1[3]");
+	drained_refuse(&drained, 2, "not our engine");
+	assert_int_equal(drained.refused, 0);
+	assert_int_equal(drained.routed, 2);
+	assert_int_equal(drained.accepted.count, 1);
+	assert_int_equal(drained.out.count, 2);
+
+	want(&drained, fabric, "S1_2[3]");
+	drained_refuse(&drained, 3, "not our engine");
+	assert_int_equal(drained.refused, 3);
+	assert_true(drained_set_equal(&drained.wanted, &drained.accepted));
+	end(&drained, fabric);
+}
+
 /* Property: what is newly left out is not complete before the switches have their tables, and loses that if they
  * have not. What was left out before already stays complete. */
 static void it_is_complete_with_its_tables(void **state)
@@ -272,6 +395,22 @@ static void an_earlier_run_is_kept(void **state)
 
 /* ---- the file ---- */
 
+/* Property: a list that another user can have written is not obeyed. */
+static void a_file_of_others(void **state)
+{
+	char path[] = "/tmp/heddle-drained-XXXXXX";
+	struct drained_set set = {0};
+	int file = mkstemp(path);
+
+	(void)state;
+	assert_true(file >= 0);
+	assert_int_equal(fchmod(file, 0666), 0);
+	assert_int_equal(drain_file_read(path, &set, &err), -EPERM);
+	assert_ptr_equal(strstr(err.text, path), err.text);
+	close(file);
+	unlink(path);
+}
+
 /* Property: what is written is read again, for random sets; without a set no file is left. */
 static void the_file_has_all_of_it(void **state)
 {
@@ -313,10 +452,14 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(requests_are_parsed),
 	    cmocka_unit_test(each_name_takes_back),
+	    cmocka_unit_test(guids_take_back_after_the_pull),
+	    cmocka_unit_test(shared_names_are_refused),
 	    cmocka_unit_test(hosts_are_counted_together),
 	    cmocka_unit_test(decisions_are_noted),
+	    cmocka_unit_test(less_is_not_refused),
 	    cmocka_unit_test(it_is_complete_with_its_tables),
 	    cmocka_unit_test(an_earlier_run_is_kept),
+	    cmocka_unit_test(a_file_of_others),
 	    cmocka_unit_test(the_file_has_all_of_it),
 	};
 

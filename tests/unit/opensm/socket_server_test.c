@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The threads that serve the sockets of the plugin, with a service that answers lines: messages in pieces,
- * clients that are slow, too many or gone, a process without descriptors, and what is at the path. */
+ * clients that are slow, idle, too many or gone, a process without descriptors, and what is at the path. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -97,7 +98,8 @@ static size_t received(void *context, struct socket_client *client, const uint8_
 	(void)context;
 	if (used == 4 && !memcmp(bytes, "big\n", used))
 		socket_client_send(client, big, sizeof(big));
-	client->finishing = used == 4 && !memcmp(bytes, "bye\n", used);
+	if (used == 4 && !memcmp(bytes, "bye\n", used))
+		socket_client_finish(client);
 	client->paused = used == 6 && !memcmp(bytes, "pause\n", used);
 	if (client->paused)
 		seen.paused = client;
@@ -318,14 +320,13 @@ static void test_pause(void **state)
 
 /* ---- clients that come ---- */
 
-/* One too many is refused, or waits. A client that has hung up has no place, even if much is unread. */
+/* One too many is refused if nobody makes room. A client that has hung up has no place, even if much is unread. */
 static void test_too_many_clients(void **state)
 {
-	struct socket_server_settings settings = usual;
 	static const char unread[100000];
 
 	(void)state;
-	start(&settings);
+	start(&usual);
 	int one = greeted_client(), two = greeted_client(), three = connect_client();
 	expect(three, "");
 	assert_int_equal(seen.refused, 1);
@@ -335,34 +336,20 @@ static void test_too_many_clients(void **state)
 	close(one);
 	one = greeted_client();
 	end();
+	close(one);
+	close(two);
 	close(three);
 	assert_int_equal(seen.refused, 1);
-	settings.refused = NULL;
-	close(one);
-	close(two);
-	start(&settings);
-	one = greeted_client();
-	two = greeted_client();
-	three = connect_client();
-	say(three, "here\n");
-	say(one, "one\n");
-	expect(one, "one\n");
-	assert_int_equal(seen.connected, 2);
-	close(two);
-	expect(three, "hello\nhere\n");
-	end();
-	close(one);
-	close(three);
 }
 
-/* A stranger has a deadline, also if its bytes keep coming; who has sent a message has none. */
-static void test_deadline_of_strangers(void **state)
+/* A client has a deadline for its first message, also if its bytes keep coming; then it has none. */
+static void test_deadline_of_the_first_message(void **state)
 {
 	struct socket_server_settings settings = usual;
 
 	(void)state;
 	settings.clients_most = 3;
-	settings.stranger_ms = 200;
+	settings.patience_ms = 200;
 	start(&settings);
 	int known = greeted_client();
 	say(known, "here\n");
@@ -382,13 +369,14 @@ static void test_deadline_of_strangers(void **state)
 	end();
 }
 
-/* Strangers keep nobody out: the oldest one makes room. Who is known stays, and one more is refused. */
-static void test_strangers_make_room(void **state)
+/* Idle clients keep nobody out: who has waited longest makes room, also who does not read its last answer. Who has sent
+ * a message stays, and one more is refused. */
+static void test_who_makes_room(void **state)
 {
 	struct socket_server_settings settings = usual;
 
 	(void)state;
-	settings.stranger_ms = OFTEN;
+	settings.patience_ms = OFTEN;
 	start(&settings);
 	int first = greeted_client(), second = greeted_client(), third = greeted_client();
 	expect(first, "");
@@ -404,33 +392,60 @@ static void test_strangers_make_room(void **state)
 	assert_int_equal(seen.refused, 1);
 	say(second, "still\n");
 	expect(second, "still\n");
-	close(first);
-	close(second);
-	close(third);
-	close(fourth);
-	close(fifth);
+	say(fourth, "big\nbye\n");
+	wait_for(&seen.received, 5);
+	int sixth = greeted_client();
+	assert_int_equal(seen.other, 3);
+	assert_string_equal(seen.reason, "others need its place");
+	const int clients[] = {first, second, third, fourth, fifth, sixth};
+	for (unsigned i = 0; i < sizeof(clients) / sizeof(*clients); i++)
+		close(clients[i]);
 	end();
 }
 
-/* One peer has no more than its share of the places. */
-static void test_one_peer(void **state)
+/* Connects as another user, as a process of that user would: only this thread changes. */
+static int connect_as(unsigned user)
+{
+	assert_int_equal(syscall(SYS_setresuid, -1, user, -1), 0);
+	int client = connect_client();
+	assert_int_equal(syscall(SYS_setresuid, -1, 0, -1), 0);
+	return client;
+}
+
+/* A user has half of the places for good, several users together leave some to root, and root has all. */
+static void test_kept_places(void **state)
 {
 	struct socket_server_settings settings = usual;
+	int clients[36], count = 0;
 
 	(void)state;
-	settings.clients_most = 3;
-	settings.peer_most = 2;
+	if (getuid())
+		skip();
+	settings.clients_most = 32;
+	settings.patience_ms = OFTEN;
+	assert_int_equal(chmod(folder, 0755), 0);
 	start(&settings);
-	int one = greeted_client(), two = greeted_client(), three = connect_client();
-	expect(three, "");
-	assert_int_equal(seen.refused, 1);
-	close(one);
-	wait_for(&seen.hung_up, 1);
-	one = greeted_client();
-	close(one);
-	close(two);
-	close(three);
+	assert_int_equal(chmod(path, 0666), 0);
+	for (unsigned user = 65532; user < 65534; user++)
+		for (unsigned i = 0; i < 17; i++, count++) {
+			const bool refused = user == 65532 ? i == 16 : i >= 14;
+			clients[count] = connect_as(user);
+			expect(clients[count], refused ? "" : "hello\n");
+			if (!refused)
+				say(clients[count], "here\n");
+			if (!refused)
+				expect(clients[count], "here\n");
+		}
+	assert_int_equal(seen.refused, 4);
+	for (; count < 36; count++)
+		clients[count] = greeted_client();
+	say(clients[35], "root\n");
+	expect(clients[35], "root\n");
+	assert_int_equal(seen.other, 0);
+	while (count)
+		close(clients[--count]);
 	end();
+	assert_int_equal(chmod(folder, 0700), 0);
 }
 
 static double processor_ms(void)
@@ -616,6 +631,41 @@ static void test_a_removed_path(void **state)
 	end();
 }
 
+/* No socket is where others can remove or exchange it. In a folder such as /tmp they cannot. */
+static void test_folders_of_others(void **state)
+{
+	static const struct {
+		mode_t mode;
+		uid_t owner;
+		int expected;
+	} cases[] = {{0777, 0, -EPERM},
+		     {0770, 0, -EPERM},
+		     {01777, 0, 0},
+		     {0755, 12345, -EPERM},
+		     {0700, 0, 0}};
+	struct hd_error err;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (cases[i].owner && geteuid())
+			continue;
+		assert_int_equal(chmod(folder, cases[i].mode), 0);
+		assert_int_equal(
+		    chown(folder, cases[i].owner ? cases[i].owner : geteuid(), (gid_t)-1), 0);
+		const int file = socket_path_or_port_listen(path, "", &err);
+		if (cases[i].expected) {
+			assert_int_equal(file, cases[i].expected);
+			assert_ptr_equal(strstr(err.text, path), err.text);
+			assert_non_null(strstr(err.text, "users other than root"));
+			assert_int_equal(access(path, F_OK), -1);
+		} else {
+			assert_true(file >= 0);
+			close(file);
+			assert_int_equal(unlink(path), 0);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -625,12 +675,13 @@ int main(void)
 	    cmocka_unit_test(test_slow_readers),
 	    cmocka_unit_test(test_pause),
 	    cmocka_unit_test(test_too_many_clients),
-	    cmocka_unit_test(test_deadline_of_strangers),
-	    cmocka_unit_test(test_strangers_make_room),
-	    cmocka_unit_test(test_one_peer),
+	    cmocka_unit_test(test_deadline_of_the_first_message),
+	    cmocka_unit_test(test_who_makes_room),
+	    cmocka_unit_test(test_kept_places),
 	    cmocka_unit_test(test_no_descriptor),
 	    cmocka_unit_test(test_wakes),
 	    cmocka_unit_test(test_what_is_at_the_path),
+	    cmocka_unit_test(test_folders_of_others),
 	    cmocka_unit_test(test_two_servers),
 	    cmocka_unit_test(test_a_removed_path),
 	    cmocka_unit_test(test_a_replaced_path),

@@ -214,6 +214,23 @@ static void a_fifo(void **state)
 	assert_warned(place, "not a regular file");
 }
 
+/* Property: what another user can have put there is not used. */
+static void a_place_of_others(void **state)
+{
+	const struct place *place = *state;
+
+	FILE *stream = fopen(place->path, "w");
+	assert_non_null(stream);
+	fclose(stream);
+	assert_int_equal(chmod(place->path, 0666), 0);
+	assert_warned(place, "users other than root");
+	assert_int_equal(chmod(place->path, 0600), 0);
+	assert_warned(place, "it is ");
+	assert_int_equal(chmod(place->folder, 0777), 0);
+	assert_warned(place, "users other than root");
+	assert_int_equal(chmod(place->folder, 0700), 0);
+}
+
 static void a_folder(void **state)
 {
 	const struct place *place = *state;
@@ -358,6 +375,7 @@ int main(void)
 	    TEST(a_foreign_file),
 	    TEST(a_damaged_file),
 	    TEST(a_fifo),
+	    TEST(a_place_of_others),
 	    TEST(a_folder),
 	    TEST(a_path_through_a_file),
 	    TEST(a_full_disk),

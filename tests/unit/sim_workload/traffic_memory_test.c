@@ -64,7 +64,7 @@ static int read_chakra(void *context, struct hd_error *err)
 {
 	const struct chakra_bytes *files = context;
 	struct hd_schedule *schedule = NULL;
-	int rc = chakra_parse(files, 2, "t", &schedule, err);
+	int rc = chakra_parse(files, 2, "t", 1000000, &schedule, err);
 
 	assert_int_equal(!rc, schedule != NULL);
 	if (!rc)

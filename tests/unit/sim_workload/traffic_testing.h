@@ -103,7 +103,7 @@ static inline void bench_open(struct bench *bench)
 	struct hd_sim_workload workload = hd_traffic_workload(bench->traffic);
 	if (hd_sim_new(&bench->network, &bench->settings, &workload, &bench->sim, &err))
 		fail_msg("%s", err.text);
-	if (hd_traffic_check(bench->traffic, bench->sim, &err))
+	if (hd_traffic_check(bench->traffic, bench->sim, NULL, &err))
 		fail_msg("%s", err.text);
 }
 

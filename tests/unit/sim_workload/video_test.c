@@ -239,7 +239,7 @@ static void test_copies_by_the_switch(void **state)
 	struct hd_sim_workload workload = hd_traffic_workload(bench.traffic);
 	assert_int_equal(hd_sim_new(&bench.network, &bench.settings, &workload, &bench.sim, &err),
 			 0);
-	if (hd_traffic_check(bench.traffic, bench.sim, &err))
+	if (hd_traffic_check(bench.traffic, bench.sim, NULL, &err))
 		fail_msg("%s", err.text);
 	bench_run(&bench, 1000 * MILLISECOND);
 	struct hd_sim_figures figures;

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Adaptive routing that is not wanted: what an earlier run has left on, and switches that do not switch it off. Until a
+switch has said that it is off, everything that Heddle says counts it as on."""
+
+import json
+import re
+import signal
+import subprocess
+
+import pytest
+
+import emulator
+import fabric_sim
+from ar_sim import programmed
+from emulator import AR_INFO, GENERAL_INFO, LFT, Emulator
+from fabric_sim import Simulation, Topology, generate, heddle, wait_until
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
+                                reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
+TREE = ("xgft", "--children=4,4,4", "--parents=1,4,4")
+LEAF = 0x200000
+FOUND = r"adaptive routing is on in (\d+) switches, with tables that are not known, and is switched off"
+ON = "[ar]\nenable = yes\n"
+BRISK = {"transaction_timeout": 100}  # a silent switch costs little
+
+
+@pytest.fixture(scope="module", name="netlist")
+def fixture_netlist(tmp_path_factory):
+    return generate(tmp_path_factory.mktemp("ar_off"), *TREE)
+
+
+def on(emulated):
+    """The switches that send by their AR tables."""
+    return {guid for guid, held in emulated.tables().items() if held["enabled"]}
+
+
+def status(opensm):
+    return json.loads(heddle("status", "-s", opensm.status_socket(), "--json", check=False).stdout)["parts"]
+
+
+def run_before(simulation, emulated, stop):
+    """OpenSM has adaptive routing on, and ends. Returns the switches that have it."""
+    with simulation.opensm("dmodk", heddle_conf=ON, options=BRISK) as opensm:
+        programmed(opensm)
+        found = on(emulated)
+        if stop == "kill":
+            opensm.process.send_signal(signal.SIGKILL)
+            opensm.process.wait()
+    assert len(found) == 32 and on(emulated) == found
+    return found
+
+
+@pytest.mark.parametrize("stop", ("end", "kill"))
+@pytest.mark.parametrize("engine, conf", (("dmodk", ""), ("dmodk", "[ar]\nenable = no\n"), ("dmodk", "[ar\nenable: yes\n"),
+                                          ("minhop", "")), ids=("engine", "no", "broken", "minhop"))
+def test_restart_without(netlist, stop, engine, conf):
+    """A run that does not want adaptive routing finds it on, and switches it off before a switch gets a table of Heddle's.
+    OpenSM's own engine writes its first tables before anybody may ask."""
+    emulated = Emulator()
+    with Simulation(netlist, emulator=emulated) as simulation:
+        found = run_before(simulation, emulated, stop)
+        simulation.folder.joinpath("osm.log").write_text("")
+        for file in simulation.folder.glob("heddle-tables*"):  # so that the switches get other tables
+            file.unlink()
+        trace = simulation.folder / "trace"
+        emulated.watch()
+        emulated.trace(trace)
+        with simulation.opensm(engine, heddle_conf=conf) as opensm:
+            emulated.trace(None)
+            wait_until(lambda: on(emulated) == set(), "all to be off")
+            assert re.search(FOUND, opensm.log())[1] == str(len(found))
+            sets = [(int(row.split()[0], 16), int(row.split()[2], 0)) for row in trace.read_text().splitlines()
+                    if row.split()[1] == "set"]
+            first = next((place for place, (_, attribute) in enumerate(sets) if attribute == LFT), len(sets))
+            assert engine == "minhop" or found <= {guid for guid, attribute in sets[:first] if attribute == AR_INFO}
+            assert "ERR HD11" not in opensm.log()
+            if "enable:" not in conf:  # with a heddle.conf that cannot be read, nobody knows the socket
+                wait_until(lambda: status(opensm)["ar"]["summary"] == "off", "the state")
+                assert not status(opensm)["ar"]["faults"]
+
+
+def is_named(opensm, guid):
+    ar = status(opensm)["ar"]
+    return [one["guid"] for one in ar["pending_switches"]] == [f"0x{guid:016x}"] and \
+        any("may have adaptive routing on" in fault for fault in ar["faults"])
+
+
+@pytest.mark.parametrize("restarted", (False, True), ids=("running", "restarted"))
+def test_a_silent_leaf(netlist, restarted):
+    """A leaf ignores the vendor's MADs when adaptive routing goes off, or from the start of a new OpenSM on, and answers
+    later. Until then it is named by status, log, certificate and drain; each sweep tries again."""
+    emulated = Emulator()
+    with Simulation(netlist, emulator=emulated) as simulation:
+        conf = f"[ar]\nenable = no\n[certificate]\nfile = {simulation.folder}/fabric.cert\n"
+        if restarted:
+            run_before(simulation, emulated, "kill")
+            emulated.fault(LEAF, "silent")
+        with simulation.opensm("dmodk", heddle_conf=conf if restarted else ON, options=BRISK) as opensm:
+            if not restarted:
+                programmed(opensm)
+                emulated.fault(LEAF, "silent")
+                opensm.write_heddle_conf(conf)
+                opensm.sweep()
+            wait_until(lambda: on(emulated) == {LEAF}, "the others to be off")
+            wait_until(lambda: is_named(opensm, LEAF), lambda: f"the fault\n{status(opensm)['ar']}")
+            for _ in range(3):
+                opensm.sweep()
+            wait_until(lambda: is_named(opensm, LEAF), "the fault, still")
+            assert on(emulated) == {LEAF}
+            opensm.wait_for_match(rf"ERR HD11: switch 0x{LEAF:016x} does")
+            wait_until(lambda: "not known what the switches hold" in status(opensm)["certificate"]["reason"],
+                       lambda: f"the reason\n{status(opensm)['certificate']}")
+            assert not (simulation.folder / "fabric.cert").exists()
+            drained = subprocess.Popen([fabric_sim.HEDDLE, "drain", "-s", opensm.drain_socket(), "--apply", "S1_1_1[5]"],
+                                       stdout=subprocess.PIPE, text=True)
+            try:
+                wait_until(lambda: "NOT SAFE TO PULL YET: it is not known what the switches hold of adaptive" in heddle(
+                    "drain", "-s", opensm.drain_socket(), "--list").stdout, "the drain")
+                for _ in range(2):
+                    opensm.sweep()
+                assert drained.poll() is None
+                emulated.heal()
+                assert drained.communicate()[0].startswith("safe to pull: S1_1_1[5]")
+            finally:
+                drained.kill()
+                drained.wait()
+            assert on(emulated) == set()
+            wait_until(lambda: not status(opensm)["ar"]["faults"], "no fault")
+            wait_until(lambda: status(opensm)["certificate"]["current"], "the certificate")
+
+
+def test_over_a_path_of_now(netlist):
+    """dmodk refuses after losses and minhop routes: adaptive routing goes off everywhere, also at switches to which the
+    paths of the last routing are dead."""
+    emulated = Emulator()
+    with Simulation(netlist, emulator=emulated) as simulation:
+        with simulation.opensm("ar_dmodk", options=BRISK) as opensm:
+            programmed(opensm)
+            topology = Topology(simulation.discover())
+            up = lambda name: [port for port in range(5, 9) if (topology.names[name], port) in topology.peer]
+            first, second = topology.names["S1_0_0"], topology.names["S1_1_0"]
+            since = len(opensm.log())
+            lost = [f'Unlink "S-{first:016x}"[{port}]' for port in up("S1_0_0")[:3]]
+            lost.append(f'Unlink "S-{second:016x}"[{up("S1_0_0")[3]}]')
+            simulation.command("\n".join(lost))
+            opensm.sweep_until("minhop tables configured", since=since)
+            wait_until(lambda: on(emulated) == set(), lambda: f"all to be off\n{opensm.log()[-3000:]}")
+
+
+def test_costs_one_get(netlist):
+    """A switch without adaptive routing is asked once, one with it twice, at the start; none later."""
+    emulated = Emulator(setup=["ar all share=0.67", "ar all refuse"])
+    with Simulation(netlist, emulator=emulated) as simulation:
+        with simulation.opensm("dmodk", options=fabric_sim.SURE) as opensm:
+            for _ in range(3):
+                opensm.sweep()
+            asked = emulated.counters()
+            assert len(asked) == 48
+            able = {(GENERAL_INFO, "get"): 1, (AR_INFO, "get"): 1}
+            assert all(counts in (able, {(GENERAL_INFO, "get"): 1}) for counts in asked.values()), asked
+            assert {len(counts) for counts in asked.values()} == {1, 2}
+            assert status(opensm)["ar"]["summary"] == "off" and not status(opensm)["ar"]["faults"]
+
+
+def test_another_manager(netlist):
+    """With `foreign = yes` nothing is asked, and what Heddle says names that."""
+    emulated = Emulator()
+    with Simulation(netlist, emulator=emulated) as simulation:
+        found = run_before(simulation, emulated, "end")
+        emulated.zero()
+        conf = f"[ar]\nforeign = yes\n[certificate]\nfile = {simulation.folder}/fabric.cert\n"
+        with simulation.opensm("ar_dmodk", heddle_conf=conf) as opensm:
+            assert emulated.counters() == {} and on(emulated) == found
+            assert status(opensm)["ar"]["summary"].startswith("left to another manager")
+            wait_until(lambda: status(opensm)["certificate"]["current"], "the certificate")
+            said = heddle("drain", "-s", opensm.drain_socket(), "--apply", "S1_1_1[5]").stdout.splitlines()
+            assert said[0].startswith("safe to pull: S1_1_1[5]") and said[1].startswith("adaptive routing is another")
+            opensm.write_heddle_conf("")  # the engine's name asks for it
+            opensm.sweep()
+            programmed(opensm, opensm.log().index("heddle: drain: user"))
+            opensm.wait_for_match(FOUND)
+
+
+def test_a_switch_that_is_left_alone(netlist):
+    """[ar.switch GUID] says of one switch that it has another manager: the others get the plan, and it is asked nothing."""
+    emulated = Emulator()
+    with Simulation(netlist, emulator=emulated) as simulation:
+        emulated.fault(LEAF, "silent")
+        conf = f"{ON}[ar.switch 0x{LEAF:x}]\nforeign = yes\n"
+        with simulation.opensm("dmodk", heddle_conf=conf, options=BRISK) as opensm:
+            assert programmed(opensm)["switches"] == 31
+            assert LEAF not in emulated.counters() and not status(opensm)["ar"]["faults"]
