@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * heddle-bench-ar-change CHILDREN PARENTS [COUNT] [aggregation] [slow]
+ * heddle-bench-ar-change CHILDREN PARENTS [COUNT] [aggregation]
  *
  *	heddle-bench-ar-change 18,18,36 1,18,18
  *
@@ -9,14 +9,12 @@
  * One thread. Prints medians in ms of processor time:
  *
  *	plan      the next plan, from the one in force
- *	steps     the order of the entries that change, as a sweep needs it
- *	proof     of the steps until the forwarding tables have changed, and of those after
+ *	steps     the order of the entries that change
+ *	proof     of the steps
  *	blocks    what switches hold after each step, and the blocks that change by it
  *	settle    the graph becomes that of the next plan
  *	tables    the forwarding tables before, in the shape of the fabric
  *	rest      after a change to a plan in which what changes is static: the whole plan, found later with its proof
- *
- * `slow` adds hd_ar_narrow() and hd_ar_find_interim(), which search without a graph.
  */
 #include "program_row.h"
 #include "stopwatch.h"
@@ -26,7 +24,6 @@
 #include <heddle/ar_manager/plan_copy.h>
 #include <heddle/base/random.h>
 #include <heddle/change/ar_graph.h>
-#include <heddle/change/narrow.h>
 #include <heddle/change/steps.h>
 #include <heddle/engines.h>
 #include <heddle/fabric/changes.h>
@@ -45,7 +42,7 @@ enum kind { SPINE_CABLE, LEAF_CABLE, SPINE_SWITCH, LEAF_SWITCH, TURN_CABLE, KIND
 static const char *const names[] = {"spine cable", "leaf cable", "spine switch", "leaf switch",
 				    "turn cable"};
 
-enum phase { PLAN, STEPS, PROOF, BLOCKS, SETTLE, ALL, TABLES, REST, SLOW, PHASES };
+enum phase { PLAN, STEPS, PROOF, BLOCKS, SETTLE, ALL, TABLES, REST, PHASES };
 
 /* What switches hold. */
 struct state {
@@ -60,7 +57,6 @@ struct bench {
 	struct hd_ar_graph *graph;
 	uint32_t *level;
 	uint32_t turn; /* the leaf of turn cables; HD_NONE: not known */
-	bool slow;
 	double times[PHASES];
 	uint64_t blocks; /* of AR tables */
 	uint64_t adaptive; /* entries of the next plan, before any has become static */
@@ -172,12 +168,11 @@ static uint64_t count_blocks(const struct hd_ar_plan *was, const struct hd_ar_pl
 
 /* ---- a change ---- */
 
-/* Goes through the steps that are ours. Returns what switches hold then. */
+/* Goes through the steps. Returns what switches hold then. */
 static struct hd_ar_plan *walk(struct bench *bench, struct hd_ar_steps *steps,
 			       const struct hd_ar_plan *held)
 {
-	const uint32_t tables = hd_ar_steps_tables(steps);
-	const uint32_t end = tables ? tables : hd_ar_steps_count(steps) + 1;
+	const uint32_t end = hd_ar_steps_count(steps) + 1;
 	struct hd_error err = {"out of memory"};
 	struct hd_ar_plan *was = NULL;
 	const double begin = now_ms();
@@ -234,49 +229,19 @@ static struct hd_ar_plan *move_any(struct bench *bench, struct hd_ar_steps_reque
 	return move(bench, request);
 }
 
-static void narrow_slowly(struct bench *bench, const struct hd_ar_steps_request *steps)
-{
-	struct hd_ar_narrow_request request = {.plan = steps->held,
-					       .fabric = steps->fabric,
-					       .before = steps->before,
-					       .after = steps->after,
-					       .next = steps->next};
-	struct hd_ar_narrowing narrowing;
-	struct hd_ar_plan *interim = NULL;
-	struct hd_error err = {""};
-	const double begin = now_ms();
-
-	check(hd_ar_narrow(&request, &narrowing, &err), &err);
-	request.plan = narrowing.plan;
-	if (!narrowing.off)
-		hd_ar_find_interim(&request, &interim, &err);
-	bench->times[SLOW] = now_ms() - begin;
-	hd_ar_plan_free(interim);
-	hd_ar_plan_free(narrowing.plan);
-}
-
-/* The way of a sweep: entries that may change before, the forwarding tables, the others. */
+/* The way of a sweep: AR tables and forwarding tables, step by step. */
 static void sweep(struct bench *bench, struct hd_ar_steps_request *request, struct state *next)
 {
 	struct hd_error err = {""};
-
-	request->tables_apart = true;
-	bench->settled = false;
 	struct hd_ar_plan *held = move_any(bench, request, next);
-	if (!held)
-		return;
-	request->tables_apart = false;
-	request->before = request->after;
-	request->held = held;
-	struct hd_ar_plan *last = move_any(bench, request, next);
 	const double begin = now_ms();
-	bench->settled = last != NULL;
-	if (last)
+
+	bench->settled = held != NULL;
+	if (held)
 		check(hd_ar_graph_settle(bench->graph, request->fabric, request->after,
 					 request->next, &err),
 		      &err);
 	bench->times[SETTLE] = now_ms() - begin;
-	hd_ar_plan_free(last);
 	hd_ar_plan_free(held);
 }
 
@@ -329,8 +294,6 @@ static void change(struct bench *bench, struct hd_fabric *fabric)
 					      .held = bench->now.plan,
 					      .next = next.plan,
 					      .graph = &bench->graph};
-	if (bench->slow)
-		narrow_slowly(bench, &request);
 	sweep(bench, &request, &next);
 	for (enum phase phase = PLAN; phase < ALL; phase++)
 		bench->times[ALL] += bench->times[phase];
@@ -395,7 +358,7 @@ static void print(const char *what, double (*times)[MOST], unsigned count,
 {
 	printf("%-21s %6.1f %8.0f", what, (double)bench->steps / count,
 	       (double)bench->blocks / count);
-	for (unsigned phase = 0; phase < (bench->slow ? PHASES : SLOW); phase++)
+	for (unsigned phase = 0; phase < PHASES; phase++)
 		printf(" %7.1f", stopwatch_median(times[phase], count));
 	printf("\n");
 	fflush(stdout);
@@ -474,9 +437,8 @@ static void begin(struct bench *bench)
 	start = now_ms();
 	renew_graph(bench);
 	printf(", graph %.0f ms\n", now_ms() - start);
-	printf("%-21s %6s %8s %7s %7s %7s %7s %7s %7s %7s %7s%s\n", "median ms", "steps", "blocks",
-	       "plan", "steps", "proof", "blocks", "settle", "all", "tables", "rest",
-	       bench->slow ? "    slow" : "");
+	printf("%-21s %6s %8s %7s %7s %7s %7s %7s %7s %7s %7s\n", "median ms", "steps", "blocks",
+	       "plan", "steps", "proof", "blocks", "settle", "all", "tables", "rest");
 }
 
 int main(int argc, char **argv)
@@ -487,13 +449,11 @@ int main(int argc, char **argv)
 	struct hd_error err = {""};
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: %s CHILDREN PARENTS [COUNT] [aggregation] [slow]\n",
-			argv[0]);
+		fprintf(stderr, "usage: %s CHILDREN PARENTS [COUNT] [aggregation]\n", argv[0]);
 		return 2;
 	}
 	bench.whole.fabric = tree_fabric(argv[1], argv[2]);
 	for (int i = 3; i < argc; i++) {
-		bench.slow |= !strcmp(argv[i], "slow");
 		if (strtoul(argv[i], NULL, 10))
 			count = (unsigned)strtoul(argv[i], NULL, 10);
 		if (strcmp(argv[i], "aggregation"))

@@ -270,6 +270,12 @@ void part_publish(struct part_context *context, struct routing *routing)
 	instance->part->published(instance->state);
 }
 
+void part_sweep_programs(struct part_context *context, struct sweep_change *change)
+{
+	FOREACH_WITH(sweep_programs, instance, context)
+	instance->part->sweep_programs(instance->state, change);
+}
+
 void part_replace(struct part_context *context, struct routing *routing)
 {
 	routing_release(context->published);

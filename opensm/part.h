@@ -19,6 +19,7 @@
  *	refused         sweeper                      held exclusively
  *	computed        sweeper                      held exclusively
  *	published       sweeper; main at the end     held exclusively
+ *	sweep_programs  sweeper                      held exclusively
  *	routed          sweeper                      not held
  *	multicast_tree  sweeper                      held exclusively
  *	multicast_built sweeper                      held exclusively
@@ -65,6 +66,7 @@ struct part;
 struct repair_change;
 struct routing;
 struct status_report;
+struct sweep_change;
 struct writer;
 struct _ib_mad_notice_attr;
 
@@ -147,6 +149,9 @@ struct part {
 	/* context->published has changed. OpenSM has the tables of the new routing, if there is
 	 * one, but has not sent them yet. */
 	void (*published)(void *state);
+
+	/* After that, if there is a routing: its tables are about to be written (sweep_change.h). */
+	void (*sweep_programs)(void *state, struct sweep_change *change);
 
 	/* OpenSM has written the unicast tables: those of our engine, of another, or of its cache,
 	 * in a heavy sweep or for the console's command `reroute`. */
@@ -238,6 +243,8 @@ int part_repair_routed(struct part_context *context, struct repair_change *chang
 		       struct hd_error *err);
 void part_repair_lands(struct part_context *context, struct repair_change *change);
 void part_repair_ends(struct part_context *context, struct repair_change *change);
+
+void part_sweep_programs(struct part_context *context, struct sweep_change *change);
 
 /* Calls the hooks until one has programmed the change. *done: one has. */
 int part_repair_programs(struct part_context *context, struct repair_change *change, bool *done,

@@ -372,7 +372,6 @@ static struct next_hops_entries entries_of(const struct hd_ar_proof_request *req
 /* Takes LIDs out of those of the switches. */
 static int init_lids(struct proving *proving, const bool *split)
 {
-	const bool *excused = proving->request->excused;
 	struct host_lids *lids = &proving->lids;
 	int rc = host_lids_init(lids, proving->request->fabric, &proving->arena);
 
@@ -382,11 +381,10 @@ static int init_lids(struct proving *proving, const bool *split)
 	if (rc || (split && !proving->split))
 		return -ENOMEM;
 	for (uint32_t lid = 0; lid < lids->lid_count; lid++) {
-		bool leave = excused && excused[lid], alone = split && split[lid];
-		if (alone && !leave)
-			proving->split[lid] = lids->destination[lid] != HD_NONE;
-		if (alone || leave)
-			lids->destination[lid] = HD_NONE;
+		if (!split || !split[lid])
+			continue;
+		proving->split[lid] = lids->destination[lid] != HD_NONE;
+		lids->destination[lid] = HD_NONE;
 	}
 	return 0;
 }

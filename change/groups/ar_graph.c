@@ -396,18 +396,11 @@ void ar_graph_sort(struct hd_ar_graph *graph)
 }
 
 /* Whether the switch may have the entries of a state. */
-static bool has_state(const struct hd_ar_graph *graph, const struct ar_pair *at, uint32_t step,
-		      unsigned state)
+static bool has_state(const struct ar_pair *at, uint32_t step, unsigned state)
 {
-	const uint8_t only = at->step == step ? graph->only[at->destination] : 0;
-
 	if (step == AR_GRAPH_LAST)
 		return state == 1;
-	if (graph->leaves_out && graph->excused[at->destination])
-		return false;
-	if (state == 0)
-		return at->step >= step && only != AR_GRAPH_AFTER;
-	return step && at->step <= step && only != AR_GRAPH_BEFORE;
+	return state ? step && at->step <= step : at->step >= step;
 }
 
 static void renew(struct hd_ar_graph *graph, const struct ar_pair *pair, const uint64_t *set)
@@ -444,9 +437,9 @@ static void find_renewals(struct hd_ar_graph *graph, const struct ar_state state
 			continue;
 		if (at.slot != loaded)
 			ar_graph_load(graph, states, loaded = at.slot, &entries);
-		if (has_state(graph, &at, step, 0))
+		if (has_state(&at, step, 0))
 			ar_graph_unite(graph, &entries, 0, at.destination, set);
-		if (has_state(graph, &at, step, 1))
+		if (has_state(&at, step, 1))
 			ar_graph_unite(graph, &entries, 1, at.destination, set);
 		if (memcmp(own, set, graph->words * sizeof(*own)))
 			renew(graph, &at, set);

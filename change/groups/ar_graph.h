@@ -46,9 +46,6 @@ struct ar_renewal {
 	uint64_t set[HD_PORT_SET_WORDS];
 };
 
-/* Of the entries of a step, which may have changed or not, only these count. */
-enum { AR_GRAPH_BEFORE = 1, AR_GRAPH_AFTER };
-
 /* A channel is a directed link: slot * ports + the port that it leaves. */
 struct hd_ar_graph {
 	struct hd_arena arena;
@@ -84,13 +81,6 @@ struct hd_ar_graph {
 	struct ar_pair *pairs; /* where it may have changed whether packets come */
 	size_t paired, pair_room;
 	bool failed; /* memory was short */
-	uint8_t *only; /* [destinations] 0, or which entries of a step count (steps_excuse.h) */
-	/* [destinations] since forwarding tables changed, until the change is settled */
-	bool *excused;
-	bool any_excused;
-	uint32_t *known,
-	    known_loop; /* [channels] the last loop of static ports alone, and its length */
-	bool leaves_out; /* of what is marked, excused destinations do not count now */
 	/* ---- memory of searches ---- */
 	uint64_t *group[2]; /* [(HD_AR_GROUPS_MAX + 1) * words] */
 	uint64_t *left; /* [channels * words] */
@@ -135,14 +125,6 @@ void ar_graph_begin_change(struct hd_ar_graph *graph);
 static inline uint32_t ar_graph_destination(const struct hd_ar_graph *graph, uint32_t lid)
 {
 	return lid < graph->lid_count ? graph->destination[lid] : HD_NONE;
-}
-
-/* Whether it is one of adapters that are set aside. They have no groups. */
-static inline bool ar_graph_is_aside(const struct hd_ar_graph *graph, uint32_t destination)
-{
-	const uint32_t own = 2 * graph->slots;
-
-	return (destination < own ? destination : graph->home[destination - own]) & 1;
 }
 
 /* Sorts what is marked by slot and destination. */

@@ -35,13 +35,10 @@ static int allocate(struct hd_ar_graph *graph)
 	    {&graph->home, SPLIT_ROOM, sizeof(*graph->home)},
 	    {&graph->first_renewal, graph->destinations, sizeof(*graph->first_renewal)},
 	    {&graph->unstable, graph->destinations, sizeof(*graph->unstable)},
-	    {&graph->only, graph->destinations, sizeof(*graph->only)},
-	    {&graph->excused, graph->destinations, sizeof(*graph->excused)},
 	    {&graph->group[0], (HD_AR_GROUPS_MAX + 1u) * (size_t)graph->words, sizeof(uint64_t)},
 	    {&graph->group[1], (HD_AR_GROUPS_MAX + 1u) * (size_t)graph->words, sizeof(uint64_t)},
 	    {&graph->left, all * graph->words, sizeof(*graph->left)},
 	    {&graph->path, all, sizeof(*graph->path)},
-	    {&graph->known, all, sizeof(*graph->known)},
 	    {&graph->state, all, sizeof(*graph->state)}};
 
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
@@ -116,9 +113,6 @@ static void unmark(struct hd_ar_graph *graph)
 	}
 	graph->mark_count = graph->sorted = 0;
 	memset(graph->unstable, 0, graph->destinations * sizeof(*graph->unstable));
-	memset(graph->excused, 0, graph->destinations * sizeof(*graph->excused));
-	graph->any_excused = false;
-	graph->known_loop = 0;
 }
 
 static int make(struct hd_ar_graph *graph, const struct hd_fabric *fabric,

@@ -139,7 +139,6 @@ int ar_graph_split(struct hd_ar_graph *graph, const struct ar_state states[2], c
 		for (uint32_t j = graph->first_lid[list[i]]; j < graph->first_lid[list[i] + 1];
 		     j++) {
 			graph->home[graph->split - 2 * graph->slots] = list[i];
-			graph->excused[graph->split] = graph->excused[list[i]];
 			graph->destination[graph->lids[j]] = graph->split++;
 		}
 	}

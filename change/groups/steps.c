@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #define ORDERS 8u /* that are tried */
-#define ORDERS_EARLY 1u /* of these with all that can be early */
 
 struct hd_ar_steps {
 	struct hd_ar_steps_request request;
@@ -47,8 +46,6 @@ static int check(const struct hd_ar_steps_request *request, struct hd_error *err
 	    request->before->lid_count != fabric->lid_count ||
 	    request->after->lid_count != fabric->lid_count)
 		return hd_error_set(err, -EINVAL, "the tables are not of this fabric");
-	if (request->tables_apart && !has_graph(request))
-		return hd_error_set(err, -ENOTSUP, "steps with tables of others need a graph");
 	if (has_graph(request) && (request->before->sl || request->after->sl))
 		return hd_error_set(err, -ENOTSUP, "tables with service levels have no graph");
 	return 0;
@@ -126,11 +123,6 @@ void hd_ar_steps_free(struct hd_ar_steps *steps)
 uint32_t hd_ar_steps_count(const struct hd_ar_steps *steps)
 {
 	return steps->order.count;
-}
-
-uint32_t hd_ar_steps_tables(const struct hd_ar_steps *steps)
-{
-	return steps->order.tables;
 }
 
 static uint32_t noted(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid)
@@ -394,17 +386,11 @@ static int prove_steps(struct hd_ar_steps *steps, struct hd_error *err)
 	return rc;
 }
 
-/* With the delays that are known now; or if there were many, without, and paths to adapters that are set aside change
- * with the forwarding tables and after them: as where all of them turn at another leaf from now on. */
-static int order_again(struct hd_ar_steps *steps, unsigned round, struct hd_error *err)
+/* With the delays that are known now. */
+static int order_again(struct hd_ar_steps *steps, struct hd_error *err)
 {
-	struct steps_order next = {.delays = steps->order.delays,
-				   .aside_late = steps->order.aside_late};
+	struct steps_order next = {.delays = steps->order.delays};
 
-	if (round == ORDERS_EARLY && steps->request.tables_apart) {
-		free(next.delays);
-		next = (struct steps_order){.aside_late = true};
-	}
 	hd_arena_release(&steps->order.arena);
 	steps->order = next;
 	return find_order(steps, err);
@@ -418,7 +404,7 @@ int hd_ar_steps_prove(struct hd_ar_steps *steps, struct hd_error *err)
 		return prove_steps(steps, err);
 	int rc = steps_graph_prove(request, steps->held.plan, &steps->order, err);
 	for (unsigned round = 0; rc == -EAGAIN && round < ORDERS; round++) {
-		rc = order_again(steps, round, err);
+		rc = order_again(steps, err);
 		if (!rc)
 			rc = steps_graph_prove(request, steps->held.plan, &steps->order, err);
 	}

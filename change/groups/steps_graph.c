@@ -2,14 +2,9 @@
 /*
  * The order of steps by a graph of adaptive routing. LIDs of one destination switch change together. From each entry
  * that changes, a search follows the new entries: it comes in a step after all that change there.
- *
- * Where others write the forwarding tables, these change in one step. Entries of switches that have adaptive routing
- * before and after are early, before that step, unless one leads to an entry that changes in it. Then an entry in that
- * step may lead to one that is late; the proof decides whether that closes a loop.
  */
 #include "ar_graph.h"
 #include "steps_delay.h"
-#include "steps_excuse.h"
 #include "steps_order.h"
 
 #include <errno.h>
@@ -17,11 +12,7 @@
 #include <string.h>
 
 #define MOST_HOPS 16u /* to a switch that are followed */
-#define MANY_ASIDE 32u /* one of so many entries for adapters that are set aside */
 #define SPLIT_ROUNDS 8u
-
-/* When an entry changes: the phase, and the step in it. */
-enum { EARLY = 0x000, TABLES = 0x100, LATE = 0x200, PHASE = 0x300 };
 
 struct ordering {
 	const struct hd_ar_steps_request *request;
@@ -33,14 +24,15 @@ struct ordering {
 	bool *other; /* [HD_AR_GROUPS_MAX + 1] groups of the switch at hand with other ports */
 	/* ---- of the destination at hand ---- */
 	uint32_t to;
-	uint16_t *when; /* [slots] of what is reached from the switch on */
+	uint8_t
+	    *when; /* [slots] steps that what is reached from the switch on takes, without delays */
 	uint32_t *seen; /* [slots] the destination for which that is known, + 1 */
 	uint32_t *path; /* [slots] */
 	uint8_t *port; /* [slots] at which the search goes on */
-	uint16_t latest[3]; /* steps of each phase */
+	uint32_t latest; /* step */
 	/* ---- what is marked in the graph, in its order ---- */
 	uint32_t *first, *list; /* [destinations + 1], [marked]: by destination */
-	uint16_t *value; /* [marked] `when` of the entries that change */
+	uint8_t *value; /* [marked] `when` of the entries that change */
 	/* ---- LIDs of switches ---- */
 	struct own {
 		uint32_t sw, lid;
@@ -161,49 +153,27 @@ static void compare_switch(struct ordering *ordering, uint32_t sw)
 
 /* ---- the order ---- */
 
-/* Whether the entries of the switch are those of its forwarding table, before or after. */
-static bool is_by_table(const struct ordering *ordering, uint32_t slot)
+/* The number of a step, which may have been delayed. */
+static uint32_t number_of(const struct ordering *ordering, uint8_t when, uint32_t destination)
 {
-	const uint32_t sw = ordering->graph->sw[slot];
-
-	return ordering->request->tables_apart &&
-	       (!ordering->held->switches[sw].used || !ordering->request->next->switches[sw].used);
+	return when + (uint32_t)steps_order_delay(ordering->order, destination, when);
 }
 
-/* The step within its phase. What is early may have been delayed. */
-static uint16_t in_phase(const struct ordering *ordering, uint16_t when, uint32_t destination)
+/* When an entry changes, after all that changes where it leads to. Paths of new entries have no more hops than that. */
+static uint8_t after(struct ordering *ordering, uint8_t need)
 {
-	const uint16_t number = (uint8_t)when;
+	const uint8_t when = need < HD_AR_STEPS_MOST ? need + 1 : need;
+	const uint32_t number = number_of(ordering, when, ordering->to);
 
-	return (when & PHASE) == EARLY
-		   ? number + steps_order_delay(ordering->order, destination, number)
-		   : number;
-}
-
-/* When an entry changes, after all that changes where it leads to. */
-static uint16_t after(struct ordering *ordering, uint32_t slot, uint16_t need)
-{
-	uint16_t when;
-
-	if (is_by_table(ordering, slot)) {
-		when = TABLES + 1;
-	} else if (ordering->order->aside_late &&
-		   ar_graph_is_aside(ordering->graph, ordering->to)) {
-		when = (need & PHASE) == LATE ? need + 1 : LATE + 1;
-	} else {
-		when = (need & PHASE) == TABLES ? LATE + 1 : need + 1;
-	}
-	uint16_t *latest = &ordering->latest[(when & PHASE) / TABLES];
-	const uint16_t number = in_phase(ordering, when, ordering->to);
-	if (number > *latest)
-		*latest = number;
+	if (number > ordering->latest)
+		ordering->latest = number;
 	return when;
 }
 
 static void enter(struct ordering *ordering, uint32_t slot, uint32_t *depth)
 {
 	ordering->seen[slot] = ordering->to + 1;
-	ordering->when[slot] = EARLY;
+	ordering->when[slot] = 0;
 	ordering->port[slot] = 0;
 	ordering->path[(*depth)++] = slot;
 }
@@ -248,7 +218,7 @@ static void search(struct ordering *ordering, uint32_t source)
 			continue;
 		}
 		if (ar_graph_has_changed(ordering->graph, slot, ordering->to))
-			ordering->when[slot] = after(ordering, slot, ordering->when[slot]);
+			ordering->when[slot] = after(ordering, ordering->when[slot]);
 		if (--depth && ordering->when[slot] > ordering->when[ordering->path[depth - 1]])
 			ordering->when[ordering->path[depth - 1]] = ordering->when[slot];
 	}
@@ -308,16 +278,6 @@ static int search_all(struct ordering *ordering)
 
 /* ---- the steps ---- */
 
-/* The number of a step. Its phase begins after all steps of the earlier ones. */
-static uint32_t number_of(const struct ordering *ordering, uint16_t when, uint32_t destination)
-{
-	uint32_t number = in_phase(ordering, when, destination);
-
-	for (unsigned phase = 0; phase < when / TABLES; phase++)
-		number += ordering->latest[phase];
-	return number;
-}
-
 /* Gives a step to all LIDs of a destination. */
 static void note(struct ordering *ordering, const struct ar_pair *pair)
 {
@@ -334,15 +294,7 @@ static int number_all(struct ordering *ordering, struct hd_error *err)
 	struct hd_ar_graph *graph = ordering->graph;
 	struct steps_order *order = ordering->order;
 
-	if (ordering->request->tables_apart) {
-		ordering->latest[TABLES / TABLES] = 1;
-		order->tables = ordering->latest[0] + 1u;
-	}
-	order->count = 0;
-	for (unsigned phase = 0; phase < 3; phase++)
-		order->count += ordering->latest[phase];
-	if (!order->count)
-		order->count = 1;
+	order->count = ordering->latest ? ordering->latest : 1;
 	if (order->count + MOST_HOPS >= HD_AR_STEPS_MOST)
 		return hd_error_set(err, -E2BIG, "more than %u steps are needed",
 				    HD_AR_STEPS_MOST - MOST_HOPS);
@@ -381,10 +333,7 @@ static void order_own(struct ordering *ordering)
 {
 	for (size_t i = 0; i < ordering->own_count; i++) {
 		const struct own *own = &ordering->own[i];
-		if (ordering->request->tables_apart)
-			*step_of(ordering, own->sw, own->lid) = (uint8_t)ordering->order->count;
-		else
-			follow(ordering, own->sw, own->lid, MOST_HOPS);
+		follow(ordering, own->sw, own->lid, MOST_HOPS);
 		ordering->order->changes[own->sw] |= UINT64_C(1)
 						     << *step_of(ordering, own->sw, own->lid);
 	}
@@ -446,20 +395,6 @@ static int explain(const struct ordering *ordering, int rc, struct hd_error *err
 	return hd_go_on_explain(rc, err);
 }
 
-/* Whether so many entries for adapters that are set aside change that most of their paths turn at another leaf. */
-static bool paths_turn(const struct hd_ar_graph *graph)
-{
-	size_t count = 0, all = 0;
-
-	for (uint32_t to = 0; to < graph->destinations; to++)
-		all += graph->columns[to].sets && ar_graph_is_aside(graph, to) ? graph->slots : 0;
-	for (size_t i = 0; i < graph->mark_count; i++)
-		count += ar_graph_is_aside(graph, graph->marked[i].destination) &&
-			 ar_graph_has_changed(graph, graph->marked[i].slot,
-					      graph->marked[i].destination);
-	return count > all / MANY_ASIDE;
-}
-
 /* Marks what changes, and puts the graph at the beginning of the change. */
 static int mark_changes(struct ordering *ordering)
 {
@@ -475,9 +410,7 @@ static int mark_changes(struct ordering *ordering)
 	if (rc || hd_arena_check(&ordering->arena))
 		return rc ? rc : -ENOMEM;
 	load_states(ordering, states);
-	const struct excuse excuse = {ordering->graph, states, ordering->order,
-				      &ordering->request->go_on};
-	rc = steps_excuse_try(&excuse, 0);
+	rc = ar_graph_try(ordering->graph, states, 0);
 	if (!rc)
 		ar_graph_keep(ordering->graph);
 	return rc == -ELOOP ? -ESTALE : rc; /* what is in force has none */
@@ -506,8 +439,6 @@ static int find_order_by_lid(struct ordering *ordering)
 	struct ar_state states[2];
 	int rc = list ? mark_changes(ordering) : -ENOMEM;
 
-	ordering->order->aside_late |=
-	    !rc && ordering->request->tables_apart && paths_turn(ordering->graph);
 	load_states(ordering, states);
 	for (unsigned round = 0; !rc; round++) {
 		uint32_t count;
@@ -527,8 +458,6 @@ int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd
 	struct ordering ordering;
 	int rc = begin(&ordering, request, held, order);
 
-	if (request->tables_apart)
-		steps_excuse_none(*request->graph);
 	if (!rc)
 		rc = find_order_by_lid(&ordering);
 	rc = explain(&ordering, rc, err);
@@ -540,18 +469,9 @@ int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd
 	return rc;
 }
 
-static int try_step(const struct ordering *ordering, const struct excuse *excuse, uint32_t step)
-{
-	if (!hd_go_on_ask(&ordering->request->go_on))
-		return -ECANCELED;
-	return step == excuse->order->tables ? steps_excuse_tables(excuse)
-					     : steps_excuse_try(excuse, step);
-}
-
 int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd_ar_plan *held,
 		      struct steps_order *order, struct hd_error *err)
 {
-	const uint32_t last = order->tables ? order->tables : order->count;
 	struct ordering ordering;
 	struct steps_order unused = {.count = 0};
 	struct ar_state states[2];
@@ -559,11 +479,11 @@ int steps_graph_prove(const struct hd_ar_steps_request *request, const struct hd
 	int rc = begin(&ordering, request, held, &unused);
 
 	load_states(&ordering, states);
-	const struct excuse excuse = {ordering.graph, states, order, &request->go_on};
-	while (!rc && step < last)
-		rc = try_step(&ordering, &excuse, ++step);
+	while (!rc && step < order->count)
+		rc = hd_go_on_ask(&request->go_on) ? ar_graph_try(ordering.graph, states, ++step)
+						   : -ECANCELED;
 	rc = explain(&ordering, rc, err);
-	if (rc == -ELOOP && step != order->tables)
+	if (rc == -ELOOP)
 		rc = steps_delay_loop(ordering.graph, states, step, order);
 	if (!rc)
 		ar_graph_keep(ordering.graph);

@@ -12,7 +12,6 @@
 
 struct steps_order {
 	uint32_t count; /* steps, 1 or more */
-	uint32_t tables; /* the one in which others change forwarding tables; 0: none */
 	/* [switch_count], each [lid_count]; NULL: no entry of the switch changes. 0: the entry does not change. With
 	 * STEPS_LATE: it is static from then on, and gets its group in the last step. */
 	uint8_t **step;
@@ -20,10 +19,8 @@ struct steps_order {
 	    nowhere; /* [lid_count] taken for a row where memory is short; the arena has failed then */
 	uint32_t lid_count;
 	bool late; /* any is */
-	bool
-	    aside_late; /* by the graph: nothing that leads to adapters which are set aside is early */
-	/* By the graph: [destinations], freed with free(). NULL: none. Early entries whose step is `from` or later change `by`
-	 * steps later. */
+	/* By the graph: [destinations], freed with free(). NULL: none. Entries whose step is `from` or later change `by` steps
+	 * later. */
 	struct steps_delay {
 		uint8_t from, by;
 	} * delays;
@@ -64,7 +61,7 @@ int steps_graph_order(const struct hd_ar_steps_request *request, const struct hd
 		      struct steps_order *order, struct hd_error *err);
 
 /*
- * Proves the steps one by one, but none after that of the forwarding tables. The graph stands for the last one then.
+ * Proves the steps one by one. The graph stands for the last one then.
  * Errors: -EAGAIN a step has a loop, and `delays` have changed: another order may have none; -ELOOP; with both the graph
  * stands for the beginning; -ENOMEM.
  */

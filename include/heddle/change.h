@@ -23,9 +23,7 @@
  *	opensm/sweep                 forwarding tables, in a sweep  in steps            sweep.h
  *	opensm/sweep                 multicast trees, in a sweep    in steps            repair_mfts.h
  *	                             and after a join or leave
- *	opensm/ar                    all that a sweep changes       in steps, OpenSM's  steps.h
- *	                                                            in one of them
- *	opensm/ar                    the same, without such steps   OpenSM's            narrow.h
+ *	opensm/sweep and opensm/ar   the same, while AR is on       in steps            steps.h
  *	opensm/keys                  LIDs above base LIDs           in one step         keys_proof.h
  *	heddle survive               as opensm/repair, of a file
  *
@@ -36,15 +34,8 @@
  * new and unchanged entries, and arrive. A circle could contain old entries only, which have none. That
  * is 1 and 3. For 2, repairs look for turns from an old entry into a new one that would close a credit
  * loop, and write the new entry after all entries that lead packets there. Steps with AR prove each step
- * by itself. What does not fit is left to the sweep.
- *
- * In a sweep OpenSM writes the forwarding tables, in an order of its own, unless opensm/sweep does it before. Switches with AR do not send by these.
- * So entries in AR tables that lead to no entry of a forwarding table that changes come in steps before, all
- * others in steps after.
- *
- * Narrowing: where there are no such steps, all mixtures are possible. Groups that could be
- * part of a credit loop become static before, or their switch has AR switched off. LIDs whose tables
- * alone can lead in a circle for a moment are static at once, with their new port: no groups mend that.
+ * by itself. What does not fit is left to the sweep. There, AR goes off before anything changes, and comes back
+ * afterwards: static ports are those of forwarding tables, so both are sound in any order.
  *
  * Keys: the dependencies with and without a key have no cycle together, and with the key all arrives that
  * arrived without it. Mixtures of the entries of one LID are not looked at: packets use the LIDs of a key
@@ -57,22 +48,20 @@
  *	               forgets what no table has any more.
  *	ar_graph       the dependency graph of tables and groups in force. It counts, so that dependencies go, too.
  *	               Steps with AR are ordered and proved by it, at a cost that follows what changes.
- *	mixture        one LID while its entries change: circles, and who can be reached. Narrowing
- *	               finds LIDs by it; hd_repair_find_loop() checks a plan by it, without trusting its
- *	               order.
+ *	mixture        one LID while its entries change: circles, and who can be reached.
+ *	               hd_repair_find_loop() checks a plan by it, without trusting its order.
  *	remains        switches and links that a loss has left, for repairs of both kinds of tables.
  *	repair_writes  the blocks of each step, from the steps of entries. The order of a repair gives these,
  *	               or, while AR is on, that of hd_ar_steps_new().
  *
- * Narrowing, and steps where no such graph is possible, use the proofs of ar_manager (hd_ar_prove(),
- * hd_ar_circling_find()). These collect a graph for each mixture of two states.
+ * Steps where no such graph is possible use the proofs of ar_manager (hd_ar_prove()). These collect a graph for each
+ * mixture of two states.
  */
 #ifndef HEDDLE_CHANGE_H
 #define HEDDLE_CHANGE_H
 
 #include <heddle/change/ar_graph.h>
 #include <heddle/change/keys_proof.h>
-#include <heddle/change/narrow.h>
 #include <heddle/change/repair.h>
 #include <heddle/change/repair_mfts.h>
 #include <heddle/change/steps.h>

@@ -98,15 +98,6 @@ void ar_held_stuck(const struct ar_held *held, const struct hd_fabric *fabric, b
 		stuck[sw] = ar_held_is_stuck(held, fabric->node_guid[sw]);
 }
 
-bool ar_held_has_more_stuck(const struct ar_held *held, const struct hd_fabric *fabric,
-			    const bool *stuck)
-{
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		if (!stuck[sw] && ar_held_is_stuck(held, fabric->node_guid[sw]))
-			return true;
-	return false;
-}
-
 void ar_held_release(struct ar_held *held)
 {
 	hd_ar_plan_free(held->plan);

@@ -37,10 +37,6 @@ void ar_held_stuck(const struct ar_held *held, const struct hd_fabric *fabric, b
 
 bool ar_held_is_stuck(const struct ar_held *held, uint64_t guid);
 
-/* Whether a switch of the fabric is stuck that is not among these. */
-bool ar_held_has_more_stuck(const struct ar_held *held, const struct hd_fabric *fabric,
-			    const bool *stuck);
-
 void ar_held_release(struct ar_held *held);
 
 #endif

@@ -7,17 +7,18 @@
 #include "writer.h"
 
 struct ar_repair;
+struct hd_ar_steps;
+struct hd_routes;
 struct routing;
 
-/* In which groups that could become unsafe are to be narrowed before tables change; switches that go silent meanwhile
- * have longer. */
+/* In which AR leads the steps of tables that change, or goes off; switches that go silent meanwhile have longer. */
 #define AR_PREPARE_MS 5000u
 /* For which the sweeper thread waits at most. The job ends by itself when all switches have answered or were given up; on
  * a machine that is very busy that takes longer, and tables that change before it can make packets circle. */
 #define AR_PREPARE_MOST_MS 60000u
 
 enum ar_task {
-	AR_PREPARE, /* the switches will get the tables of the routing: narrow AR before */
+	AR_PREPARE, /* the switches are to get the tables of the routing: AR leads the steps, or goes off before */
 	AR_PROGRAM, /* they have these tables */
 	AR_DISABLE, /* AR is not wanted, or they will get tables that are not ours: what is on is switched off */
 	AR_RECOVER, /* all links are active: switch fast recovery on */
@@ -30,6 +31,9 @@ struct ar_job {
 	struct routing *routing; /* held; of AR_DISABLE one without tables */
 	/* Of AR_PREPARE: whose forwarding tables the switches have; held; NULL: not known. */
 	struct routing *before;
+	/* Of AR_PREPARE: caller->write_tables() writes forwarding tables, and the switches hold these, in the shape of the
+	 * routing's fabric; not owned. NULL: OpenSM writes them in an order of its own. */
+	const struct hd_routes *tables;
 	struct hd_smp_address *addresses; /* of its switches */
 	struct ar_repair *repair; /* of AR_REPAIR */
 	struct ar_settings settings; /* owned */
@@ -50,6 +54,10 @@ struct ar_caller {
 	struct opensm_log *log;
 	/* False, if the job is to stop. */
 	bool (*go_on)(void *caller);
+	/* Writes the forwarding entries of a step of AR_PREPARE, from 1. Errors: with a reason; -ECANCELED: nobody waits for
+	 * that any more. */
+	int (*write_tables)(void *caller, const struct hd_ar_steps *steps, uint32_t step,
+			    struct hd_error *err);
 	/* The job is done with the switches. */
 	void (*note_told)(void *caller);
 };

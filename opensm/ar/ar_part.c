@@ -10,10 +10,11 @@
  *	refused        the same
  *	               In all of these and below, AR_DISABLE asks switches that have not been asked, and switches AR off
  *	               where it is on, by the paths that OpenSM has just found
- *	published      the switches get other tables next: AR_PREPARE programs the steps that come before, or narrows
- *	               AR to what is safe with the tables before, those after and any mixture of them. The sweeper
- *	               waits for it, with OpenSM's lock, for AR_PREPARE_MOST_MS at most. AR_DISABLE before, if packets
- *	               are to leave what is drained; AR_DISABLE instead, if AR is not wanted
+ *	published      there are other tables. AR_DISABLE, if AR is not wanted, or packets are to leave what is drained
+ *	sweep_programs the switches get them next: AR_PREPARE, if AR is wanted, goes to the next plan step by step, and
+ *	               the part sweep writes the forwarding entries of each step (sweep_change.h). If there are no such
+ *	               steps, it switches AR off before. The sweeper waits for it, with OpenSM's lock, for
+ *	               AR_PREPARE_MOST_MS at most
  *	routed         the switches have the tables: AR_PROGRAM plans, programs the groups, then tells hosts. Nobody
  *	               waits. If a switch has not got its table, the next sweep does it. AR_DISABLE, if AR is not wanted
  *	settled        links are active now: AR_RECOVER switches fast recovery on, after AR_PROGRAM. Before, switches cannot
@@ -40,6 +41,7 @@
 #include "routing.h"
 #include "settings.h"
 #include "snapshot.h"
+#include "sweep_change.h"
 #include "switch_addresses.h"
 #include "switch_tables.h"
 
@@ -70,6 +72,7 @@ struct ar {
 	/* Whose forwarding tables all switches have; held; NULL: not known. */
 	struct routing *in_switches;
 	bool said_incomplete;
+	bool fresh; /* what the switches hold is not known */
 	bool recovers; /* fast recovery was wanted when it was looked at last */
 	bool reread; /* the sweep has changed nothing */
 	uint32_t links; /* of the last fabric */
@@ -202,6 +205,15 @@ static uint64_t post(struct ar *ar, struct ar_job *job)
 	return 0;
 }
 
+static void say_unfinished(const struct ar *ar)
+{
+	log_error(
+	    &ar->context->log, LOG_ERROR_AR,
+	    "adaptive routing could not be changed or switched off within %u ms; the switches "
+	    "get their new tables all the same",
+	    AR_PREPARE_MOST_MS);
+}
+
 static void post_and_wait(struct ar *ar, struct ar_job *job)
 {
 	if (job) {
@@ -211,10 +223,7 @@ static void post_and_wait(struct ar *ar, struct ar_job *job)
 	uint64_t number = post(ar, job);
 
 	if (number && !ar_worker_wait(&ar->worker, number, AR_PREPARE_MOST_MS))
-		log_error(&ar->context->log, LOG_ERROR_AR,
-			  "adaptive routing could not be narrowed or switched off within %u ms; "
-			  "the switches get their new tables all the same",
-			  AR_PREPARE_MOST_MS);
+		say_unfinished(ar);
 }
 
 /* ---- what is known ---- */
@@ -379,34 +388,44 @@ static void published(void *state)
 {
 	struct ar *ar = state;
 	const struct routing *routing = ar->context->published;
-	struct ar_job *job;
 
 	if (!routing || is_foreign(ar))
 		return;
 	/* Packets use what is drained until the last entry has left it, and the proofs do not know of it. */
 	if (routing->drains)
 		disable_before_others(ar, NULL);
-	bool fresh = is_fresh(ar);
-
+	ar->fresh = is_fresh(ar);
 	note_repaired(ar);
 	note_name(ar, routing);
 	ar->reread = !routing->changes && routing->fabric->isl_count == ar->links;
 	ar->links = routing->fabric->isl_count;
 	ar->completed = false;
-	if (!ar->settings.config.enable) {
+	if (!ar->settings.config.enable)
 		disable_unwanted(ar, routing);
+}
+
+static void sweep_programs(void *state, struct sweep_change *change)
+{
+	struct ar *ar = state;
+	const struct routing *routing = ar->context->published;
+
+	if (ar->foreign || !ar->settings.config.enable)
 		return;
-	}
-	if (!routing->changes && !fresh && !keys_changed(ar, routing))
+	if (!routing->changes && !change->entries && !ar->fresh && !keys_changed(ar, routing))
 		return;
-	job = job_of_routing(ar, AR_PREPARE);
-	if (job) {
-		job->fresh = fresh;
-		job->before = ar->in_switches ? routing_hold(ar->in_switches) : NULL;
-	}
+	struct ar_job *job = start(ar) ? job_of_routing(ar, AR_PREPARE) : NULL;
 	forget_asked(ar);
 	ar->active = true;
-	post_and_wait(ar, job);
+	if (!job) {
+		post(ar, NULL);
+		return;
+	}
+	job->waited = true;
+	job->fresh = ar->fresh;
+	job->before = ar->in_switches ? routing_hold(ar->in_switches) : NULL;
+	job->tables = change->before;
+	if (!ar_worker_serve(&ar->worker, job, change, AR_PREPARE_MOST_MS))
+		say_unfinished(ar);
 }
 
 static void say_incomplete(struct ar *ar, const osm_switch_t *sw)
@@ -614,6 +633,7 @@ const struct part ar_part = {
     .discovered = discovered,
     .refused = refused,
     .published = published,
+    .sweep_programs = sweep_programs,
     .routed = routed,
     .settled = settled,
     .forbids_repairs = forbids_repairs,

@@ -61,23 +61,26 @@ static int make_steps(struct repairing *repairing, struct hd_error *err)
 	if (!rc)
 		rc = ar_masking_before(stepping->tasks, job, routing, repairing->next, err);
 	if (!rc)
-		rc = ar_steps_plan(stepping, repairing->repair->before, false, err);
+		rc = ar_steps_plan(stepping, repairing->repair->before, err);
 	return rc == -ECANCELED ? say_unwanted(err) : rc;
 }
 
 /* ---- programming ---- */
 
+static int write_tables(void *context, const struct hd_ar_steps *steps, uint32_t step,
+			struct hd_error *err)
+{
+	struct repair_change *change = context;
+
+	(void)steps;
+	return change->write(change, step, err);
+}
+
 static int program(struct repairing *repairing, struct hd_error *err)
 {
-	const struct ar_repair *repair = repairing->repair;
-	const uint32_t last = hd_ar_steps_count(repairing->stepping.steps);
-	int rc = 0;
+	int rc =
+	    ar_steps_program(&repairing->stepping, write_tables, repairing->repair->change, err);
 
-	for (uint32_t step = 0; !rc && step <= last; step++) {
-		rc = ar_steps_program(&repairing->stepping, step, err);
-		if (!rc && step)
-			rc = repair->change->write(repair->change, step, err);
-	}
 	repairing->stepping.tasks->unsure |= rc != 0;
 	return rc == -ECANCELED ? say_unwanted(err) : rc;
 }
@@ -119,15 +122,7 @@ static int run(struct repairing *repairing, struct hd_error *err)
 		rc = program(repairing, err);
 	if (rc)
 		return rc;
-	if (repairing->stepping.still) {
-		hd_ar_plan_free(repairing->next);
-		repairing->next = repairing->stepping.still;
-		repairing->stepping.still = NULL;
-	}
-	ar_tasks_take_plan(tasks, repairing->next);
-	repairing->next = NULL;
-	ar_tasks_take_routing(tasks, repairing->stepping.job->routing);
-	tasks->no_graph = false;
+	ar_steps_take(&repairing->stepping, &repairing->next);
 	return 0;
 }
 

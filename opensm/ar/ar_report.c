@@ -63,19 +63,23 @@ void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_conf
 	    effort->mads, effort->gets, effort->sets, effort->ms);
 }
 
-void ar_report_ahead(uint32_t steps, const struct hd_ar_plan *still, const struct opensm_log *log)
+void ar_report_steps(uint32_t steps, const struct hd_ar_plan *still, const struct opensm_log *log)
 {
 	if (still)
 		log_info(log,
 			 "adaptive routing: while the tables change, entries that change are "
-			 "static, and "
-			 "%" PRIu64 " stay adaptive; %u steps come before",
+			 "static, and %" PRIu64 " stay adaptive; %u steps",
 			 still->adaptive, steps);
 	else
 		log_info(log,
 			 "adaptive routing: all entries stay adaptive while the tables change; %u "
-			 "steps come before",
+			 "steps",
 			 steps);
+}
+
+void ar_report_off(const char *reason, const struct opensm_log *log)
+{
+	log_info(log, "adaptive routing is off while the tables change: %s", reason);
 }
 
 /* The number of entries is no news. */
@@ -100,25 +104,6 @@ void ar_report_notes(struct ar_report *report, const struct hd_ar_notes *notes,
 			log_info(log, "WRN: adaptive routing: %s",
 				 hd_ar_note_text(&notes->list[i], text, sizeof(text)));
 	report->notes = *notes;
-}
-
-void ar_report_narrowing(const struct hd_ar_narrowing *narrowing, const struct opensm_log *log)
-{
-	if (narrowing->late)
-		log_info(
-		    log,
-		    "adaptive routing is off while the tables change: there was no time to prove "
-		    "a smaller step");
-	else if (narrowing->off)
-		log_info(log,
-			 "adaptive routing is off while the tables change: there is no smaller "
-			 "step that is proved to be free of credit loops");
-	else if (narrowing->narrowed || narrowing->switched_off || narrowing->looping)
-		log_info(log,
-			 "adaptive routing: while the tables change, %" PRIu64 " of %" PRIu64
-			 " adaptive entries are static, and %u switches have it off",
-			 narrowing->narrowed, narrowing->narrowed + narrowing->plan->adaptive,
-			 narrowing->switched_off);
 }
 
 /* ---- problems ---- */

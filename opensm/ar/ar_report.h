@@ -8,7 +8,6 @@
 
 #include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/program.h>
-#include <heddle/change/narrow.h>
 
 /* What the log has said of a switch. */
 struct ar_said {
@@ -42,16 +41,15 @@ struct ar_effort {
 void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_config *config,
 			  const struct ar_effort *effort, const struct opensm_log *log);
 
-/* The change goes in steps, so many of them before the forwarding tables change. `still`: what changes is static meanwhile;
- * NULL: all is adaptive. */
-void ar_report_ahead(uint32_t steps, const struct hd_ar_plan *still, const struct opensm_log *log);
+/* The change goes in so many steps. `still`: what changes is static meanwhile; NULL: all is adaptive. */
+void ar_report_steps(uint32_t steps, const struct hd_ar_plan *still, const struct opensm_log *log);
 
 /* Why not more entries are adaptive: each reason once, until it is over. */
 void ar_report_notes(struct ar_report *report, const struct hd_ar_notes *notes,
 		     const struct opensm_log *log);
 
-/* What is narrowed while tables change, if anything is. */
-void ar_report_narrowing(const struct hd_ar_narrowing *narrowing, const struct opensm_log *log);
+/* Why adaptive routing is off while the tables change: before it is switched off. */
+void ar_report_off(const char *reason, const struct opensm_log *log);
 
 /* How many switches have AR on, and nobody knows which groups. They are switched off next. */
 void ar_report_found(const struct ar_held *held, const struct hd_ar_program *program,

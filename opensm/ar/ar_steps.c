@@ -74,7 +74,7 @@ static int have_graph(struct ar_stepping *stepping, const struct hd_routes *befo
 					 &stepping->wanted, err);
 }
 
-static int make_steps(struct ar_stepping *stepping, const struct hd_routes *before, bool apart,
+static int make_steps(struct ar_stepping *stepping, const struct hd_routes *before,
 		      struct hd_error *err)
 {
 	const struct ar_job *job = stepping->job;
@@ -85,14 +85,13 @@ static int make_steps(struct ar_stepping *stepping, const struct hd_routes *befo
 					      .held = tasks->held.plan,
 					      .next = stepping->next,
 					      .graph = &tasks->graph,
-					      .tables_apart = apart,
 					      .threads = job->threads,
 					      .go_on = stepping->wanted};
 	const bool known = tasks->graph;
 	int rc =
 	    ar_steps_possible(&job->settings.config) ? have_graph(stepping, before, err) : -ENOTSUP;
 
-	if ((rc == -ELOOP || rc == -ENOTSUP) && !apart) {
+	if (rc == -ELOOP || rc == -ENOTSUP) {
 		request.graph = NULL;
 		rc = takes_too_long(tasks)
 			 ? hd_error_set(err, -ETIME, "the proof of steps would take too long")
@@ -124,14 +123,14 @@ int ar_steps_check(const struct ar_tasks *tasks, struct hd_error *err)
 	return 0;
 }
 
-static int plan_once(struct ar_stepping *stepping, const struct hd_routes *before, bool apart,
+static int plan_once(struct ar_stepping *stepping, const struct hd_routes *before,
 		     struct hd_error *err)
 {
-	int rc = make_steps(stepping, before, apart, err);
+	int rc = make_steps(stepping, before, err);
 
 	if (!rc)
 		rc = hd_ar_steps_prove(stepping->steps, err);
-	return rc || apart ? rc : settle(stepping, err);
+	return rc ? rc : settle(stepping, err);
 }
 
 static int make_still(struct ar_stepping *stepping, struct hd_error *err)
@@ -149,18 +148,18 @@ static int make_still(struct ar_stepping *stepping, struct hd_error *err)
 	return 0;
 }
 
-int ar_steps_plan(struct ar_stepping *stepping, const struct hd_routes *before, bool apart,
+int ar_steps_plan(struct ar_stepping *stepping, const struct hd_routes *before,
 		  struct hd_error *err)
 {
 	if (stepping->tasks->held.stuck_count)
 		return hd_error_set(err, -EAGAIN, "a switch does not answer");
-	int rc = plan_once(stepping, before, apart, err);
+	int rc = plan_once(stepping, before, err);
 	if (rc != -ELOOP || !stepping->may_be_still || !stepping->tasks->graph)
 		return rc;
 	hd_ar_steps_free(stepping->steps);
 	stepping->steps = NULL;
 	rc = make_still(stepping, err);
-	return rc ? rc : plan_once(stepping, before, apart, err);
+	return rc ? rc : plan_once(stepping, before, err);
 }
 
 void ar_steps_release(struct ar_stepping *stepping)
@@ -203,7 +202,7 @@ static int check_switches(const struct ar_stepping *stepping, struct hd_error *e
 	return 0;
 }
 
-int ar_steps_program(struct ar_stepping *stepping, uint32_t step, struct hd_error *err)
+static int program_step(struct ar_stepping *stepping, uint32_t step, struct hd_error *err)
 {
 	struct ar_tasks *tasks = stepping->tasks;
 	struct hd_ar_plan *plan = NULL;
@@ -218,7 +217,36 @@ int ar_steps_program(struct ar_stepping *stepping, uint32_t step, struct hd_erro
 		rc = ar_tasks_note_held(tasks, plan, rc, err);
 		hd_ar_plan_free(plan);
 	}
-	if (rc)
-		ar_steps_forget(tasks);
 	return rc;
+}
+
+int ar_steps_program(struct ar_stepping *stepping,
+		     int (*write)(void *context, const struct hd_ar_steps *steps, uint32_t step,
+				  struct hd_error *err),
+		     void *context, struct hd_error *err)
+{
+	const uint32_t count = hd_ar_steps_count(stepping->steps);
+	int rc = 0;
+
+	for (uint32_t step = 0; !rc && step < count + (write != NULL); step++) {
+		rc = program_step(stepping, step, err);
+		if (!rc && write && step)
+			rc = write(context, stepping->steps, step, err);
+	}
+	if (rc)
+		ar_steps_forget(stepping->tasks);
+	return rc;
+}
+
+void ar_steps_take(struct ar_stepping *stepping, struct hd_ar_plan **next)
+{
+	struct ar_tasks *tasks = stepping->tasks;
+
+	ar_tasks_take_plan(tasks, stepping->still ? stepping->still : *next);
+	if (stepping->still)
+		stepping->still = NULL;
+	else
+		*next = NULL;
+	ar_tasks_take_routing(tasks, stepping->job->routing);
+	tasks->no_graph = false;
 }

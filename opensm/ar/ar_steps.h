@@ -33,16 +33,26 @@ int ar_steps_check(const struct ar_tasks *tasks, struct hd_error *err);
 
 /*
  * Plans and proves the steps from what the switches hold, with the forwarding tables `before`, to the next plan on those
- * of the job's routing, or to one in which what changes is static. `apart`: OpenSM writes these. Where no graph is possible, each step is proved from scratch, unless
- * that would take too long or `apart`. Errors: -EAGAIN a switch does not answer, -ELOOP no such steps, -ETIME
+ * of the job's routing, or to one in which what changes is static. Where no graph is possible, each step is proved from scratch, unless
+ * that would take too long. Errors: -EAGAIN a switch does not answer, -ELOOP no such steps, -ETIME
  * too long, -ECANCELED, -ENOMEM; with the reason.
  */
-int ar_steps_plan(struct ar_stepping *stepping, const struct hd_routes *before, bool apart,
+int ar_steps_plan(struct ar_stepping *stepping, const struct hd_routes *before,
 		  struct hd_error *err);
 
-/* Programs a step, and notes what the switches hold. Errors: -EIO a switch did not take its tables, -ECANCELED, -ENOMEM;
- * with the reason. */
-int ar_steps_program(struct ar_stepping *stepping, uint32_t step, struct hd_error *err);
+/*
+ * Programs the steps one by one, and notes what the switches hold. After each but the first, `write` writes the forwarding
+ * entries of the step, from 1. `write` NULL: no such entry changes, and the last step is left. Errors: -EIO a switch did
+ * not take its tables, -ECANCELED, -ENOMEM, those of `write`; with the reason.
+ */
+int ar_steps_program(struct ar_stepping *stepping,
+		     int (*write)(void *context, const struct hd_ar_steps *steps, uint32_t step,
+				  struct hd_error *err),
+		     void *context, struct hd_error *err);
+
+/* The switches hold all of it: takes over the plan to which the steps lead, *next or that in which what changes is static,
+ * and the routing of the job. */
+void ar_steps_take(struct ar_stepping *stepping, struct hd_ar_plan **next);
 
 void ar_steps_release(struct ar_stepping *stepping);
 

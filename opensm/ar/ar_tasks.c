@@ -10,13 +10,13 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/change/narrow.h>
+#include <heddle/ar_manager/proof.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the time for which OpenSM waits before tables change: until a proof has to be complete, and what was begun to be
- * sent has to be acknowledged. The rest is for switching adaptive routing off. */
-#define NARROW_MS (0.4 * AR_PREPARE_MS)
+/* Of the time for which OpenSM waits before tables change: until a proof has to be complete, and the steps have to be
+ * written. The rest is for switching adaptive routing off. */
+#define PROVE_MS (0.4 * AR_PREPARE_MS)
 #define SEND_MS (0.8 * AR_PREPARE_MS)
 /* Since the job began: for which switches that have gone silent are asked to switch it off. Most often the cable on the
  * path to them has just died, and OpenSM's new tables must not wait for long. */
@@ -139,67 +139,27 @@ static int disable(struct ar_tasks *tasks, struct hd_error *err)
 	return disable_for_now(tasks, NULL, err);
 }
 
-/* The tables of an earlier routing, in the shape of the job's fabric. */
-static int tables_before(const struct routing *earlier, const struct ar_job *job,
-			 struct hd_routes **before, struct hd_error *err)
+/* The tables that the switches hold, in the shape of the job's fabric. */
+static int tables_before(const struct ar_job *job, struct hd_routes **before, struct hd_error *err)
 {
-	if (!earlier)
+	const struct routing *earlier = job->before;
+
+	if (job->tables)
+		*before = hd_routes_copy(job->tables);
+	else if (earlier)
+		return hd_routes_rebase(earlier->fabric, earlier->routes, job->routing->fabric,
+					before, err);
+	else
 		return hd_error_set(err, -EINVAL, "the tables of the switches are not known");
-	return hd_routes_rebase(earlier->fabric, earlier->routes, job->routing->fabric, before,
-				err);
+	return *before ? 0 : hd_error_no_memory(err);
+}
+
+static bool has_ended(int rc)
+{
+	return !rc || rc == -ENOMEM || rc == -ECANCELED;
 }
 
 /* ---- before tables change ---- */
-
-static bool is_narrowed(const struct hd_ar_narrowing *narrowing)
-{
-	return narrowing->narrowed || narrowing->switched_off || narrowing->looping;
-}
-
-/* Sends what was narrowed, and waits for a while. Switches that are stuck get nothing. */
-static int apply_narrowing(struct ar_tasks *tasks, const struct hd_ar_narrowing *narrowing,
-			   const bool *stuck, struct patience *patience, struct hd_error *err)
-{
-	struct hd_ar_program *program = program_of(tasks);
-	int rc;
-
-	ar_report_narrowing(narrowing, tasks->caller->log);
-	hd_ar_program_skip(program, stuck);
-	if (narrowing->off)
-		hd_ar_program_disable(program, false);
-	else if (is_narrowed(narrowing))
-		hd_ar_program_apply(program, narrowing->plan, false);
-	else
-		return 0;
-	rc = run_for_now(tasks, patience, err);
-	hd_ar_program_skip(program, NULL);
-	return ar_tasks_note_held(tasks, narrowing->off ? NULL : narrowing->plan, rc, err);
-}
-
-/* *more: switches have become stuck that were not taken for it. */
-static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *request,
-		       struct patience *patience, bool *unsafe, bool *more, struct hd_error *err)
-{
-	bool *stuck = calloc(request->fabric->switch_count + 1u, sizeof(*stuck));
-	struct hd_ar_narrowing narrowing = {0};
-	int rc;
-
-	if (!stuck)
-		return hd_error_no_memory(err);
-	ar_held_stuck(&tasks->held, request->fabric, stuck);
-	request->plan = tasks->held.plan;
-	request->stuck = tasks->held.stuck_count ? stuck : NULL;
-	request->go_on = go_on_for_now;
-	request->context = patience;
-	rc = hd_ar_narrow(request, &narrowing, err);
-	if (!rc)
-		rc = apply_narrowing(tasks, &narrowing, request->stuck, patience, err);
-	*unsafe = narrowing.unsafe;
-	*more = ar_held_has_more_stuck(&tasks->held, request->fabric, stuck);
-	hd_ar_plan_free(narrowing.plan);
-	free(stuck);
-	return rc;
-}
 
 /* Whether a switch is silent, and was not stuck when the job began. One that refuses to switch AR off does answer, and one
  * without a cable cannot. */
@@ -218,58 +178,76 @@ static bool any_has_gone_silent(const struct ar_tasks *tasks)
 	return false;
 }
 
-/* A switch that has not answered in the first half of the time is taken for stuck: then the others
- * are narrowed so that they are safe with what it may hold. */
-static int narrow(struct ar_tasks *tasks, const struct ar_job *job, const struct hd_routes *before,
-		  const struct hd_ar_plan *next, struct patience *patience, struct hd_error *err)
+/* Whether what the switches hold has no credit loop while their forwarding tables change from `before`, and those of AR
+ * to the next plan (NULL: they stay). */
+static int prove_mixture(const struct ar_tasks *tasks, const struct ar_job *job,
+			 const struct hd_routes *before, const struct hd_ar_plan *next,
+			 struct hd_error *err)
 {
-	struct hd_ar_narrow_request request = {.fabric = job->routing->fabric,
-					       .before = before,
-					       .after = job->routing->routes,
-					       .next = next,
-					       .threads = job->threads};
-	bool unsafe = false, more = false;
+	const struct hd_ar_proof_request request = {.fabric = job->routing->fabric,
+						    .routes = job->routing->routes,
+						    .before = before,
+						    .arrived = next != NULL,
+						    .plan = tasks->held.plan,
+						    .next = next,
+						    .threads = job->threads};
 
-	ar_steps_forget(tasks);
-	int rc = narrow_once(tasks, &request, patience, &unsafe, &more, err);
-	if (!rc && more) {
-		struct patience longer = patience_of(tasks, NARROW_MS);
-		rc = narrow_once(tasks, &request, &longer, &unsafe, &more, err);
-	}
-	if (rc)
-		return rc;
-	/* Switches that have gone silent just now may be behind a cable that is lost: the next job finds out. */
-	if (unsafe && any_has_gone_silent(tasks))
-		return hd_error_set(err, -EIO,
-				    "a switch does not answer, and its groups are not safe");
-	ar_report_stuck(&tasks->report, &tasks->held, unsafe, tasks->caller->log);
-	return 0;
+	if (tasks->held.plan->table_count > 1 || (next && next->table_count > 1))
+		return hd_error_set(err, -ENOTSUP,
+				    "mixtures of private forwarding tables are not proved");
+	return hd_ar_prove(&request, NULL, NULL, err);
 }
 
-/* Programs all that can change before the forwarding tables do. Any error but -ECANCELED: it is not possible, and the
- * switches hold what `held` says. */
-static int go_ahead(struct ar_tasks *tasks, const struct ar_job *job,
-		    const struct hd_routes *before, const struct hd_ar_plan *next,
-		    struct patience *patience, struct hd_error *err)
+/* Goes to the next plan step by step, and has the forwarding tables written with it. Any error but -ECANCELED: the
+ * switches hold what `held` says, and each of them may have its AR switched off at any time: static ports are those of
+ * forwarding tables, but for the step at hand, of which any mixture is proved. */
+static int lead(struct ar_tasks *tasks, const struct ar_job *job, const struct hd_routes *before,
+		struct hd_ar_plan **next, struct patience *patience, struct hd_error *err)
 {
 	struct ar_stepping stepping = {.tasks = tasks,
 				       .job = job,
 				       .wanted = while_patient(patience),
-				       .next = next,
+				       .next = *next,
 				       .may_be_still = true};
-	int rc = ar_steps_plan(&stepping, before, true, err);
-	const uint32_t tables = rc ? 0 : hd_ar_steps_tables(stepping.steps);
+	uint64_t wrong = 0;
+	int rc = hd_ar_plan_check(*next, job->routing->fabric, job->routing->routes,
+				  &stepping.wanted, &wrong, err);
 
+	if (!rc)
+		rc = ar_steps_plan(&stepping, before, err);
 	patience->until = tasks->begun + SEND_MS;
-	for (uint32_t step = 0; !rc && step < tables; step++)
-		rc = ar_steps_program(&stepping, step, err);
-	patience->until = tasks->begun + NARROW_MS;
-	if (rc)
-		ar_steps_forget(tasks);
+	if (!rc) {
+		ar_report_steps(hd_ar_steps_count(stepping.steps), stepping.still,
+				tasks->caller->log);
+		rc = ar_steps_program(&stepping, tasks->caller->write_tables, tasks->caller, err);
+	}
+	if (!rc)
+		ar_steps_take(&stepping, next);
 	else
-		ar_report_ahead(tables - 1, stepping.still, tasks->caller->log);
+		ar_steps_forget(tasks);
 	ar_steps_release(&stepping);
 	return rc;
+}
+
+/* Before forwarding tables change in an order of their own. With AR off, packets go as before: by the static ports, which
+ * are those of the forwarding tables. A switch that does not answer keeps its groups. */
+static int leave(struct ar_tasks *tasks, const struct ar_job *job, const struct hd_routes *before,
+		 struct hd_error *err)
+{
+	struct patience patience = patience_of(tasks, PROVE_MS);
+	int rc = disable_for_now(tasks, &patience, err);
+
+	if (rc || !tasks->held.plan)
+		return rc;
+	rc = prove_mixture(tasks, job, before, NULL, err);
+	if (rc && has_ended(rc))
+		return rc;
+	/* Switches that have gone silent just now may be behind a cable that is lost: the next job finds out. */
+	if (rc && any_has_gone_silent(tasks))
+		return hd_error_set(err, -EIO,
+				    "a switch does not answer, and its groups are not safe");
+	ar_report_stuck(&tasks->report, &tasks->held, rc != 0, tasks->caller->log);
+	return 0;
 }
 
 static bool is_late(const struct ar_tasks *tasks, int rc, struct patience *patience)
@@ -278,35 +256,33 @@ static bool is_late(const struct ar_tasks *tasks, int rc, struct patience *patie
 	       tasks->caller->go_on(tasks->caller);
 }
 
-/* By steps where that is possible, else as much stays adaptive as a search finds safe. */
+/* AR leads the steps if there are some, else it is off while the tables change. */
 static int make_room(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
-	struct patience patience = {tasks->caller, tasks->begun + NARROW_MS};
+	struct patience patience = {tasks->caller, tasks->begun + PROVE_MS};
 	const struct hd_go_on wanted = while_patient(&patience);
 	struct hd_routes *before = NULL;
 	struct hd_ar_plan *next = NULL;
-	struct hd_error reason = {""};
-	int rc = tables_before(job->before, job, &before, err);
+	struct hd_error reason = {"OpenSM writes them in an order of its own"};
+	int rc = tables_before(job, &before, err);
 
-	if (!rc) /* any other error: AR will be off, which is what NULL means */
-		rc = ar_tasks_make_plan(tasks, job, tasks->graph != NULL, &wanted, &next, err);
-	if (rc != -ENOMEM && rc != -ECANCELED && before) {
-		int off = ar_masking_before(tasks, job, job->routing, next, err);
-		if (off)
-			rc = off;
-	}
-	if (rc != -ENOMEM && rc != -ECANCELED && before) {
-		rc = next ? go_ahead(tasks, job, before, next, &patience, &reason) : -ENOENT;
-		if (rc == -ELOOP || rc == -EIO)
-			log_info(tasks->caller->log,
-				 "adaptive routing: this change has no steps: %s", reason.text);
-		if (rc && rc != -ENOMEM && (rc != -ECANCELED || is_late(tasks, rc, &patience)))
-			rc = narrow(tasks, job, before, next, &patience, err);
+	if (rc)
+		return rc;
+	if (job->tables)
+		rc = ar_tasks_make_plan(tasks, job, tasks->graph != NULL, &wanted, &next, &reason);
+	if (!has_ended(rc))
+		rc = ar_masking_before(tasks, job, job->routing, next, &reason);
+	if (!rc)
+		rc = next ? lead(tasks, job, before, &next, &patience, &reason) : -ENOENT;
+	if (is_late(tasks, rc, &patience))
+		rc = hd_error_set(&reason, -ETIME, "there was no time to prove steps");
+	if (!has_ended(rc)) {
+		ar_report_off(reason.text, tasks->caller->log);
+		rc = leave(tasks, job, before, err);
+	} else if (rc) {
+		*err = reason;
 	}
 	tasks->unsure |= rc == -ECANCELED; /* what was under way may have arrived */
-	if (is_late(tasks, rc, &patience))
-		rc = hd_error_set(err, -ETIME,
-				  "there was no time to prove what is safe while tables change");
 	hd_ar_plan_free(next);
 	hd_routes_free(before);
 	return rc;
@@ -354,6 +330,26 @@ static int note_stuck_before(struct ar_tasks *tasks, const struct hd_fabric *fab
 	return 0;
 }
 
+/* A switch that has come may have its AR on, with tables that nobody knows: it is asked, and its AR goes off. */
+static int look_at_new(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+{
+	const struct hd_ar_program *program = program_of(tasks);
+	uint32_t sw = 0;
+
+	while (sw < hd_ar_program_switch_count(program) &&
+	       hd_ar_program_report(program, sw).standing != HD_AR_UNASKED)
+		sw++;
+	if (sw == hd_ar_program_switch_count(program))
+		return 0;
+	struct patience patience = patience_of(tasks, PROVE_MS);
+	int rc = detect_quickly(tasks, job, err);
+	if (rc)
+		return rc;
+	hd_ar_program_disable(program_of(tasks), true);
+	rc = run_for_now(tasks, &patience, err);
+	return ar_tasks_note_held(tasks, tasks->held.plan, rc, err);
+}
+
 /* The proof knows the static ports of the forwarding tables only, so AR tables must have these. */
 static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
@@ -361,8 +357,8 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 
 	tasks->no_graph = false;
 	tasks->unsure |= tasks->behind;
-	if (!rc && tasks->unsure)
-		rc = switch_off(tasks, job, err);
+	if (!rc)
+		rc = tasks->unsure ? switch_off(tasks, job, err) : look_at_new(tasks, job, err);
 	if (!rc && tasks->held.plan)
 		rc = make_room(tasks, job, err);
 	/* Without a proof AR must not stay on. */
@@ -372,27 +368,6 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 }
 
 /* ---- after tables have changed ---- */
-
-/* What the switches may go to from what they hold, before they go to the next plan. */
-static int find_interim(const struct ar_tasks *tasks, const struct ar_job *job,
-			const struct hd_ar_plan *next, struct hd_ar_plan **interim,
-			struct hd_error *err)
-{
-	struct hd_routes *before = NULL;
-	int rc = tables_before(tasks->routing, job, &before, err);
-
-	if (!rc) {
-		const struct hd_ar_narrow_request request = {.plan = tasks->held.plan,
-							     .fabric = job->routing->fabric,
-							     .before = before,
-							     .after = job->routing->routes,
-							     .next = next,
-							     .threads = job->threads};
-		rc = hd_ar_find_interim(&request, interim, err);
-	}
-	hd_routes_free(before);
-	return rc;
-}
 
 static bool same_as_before(const struct ar_tasks *tasks, const struct ar_job *job,
 			   const struct hd_ar_plan *next)
@@ -441,11 +416,10 @@ static int advance(struct ar_tasks *tasks, const struct ar_job *job, const struc
 				       .job = job,
 				       .wanted = {tasks->caller->go_on, tasks->caller},
 				       .next = next};
-	int rc = ar_steps_plan(&stepping, job->routing->routes, false, err);
-	const uint32_t count = rc ? 0 : hd_ar_steps_count(stepping.steps);
+	int rc = ar_steps_plan(&stepping, job->routing->routes, err);
 
-	for (uint32_t step = 0; !rc && step < count; step++)
-		rc = ar_steps_program(&stepping, step, err);
+	if (!rc)
+		rc = ar_steps_program(&stepping, NULL, NULL, err);
 	ar_steps_release(&stepping);
 	if (rc && rc != -ELOOP) /* after that the graph is as before */
 		ar_steps_forget(tasks);
@@ -453,24 +427,53 @@ static int advance(struct ar_tasks *tasks, const struct ar_job *job, const struc
 	return rc;
 }
 
-/* Goes where the next plan is safe. */
-static int approach(struct ar_tasks *tasks, const struct ar_job *job, const struct hd_ar_plan *next,
+/* The next plan beside switches that do not answer, in its place. */
+static int plan_beside_stuck(const struct ar_tasks *tasks, const struct ar_job *job,
+			     struct hd_ar_plan **next, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = job->routing->fabric;
+	bool *stuck = calloc(fabric->switch_count + 1u, sizeof(*stuck));
+	struct hd_ar_plan *beside = NULL;
+
+	if (!stuck)
+		return hd_error_no_memory(err);
+	ar_held_stuck(&tasks->held, fabric, stuck);
+	int rc = hd_ar_steps_beside(fabric, tasks->plan, stuck, *next, &beside);
+	free(stuck);
+	if (rc)
+		return hd_error_no_memory(err);
+	hd_ar_plan_free(*next);
+	*next = beside;
+	return 0;
+}
+
+/* Whether any mixture of what the switches hold and the next plan is safe. If not, that plan leaves more static where
+ * switches do not answer. */
+static int prove_approach(struct ar_tasks *tasks, const struct ar_job *job,
+			  struct hd_ar_plan **next, struct hd_error *err)
+{
+	const struct hd_routes *routes = job->routing->routes;
+	int rc = prove_mixture(tasks, job, routes, *next, err);
+
+	if (has_ended(rc) || !tasks->held.stuck_count || (*next)->table_count > 1)
+		return rc;
+	rc = plan_beside_stuck(tasks, job, next, err);
+	return rc ? rc : prove_mixture(tasks, job, routes, *next, err);
+}
+
+/* Goes where the next plan is safe: where any mixture with it is, or AR is off. */
+static int approach(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan **next,
 		    struct hd_error *err)
 {
-	struct hd_ar_plan *interim = NULL;
-	int rc = find_interim(tasks, job, next, &interim, err);
+	int rc = prove_approach(tasks, job, next, err);
 
-	if (rc) {
+	if (rc && !has_ended(rc)) {
 		rc = disable(tasks, err);
-		if (!rc && tasks->held.plan) {
-			rc = find_interim(tasks, job, next, &interim, err);
-			ar_report_stuck(&tasks->report, &tasks->held, rc == -ELOOP,
-					tasks->caller->log);
-		}
+		if (!rc && tasks->held.plan)
+			rc = prove_approach(tasks, job, next, err);
 	}
-	if (!rc && interim && !hd_ar_plan_equal(interim, next))
-		rc = apply_plan(tasks, job, interim, false, err);
-	hd_ar_plan_free(interim);
+	if (!rc || !has_ended(rc))
+		ar_report_stuck(&tasks->report, &tasks->held, rc != 0, tasks->caller->log);
 	return rc;
 }
 
@@ -485,11 +488,6 @@ static int refuse(struct ar_tasks *tasks, struct hd_error *err, int rc)
 		return hd_error_prefix(err, off, "it could not be switched off (%s); no plan",
 				       failure.text);
 	return hd_error_prefix(err, rc, "it is off: no plan");
-}
-
-static bool has_ended(int rc)
-{
-	return !rc || rc == -ENOMEM || rc == -ECANCELED;
 }
 
 /* Goes to the next plan, but for its last step. If that plan has a loop, or there is no graph any more, it has to be
@@ -515,7 +513,7 @@ static int approach_any(struct ar_tasks *tasks, const struct ar_job *job, struct
 	if (has_ended(rc))
 		return rc;
 	ar_steps_forget(tasks);
-	return approach(tasks, job, *next, err);
+	return approach(tasks, job, next, err);
 }
 
 /* The same, and fast recovery is off before a plan that does not allow it. */

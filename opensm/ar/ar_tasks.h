@@ -4,12 +4,11 @@
  * ar_tasks_new() and ar_tasks_free().
  *
  * AR is never on with tables that were not proved:
- * - A change goes in steps that are proved before, some before the forwarding tables change and the others after
- *   (ar_steps.h). What follows is for changes without such steps.
- * - Before tables change, what the switches hold is narrowed to groups that are safe with the tables
- *   before, those after, and any mixture, and with the next plan.
- * - Before the next plan is programmed, an interim plan leads there, if both plans together have a
- *   loop. If no interim plan is safe, AR is switched off first.
+ * - A change goes in steps that are proved before, each with its entries of AR tables and of forwarding tables
+ *   (ar_steps.h).
+ * - If there are no such steps, AR is switched off before forwarding tables change. Packets then go as before, since
+ *   static ports are those of the forwarding tables.
+ * - If there are no steps to the next plan, and both plans together have a loop, AR is switched off first, too.
  * - A switch that does not answer is taken for one with all that it may hold.
  * - Where it is not known what switches hold, AR is switched off first.
  */

@@ -7,9 +7,12 @@
 #include "monotonic.h"
 #include "repair_change.h"
 #include "routing.h"
+#include "sweep_change.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#define SERVED_MS 1000u /* between two looks at whether tables are written */
 
 bool ar_worker_go_on(void *context)
 {
@@ -241,6 +244,7 @@ int ar_worker_start(struct ar_worker *worker, struct writer *writer, struct osm_
 	*worker = (struct ar_worker){.caller = {.writer = writer,
 						.log = log,
 						.go_on = ar_worker_go_on,
+						.write_tables = ar_worker_write_tables,
 						.note_told = ar_worker_note_told},
 				     .osm = osm};
 	worker->client = (struct writer_client){.rank = WRITER_AR,
@@ -312,6 +316,70 @@ bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned millisec
 	const bool done = worker->done_number >= number;
 	writer_unlock(worker->caller.writer);
 	return done;
+}
+
+/* With the writer's lock, which is released meanwhile. */
+static void write_wanted(struct ar_worker *worker, struct sweep_change *change)
+{
+	struct ar_serving *serving = &worker->serving;
+	const struct hd_ar_steps *steps = serving->steps;
+	const uint32_t step = serving->step;
+	struct hd_error err = {""};
+
+	writer_unlock(worker->caller.writer);
+	const int rc = change->write(change, steps, step, &err);
+	writer_lock(worker->caller.writer);
+	serving->rc = rc;
+	serving->err = err;
+	serving->steps = NULL;
+	writer_tell(worker->caller.writer);
+}
+
+bool ar_worker_serve(struct ar_worker *worker, struct ar_job *job, struct sweep_change *change,
+		     unsigned milliseconds)
+{
+	const double end = monotonic_ms() + milliseconds;
+	struct ar_serving *serving = &worker->serving;
+
+	writer_lock(worker->caller.writer);
+	*serving = (struct ar_serving){.on = true};
+	writer_unlock(worker->caller.writer);
+	const uint64_t number = ar_worker_post(worker, job);
+	writer_lock(worker->caller.writer);
+	bool waits = true;
+	while (worker->done_number < number && waits) {
+		if (serving->steps)
+			write_wanted(worker, change);
+		else
+			waits = writer_wait(worker->caller.writer, end);
+	}
+	const bool done = worker->done_number >= number;
+	serving->on = false;
+	writer_tell(worker->caller.writer);
+	writer_unlock(worker->caller.writer);
+	return done;
+}
+
+int ar_worker_write_tables(void *context, const struct hd_ar_steps *steps, uint32_t step,
+			   struct hd_error *err)
+{
+	struct ar_worker *worker = context;
+	struct ar_serving *serving = &worker->serving;
+	int rc = 0;
+
+	writer_lock(worker->caller.writer);
+	serving->step = step;
+	serving->steps = steps;
+	writer_tell(worker->caller.writer);
+	while (serving->steps && serving->on)
+		writer_wait(worker->caller.writer, monotonic_ms() + SERVED_MS);
+	if (serving->steps)
+		rc = hd_error_set(err, -ECANCELED, "the sweep waits no longer");
+	else if ((rc = serving->rc))
+		*err = serving->err;
+	serving->steps = NULL;
+	writer_unlock(worker->caller.writer);
+	return rc;
 }
 
 struct ar_figures ar_worker_figures(struct ar_worker *worker)

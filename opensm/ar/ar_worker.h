@@ -17,6 +17,7 @@
 struct ar_tasks;
 struct key_change;
 struct repair_change;
+struct sweep_change;
 
 struct ar_worker {
 	struct ar_caller caller; /* first: its callbacks get the worker */
@@ -38,6 +39,14 @@ struct ar_worker {
 	    disabling; /* it is AR_DISABLE, which another one does not stop, unless the sweeper thread waits for that */
 	bool ending;
 	struct ar_figures figures; /* after the last job */
+	/* The sweeper thread waits for AR_PREPARE, and writes forwarding tables for it. */
+	struct ar_serving {
+		bool on; /* it waits */
+		const struct hd_ar_steps *steps; /* NULL: nothing is to be written */
+		uint32_t step;
+		int rc; /* of what was written last */
+		struct hd_error err;
+	} serving;
 	/* Whose tables the switches have since the last repair; held; NULL: none since it was taken. */
 	struct routing *repaired;
 	bool hurried; /* OpenSM ends: the last job may be completed without a master */
@@ -82,6 +91,15 @@ void ar_worker_end_key(struct ar_worker *worker, struct key_change *change);
 /* Moves out which tables the switches have since the last repair; NULL: there was none. To be
  * released. */
 struct routing *ar_worker_take_repaired(struct ar_worker *worker);
+
+/* Gives a job AR_PREPARE to the thread, and waits for it so many milliseconds; false: it is not done. What is to be written
+ * meanwhile the change writes, in the thread that calls. */
+bool ar_worker_serve(struct ar_worker *worker, struct ar_job *job, struct sweep_change *change,
+		     unsigned milliseconds);
+
+/* For the thread, as caller->write_tables(). */
+int ar_worker_write_tables(void *worker, const struct hd_ar_steps *steps, uint32_t step,
+			   struct hd_error *err);
 
 /* Waits until that job is done; false: not within so many milliseconds. */
 bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned milliseconds);

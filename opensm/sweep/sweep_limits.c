@@ -36,12 +36,18 @@ static bool heard_trap(const struct sweep_limits *limits)
 	return (uint32_t)osm->stats.qp0_mads_rcvd - limits->came > limits->others;
 }
 
+bool sweep_limits_go_on(void *context)
+{
+	const struct sweep_limits *limits = context;
+
+	return master_is_ours(limits->context->osm);
+}
+
 bool sweep_limits_ask(void *context)
 {
 	const struct sweep_limits *limits = context;
 
-	return monotonic_ms() < limits->until && !heard_trap(limits) &&
-	       master_is_ours(limits->context->osm);
+	return monotonic_ms() < limits->until && !heard_trap(limits) && sweep_limits_go_on(context);
 }
 
 void sweep_limits_stop(struct sweep_limits *limits, const char *reason)

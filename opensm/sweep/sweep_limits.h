@@ -17,6 +17,7 @@ struct part_context;
 
 struct sweep_settings {
 	bool ordered;
+	bool adaptive; /* adaptive routing may lead */
 	uint32_t limit_ms;
 	uint64_t max_entries; /* 0: no limit */
 	uint32_t window, timeout_ms; /* of SMPs */
@@ -55,6 +56,9 @@ void sweep_limits_begin(struct sweep_limits *limits, const struct part_context *
 
 /* For an hd_go_on. */
 bool sweep_limits_ask(void *limits);
+
+/* The same for what adaptive routing leads, which bounds the time itself: only when OpenSM is no longer the master. */
+bool sweep_limits_go_on(void *limits);
 
 /* Notes a reason, unless there is one. */
 void sweep_limits_stop(struct sweep_limits *limits, const char *reason);

@@ -6,6 +6,7 @@
 #include "settings.h"
 #include "snapshot.h"
 #include "sweep_held.h"
+#include "sweep_steps.h"
 
 #include <errno.h>
 #include <heddle/change/sweep.h>
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 
 struct order {
-	const struct part_context *context;
+	struct part_context *context;
 	const struct sweep_settings *settings;
 	const struct hd_fabric *fabric;
 	const struct hd_routes *wanted; /* in its shape */
@@ -25,14 +26,15 @@ struct order {
 	struct sweep_limits limits;
 	double read_ms, planned_ms;
 	uint32_t loose; /* entries without a proof against credit loops */
-	bool looped; /* the tables in place had a credit loop */
 };
 
 /* ---- what the switches hold ---- */
 
 static bool read_unknown(struct order *order)
 {
-	const struct hd_go_on go_on = {sweep_limits_ask, &order->limits};
+	/* what adaptive routing leads does not end when a trap comes */
+	const struct hd_go_on go_on = {
+	    order->settings->adaptive ? sweep_limits_go_on : sweep_limits_ask, &order->limits};
 	const double begun = monotonic_ms();
 	const uint32_t blocks = order->held.blocks;
 
@@ -63,6 +65,10 @@ static int begin(struct order *order, struct hd_routes *levels, struct hd_error 
 					  .switches = order->switches,
 					  .wanted = order->wanted,
 					  .tables = levels};
+	order->send.osm = order->context->osm;
+	order->send.fabric = fabric;
+	order->send.held = levels;
+	order->send.go_on = (struct hd_go_on){sweep_limits_go_on, &order->limits};
 	return sweep_held_look(&order->held, err);
 }
 
@@ -78,6 +84,18 @@ static void silence(struct order *order)
 			hd_sweep_silence(order->sweep, sw);
 }
 
+/* Before the first of them is written. */
+static void say_loose(const struct order *order, const struct hd_sweep_part *part)
+{
+	if (!order->loose && part->plan->entries)
+		log_error(&order->context->log, LOG_ERROR_SWEEP,
+			  "%u entries are written without loops, but not proved free of credit "
+			  "loops meanwhile: %s",
+			  part->plan->entries,
+			  part->looped ? "the tables in place have a credit loop"
+				       : "no safe order was found on the virtual lanes there are");
+}
+
 /* Returns whether there may be more to do. */
 static bool write_part(struct order *order, const struct hd_sweep_part *part)
 {
@@ -86,12 +104,13 @@ static bool write_part(struct order *order, const struct hd_sweep_part *part)
 
 	if (!sweep_limits_allow(&order->limits, part->plan->write_count, "to write"))
 		return false;
+	if (!part->proved)
+		say_loose(order, part);
 	int rc = writer_sweep_run(&order->send, part->plan);
 	if (!rc)
 		sweep_limits_measure(&order->limits, begun, order->send.sent - sent);
 	if (!part->proved)
 		order->loose += order->send.entries - entries;
-	order->looped |= part->looped;
 	if (rc == -EAGAIN)
 		silence(order);
 	else if (rc)
@@ -106,7 +125,7 @@ static void write_parts(struct order *order)
 	bool more = true;
 
 	for (uint32_t sw = 0; sw < order->fabric->switch_count; sw++)
-		if (order->held.unknown[sw] || !order->switches[sw])
+		if (order->held.unknown[sw] || order->send.failed[sw] || !order->switches[sw])
 			hd_sweep_silence(order->sweep, sw);
 	while (more) {
 		const double begun = monotonic_ms();
@@ -127,10 +146,6 @@ static void write_all(struct order *order, struct hd_error *err)
 						     settings_threads(order->context->config),
 						 .go_on = {sweep_limits_ask, &order->limits}};
 
-	order->send.osm = order->context->osm;
-	order->send.fabric = order->fabric;
-	order->send.queue = order->queue;
-	order->send.held = order->held.tables;
 	order->send.go_on = request.go_on;
 	if (hd_sweep_new(&request, &order->sweep, err))
 		sweep_limits_stop(&order->limits, err->text);
@@ -190,13 +205,6 @@ static void say_left(struct order *order, uint64_t left, uint32_t on)
 		log_error(&order->context->log, LOG_ERROR_SWEEP,
 			  "%u switches did not say what they hold; OpenSM writes their tables",
 			  silent);
-	if (order->loose)
-		log_error(&order->context->log, LOG_ERROR_SWEEP,
-			  "%u entries were written without loops, but not proved free of credit "
-			  "loops meanwhile: %s",
-			  order->loose,
-			  order->looped ? "the tables in place have a credit loop"
-					: "no safe order was found on the virtual lanes there are");
 }
 
 static struct sweep_outcome report(struct order *order)
@@ -239,26 +247,42 @@ static bool is_too_much(struct order *order)
 	return true;
 }
 
-/* Returns whether there is something to say. */
+/* Whether it is known what all switches hold, so that their tables can be written. */
+static bool get_ready(struct order *order, struct hd_error *err)
+{
+	if (sweep_limits_queue(&order->limits, order->settings, order->fabric, &order->queue,
+			       err)) {
+		sweep_limits_stop(&order->limits, err->text);
+		return false;
+	}
+	order->send.queue = order->queue;
+	return read_unknown(order) && !is_too_much(order);
+}
+
+/* Returns whether there is something to say. Before a fabric is programmed for the first time, nothing flows. */
 static bool run(struct order *order, struct hd_routes *levels)
 {
 	struct hd_error err;
+	const int rc = begin(order, levels, &err);
+	const bool rests = !rc && (!order->held.any || (!order->held.unknown_count &&
+							!sweep_held_differing(&order->held)));
+	const bool ready = !rc && (rests || get_ready(order, &err));
+	const double led = monotonic_ms();
 
-	if (begin(order, levels, &err)) {
+	sweep_steps_run(order->context, order->fabric, order->wanted,
+			ready && order->held.any && !order->held.unknown_count ? &order->send
+									       : NULL);
+	order->limits.until += monotonic_ms() - led;
+	if (rc) {
 		sweep_limits_stop(&order->limits, err.text);
 		return order->switches && order->held.unknown;
 	}
-	/* before a fabric is programmed for the first time, nothing flows */
-	if (!order->held.any || (!order->held.unknown_count && !sweep_held_differing(&order->held)))
-		return false;
-	if (sweep_limits_queue(&order->limits, order->settings, order->fabric, &order->queue, &err))
-		sweep_limits_stop(&order->limits, err.text);
-	else if (read_unknown(order) && !is_too_much(order) && sweep_held_differing(&order->held))
+	if (ready && !rests && sweep_held_differing(&order->held))
 		write_all(order, &err);
-	return true;
+	return !rests;
 }
 
-struct sweep_outcome sweep_order_run(const struct part_context *context,
+struct sweep_outcome sweep_order_run(struct part_context *context,
 				     const struct sweep_settings *settings,
 				     const struct sweep_goal *goal, struct hd_routes *levels,
 				     struct sweep_memory *memory)

@@ -24,10 +24,10 @@ struct sweep_outcome {
 };
 
 /*
- * `levels`: tables of sweep_levels_find() for the goal, which get overwritten. Says in the
- * log what was done. For the hook `published`.
+ * `levels`: tables of sweep_levels_find() for the goal, which get overwritten. Adaptive routing leads the steps if it is
+ * on (sweep_steps.h). Says in the log what was done. For the hook `published`.
  */
-struct sweep_outcome sweep_order_run(const struct part_context *context,
+struct sweep_outcome sweep_order_run(struct part_context *context,
 				     const struct sweep_settings *settings,
 				     const struct sweep_goal *goal, struct hd_routes *levels,
 				     struct sweep_memory *memory);

@@ -4,9 +4,9 @@
  * A packet under way then meets neither a forwarding loop nor a credit loop, whichever blocks the switches have taken.
  *
  *	computed     copies the service levels in force: the published routing is still that before the sweep. A sweep
- *	             with which something is drained, or no more, is always ordered
- *	published    OpenSM has the new tables and sends them next. Adaptive routing is narrow, or in its steps,
- *	             since the part ar comes first. sweep_order.h writes what differs
+ *	             with which something is drained, or no more, is always ordered, and one while adaptive routing is on
+ *	published    OpenSM has the new tables and sends them next. Adaptive routing leads if it is on
+ *	             (sweep_change.h). sweep_order.h writes what differs then
  *
  *	routed       copies the multicast trees in force, since OpenSM asks for new ones next
  *	multicast_built  OpenSM has a tree. After the last one sweep_trees.h writes those that differ
@@ -14,6 +14,8 @@
  * All are called by the sweeper thread, published and multicast_built with OpenSM's lock, so the sweep waits. SA queries wait, too, as they do
  * while OpenSM routes. That is bounded by limit_ms.
  */
+#include "adaptive_state.h"
+#include "ar_settings.h"
 #include "drained.h"
 #include "opensm_headers.h"
 #include "part.h"
@@ -22,6 +24,7 @@
 #include "status_report.h"
 #include "sweep_levels.h"
 #include "sweep_order.h"
+#include "sweep_steps.h"
 #include "sweep_trees.h"
 
 #include <inttypes.h>
@@ -36,6 +39,7 @@ struct sweep_state {
 	struct hd_routes *widened; /* those of the goal, if something is drained; else NULL */
 	/* something is drained with this sweep, or no more: it is ordered, whatever heddle.conf says */
 	bool drains;
+	bool adaptive; /* adaptive routing may lead: the same */
 	struct sweep_memory memory;
 	struct sweep_trees trees;
 	pthread_mutex_t lock; /* of the figures */
@@ -81,6 +85,7 @@ static int64_t number(const struct sweep_state *state, const char *name)
 static struct sweep_settings read_settings(const struct sweep_state *state)
 {
 	return (struct sweep_settings){.ordered = number(state, "ordered") != 0,
+				       .adaptive = state->adaptive,
 				       .limit_ms = (uint32_t)number(state, "limit_ms"),
 				       .max_entries = (uint64_t)number(state, "max_entries"),
 				       .window = (uint32_t)number(state, "window"),
@@ -124,6 +129,18 @@ static int find_goal(struct sweep_state *state, const struct routing *routing, s
 	return rc ? rc : sweep_levels_find(state->context, &state->goal, &state->levels, err);
 }
 
+/* Whether adaptive routing may lead. Where it is not wanted, and at the start, when nothing is known, it only goes off. */
+static bool may_be_adaptive(const struct sweep_state *state, const struct routing *routing)
+{
+	struct adaptive_view view;
+
+	adaptive_look(state->context->adaptive, &view);
+	const bool unread = view.state == ADAPTIVE_UNKNOWN && !view.number;
+	const bool may = view.state != ADAPTIVE_OFF && view.state != ADAPTIVE_FOREIGN && !unread;
+	adaptive_view_release(&view);
+	return may && ar_settings_may_enable(state->context->config, routing->adaptive);
+}
+
 static void computed(void *data, struct routing *routing)
 {
 	struct sweep_state *state = data;
@@ -131,7 +148,8 @@ static void computed(void *data, struct routing *routing)
 
 	forget_goal(state);
 	state->drains = routing->ordered;
-	if (is_ordered(state) && find_goal(state, routing, &err))
+	state->adaptive = may_be_adaptive(state, routing);
+	if ((is_ordered(state) || state->adaptive) && find_goal(state, routing, &err))
 		log_error(&state->context->log, LOG_ERROR_SWEEP,
 			  "OpenSM writes the tables in an order of its own: %s", err.text);
 }
@@ -147,6 +165,8 @@ static void published(void *data)
 		if (state->drains && state->context->drained)
 			drained_note_order(state->context->drained, outcome.entries,
 					   outcome.unproved);
+	} else if (state->context->published) {
+		sweep_steps_run(state->context, NULL, NULL, NULL);
 	}
 	forget_goal(state);
 	note(state, settings.ordered);

@@ -13,7 +13,7 @@ from repair_trees import REMOVED
 
 ORDERED = (r"heddle: in order: (\d+) entries on (\d+) switches, (\d+) blocks in (\d+) steps, (\d+) ms .*"
            r"OpenSM has (\d+) entries left")
-LOOSE = r"ERR HD16: (\d+) entries were written without loops"
+LOOSE = r"ERR HD16: (\d+) entries are written without loops"
 ROUTED = r"heddle: \w+: \d+ switches, .* (\d+) entries changed"
 TREES = r"heddle: in order: the trees of (\d+) multicast groups, (\d+) blocks in (\d+) steps"
 WANTED = "|".join((ORDERED, LOOSE, ROUTED, TREES, REMOVED, "ERR HD16", "SUBNET UP"))

@@ -53,8 +53,6 @@ struct hd_ar_proof_request {
 	 * ports: the static ones of the plan, which are in their AR tables. `before` counts for the
 	 * lanes. */
 	bool arrived;
-	/* [lid_count] LIDs that the proof leaves out, or NULL. */
-	const bool *excused;
 	/* A plan of the fabric, whose switches are matched by GUID; NULL: no AR. Ports of groups
 	 * that lead to no switch are ignored. */
 	const struct hd_ar_plan *plan;

@@ -11,8 +11,7 @@
  * too. Only tables without service levels have one: all packets are on one lane.
  *
  *	hd_ar_graph_new()       after the first programming
- *	hd_ar_narrow(), hd_ar_find_interim(), hd_ar_steps_prove()
- *	                        move it along with each change, if their request has it
+ *	hd_ar_steps_prove()     moves it along with each change
  *	hd_ar_graph_settle()    when the change is complete
  *
  * After an error in between nobody knows what it stands for: it must be freed.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From a plan and its forwarding tables to others after a loss, step by step, while AR stays on and
- * packets flow. A sweep does not need this: it has time to narrow (narrow.h).
+ * From a plan and its forwarding tables to others, step by step, while AR stays on and packets flow: after a loss, and in
+ * a sweep.
  *
  *	hd_ar_steps_new(&request, &steps, err);
  *	hd_ar_steps_prove(steps, err);
@@ -52,8 +52,6 @@ struct hd_ar_steps_request {
 	 * -ELOOP it stands for the beginning, after all other errors it is freed and NULL.
 	 */
 	struct hd_ar_graph **graph;
-	/* Others write the forwarding tables, in any order, after the steps before hd_ar_steps_tables(). Needs a graph. */
-	bool tables_apart;
 	unsigned threads; /* 0 = 1; never changes the result */
 	struct hd_go_on go_on; /* asked for each LID, and every few switches and destinations */
 };
@@ -79,14 +77,19 @@ int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_step
 int hd_ar_steps_still(const struct hd_fabric *fabric, const struct hd_ar_plan *held,
 		      const struct hd_ar_plan *next, struct hd_ar_plan **out);
 
+/*
+ * The next plan beside switches that keep what they had in the plan `before` (NULL: not known): stuck[switch_count]. All
+ * entries for a LID are static if one of any other switch has a port that it did not have before. Mostly both together have
+ * no loop; the caller has to prove it. Errors as above. Cost: O(switches * LIDs).
+ */
+int hd_ar_steps_beside(const struct hd_fabric *fabric, const struct hd_ar_plan *before,
+		       const bool *stuck, const struct hd_ar_plan *next, struct hd_ar_plan **out);
+
 /* NULL is allowed. */
 void hd_ar_steps_free(struct hd_ar_steps *steps);
 
 /* 1 or more. */
 uint32_t hd_ar_steps_count(const struct hd_ar_steps *steps);
-
-/* The step in which others write the forwarding tables; 0: they do not. */
-uint32_t hd_ar_steps_tables(const struct hd_ar_steps *steps);
 
 /* The step in which an entry of a switch changes; the last one if it is not known to change. */
 uint32_t hd_ar_steps_of(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid);

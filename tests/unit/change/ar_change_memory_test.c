@@ -11,12 +11,11 @@
 #include "change_testing.h"
 #include "short_memory.h"
 
-#include <heddle/change/narrow.h>
+#include <heddle/change/steps.h>
 
 /* A call whose result is a plan. */
 struct making {
 	const struct tree_change *change;
-	struct hd_ar_narrow_request request;
 	const bool *stuck;
 	const struct hd_ar_plan *expected;
 	struct hd_ar_plan *made;
@@ -32,22 +31,15 @@ static void settle(void *context, int rc)
 	hd_ar_plan_free(making->made);
 }
 
-static int narrow_call(void *context, struct hd_error *err)
-{
-	struct making *making = context;
-	struct hd_ar_narrowing narrowing = {0};
-	int rc = hd_ar_narrow(&making->request, &narrowing, err);
-
-	making->made = narrowing.plan;
-	return rc;
-}
-
-static int interim_call(void *context, struct hd_error *err)
+static int beside_call(void *context, struct hd_error *err)
 {
 	struct making *making = context;
 
 	making->made = NULL;
-	return hd_ar_find_interim(&making->request, &making->made, err);
+	return hd_ar_steps_beside(making->change->is, making->change->plan, making->stuck,
+				  making->change->next, &making->made)
+		   ? hd_error_no_memory(err)
+		   : 0;
 }
 
 static int held_call(void *context, struct hd_error *err)
@@ -75,30 +67,17 @@ static void try_call(const char *what, struct making *making,
 	hd_ar_plan_free(expected);
 }
 
-/* Property: narrowing, the interim plan after it, and what stuck switches hold, where the tables
- * loop while they change, so that something has to be narrowed. */
+/* Property: the next plan beside stuck switches, and what these hold. */
 static void a_change(void **state)
 {
 	struct tree_change change = make_change("children=2,3,2 parents=1,3,2", 1, 5);
 	bool *stuck = calloc(change.is->switch_count, sizeof(*stuck));
-	struct making making = {.change = &change,
-				.stuck = stuck,
-				.request = {.plan = change.plan,
-					    .fabric = change.is,
-					    .before = change.before,
-					    .after = change.after,
-					    .next = change.next}};
-	struct hd_ar_narrowing narrowing = {0};
+	struct making making = {.change = &change, .stuck = stuck};
 
 	(void)state;
 	stuck[0] = stuck[change.is->switch_count - 1] = true;
-	CHECK(hd_ar_narrow(&making.request, &narrowing, &err));
-	assert_true(narrowing.narrowed > 0);
-	try_call("narrowing", &making, narrow_call);
-	making.request.plan = narrowing.plan;
-	try_call("interim", &making, interim_call);
+	try_call("beside", &making, beside_call);
 	try_call("held", &making, held_call);
-	hd_ar_plan_free(narrowing.plan);
 	free(stuck);
 	free_change(&change);
 }

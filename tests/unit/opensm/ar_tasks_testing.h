@@ -20,6 +20,7 @@
 #include "routing.h"
 #include "simulated_port.h"
 
+#include <heddle/change/steps.h>
 #include <heddle/mad/umad_port.h>
 
 #define SWITCHES_MOST 64u
@@ -38,6 +39,8 @@ struct scene {
 	struct hd_smp_limits limits;
 	enum hd_ar_algorithm algorithm;
 	unsigned opened; /* times that the port was */
+	uint32_t written; /* the last step whose forwarding tables were written */
+	uint32_t refused; /* one whose tables are not; 0: none */
 	uint32_t
 	    unreachable; /* number of a switch, from 1, to which nothing can be sent; 0: none */
 	/* When a MAD like that comes, OpenSM stops the job, or the port breaks. 0: never. */
@@ -100,6 +103,19 @@ static inline uint16_t answer(void *context, uint32_t node, const struct hd_smp 
 	return 0;
 }
 
+/* In place of the sweeper thread. */
+static inline int write_tables(void *caller, const struct hd_ar_steps *steps, uint32_t step,
+			       struct hd_error *err)
+{
+	(void)caller;
+	assert_true(step && step <= hd_ar_steps_count(steps));
+	if (step == in_use->refused)
+		return hd_error_set(err, -EIO, "a switch did not take its forwarding table");
+	assert_int_equal(step, in_use->written + 1);
+	in_use->written = step;
+	return 0;
+}
+
 static inline void begin(struct scene *scene, struct hd_fabric *fabric)
 {
 	memset(scene, 0, sizeof(*scene));
@@ -116,6 +132,7 @@ static inline void begin(struct scene *scene, struct hd_fabric *fabric)
 	scene->worker = (struct ar_worker){.caller = {.writer = &scene->writer,
 						      .log = &scene->log,
 						      .go_on = ar_worker_go_on,
+						      .write_tables = write_tables,
 						      .note_told = ar_worker_note_told},
 					   .osm = &scene->osm};
 	scene->limits = (struct hd_smp_limits)HD_SMP_LIMITS_DEFAULT;
@@ -188,11 +205,27 @@ static inline bool program(struct scene *scene, struct routing *routing, bool fr
 	return do_job(scene, &job);
 }
 
+/* Does a job AR_PREPARE. It is known what the switches hold if it is known whose tables these are. */
+static inline bool do_prepare(struct scene *scene, struct ar_job *job)
+{
+	const struct routing *before = job->before;
+	struct hd_routes *tables = NULL;
+
+	if (before)
+		CHECK(hd_routes_rebase(before->fabric, before->routes, job->routing->fabric,
+				       &tables, &err));
+	job->tables = tables;
+	scene->written = 0;
+	const bool stopped = do_job(scene, job);
+	hd_routes_free(tables);
+	return stopped;
+}
+
 static inline bool prepare(struct scene *scene, struct routing *routing, struct routing *before)
 {
 	struct ar_job job = job_of(scene, AR_PREPARE, routing, before);
 
-	return do_job(scene, &job);
+	return do_prepare(scene, &job);
 }
 
 static inline uint32_t count_on(const struct scene *scene)

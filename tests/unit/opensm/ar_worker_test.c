@@ -19,8 +19,10 @@
 #include "opensm_log_testing.h"
 #include "part.h"
 #include "simulated_port.h"
+#include "sweep_change.h"
 
 #include <heddle/ar_manager/link.h>
+#include <heddle/fabric/routes.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -40,7 +42,15 @@ static struct {
 	unsigned repairs, wanted; /* of these and of recoveries, that were to go on */
 	unsigned recoveries;
 	enum adaptive_state adaptive; /* to be told */
+	uint32_t written; /* steps that are */
+	int rc; /* of the last step */
+	struct hd_error err;
 } done;
+
+#define STEPS 5u
+
+/* Steps that nobody looks into. */
+static const char steps[1];
 
 static uint16_t answer(void *context, uint32_t node, const struct hd_smp *smp, uint8_t *data)
 {
@@ -124,7 +134,29 @@ void ar_key_end(struct ar_tasks *tasks, const struct key_change *change, struct 
 	(void)key;
 }
 
-/* AR_PROGRAM asks all switches; AR_PREPARE and AR_TELL go on until they are stopped. */
+static bool is_served(struct ar_worker *worker)
+{
+	writer_lock(worker->caller.writer);
+	const bool served = worker->serving.on;
+	writer_unlock(worker->caller.writer);
+	return served;
+}
+
+/* Has tables written step by step; with job->reread only when the sweep waits no longer. */
+static void lead(struct ar_caller *caller, const struct ar_job *job)
+{
+	const struct timespec moment = {.tv_nsec = 200000};
+
+	while (job->reread && is_served((struct ar_worker *)caller))
+		nanosleep(&moment, NULL);
+	for (uint32_t step = 1; !done.rc && step <= STEPS; step++) {
+		done.rc = caller->write_tables(caller, (const struct hd_ar_steps *)steps, step,
+					       &done.err);
+		done.written += !done.rc;
+	}
+}
+
+/* AR_PROGRAM asks all switches; AR_PREPARE leads if there are tables, else it and AR_TELL go on until they are stopped. */
 void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 {
 	const struct timespec moment = {.tv_nsec = 200000};
@@ -134,7 +166,9 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 		done.wanted += ar_worker_go_on(tasks->caller);
 		return;
 	}
-	if (job->task == AR_RECOVER) {
+	if (job->tables) {
+		lead(tasks->caller, job);
+	} else if (job->task == AR_RECOVER) {
 		done.recoveries++;
 		done.wanted += ar_worker_go_on(tasks->caller);
 	} else if (job->task == AR_PROGRAM) {
@@ -210,6 +244,59 @@ static void wait_until_recovered(struct ar_worker *worker)
 		begun = !worker->later && !worker->before_hosts &&
 			writer.running == &worker->client && !worker->next;
 		writer_unlock(&writer);
+	}
+}
+
+/* Of a sweep that waits. */
+struct waiting {
+	struct sweep_change change; /* first */
+	pthread_t thread;
+	uint32_t written;
+	uint32_t refused; /* step; 0: none */
+};
+
+static int write_tables(struct sweep_change *change, const struct hd_ar_steps *of, uint32_t step,
+			struct hd_error *err)
+{
+	struct waiting *waiting = (struct waiting *)change;
+
+	assert_true(pthread_equal(waiting->thread, pthread_self()));
+	assert_ptr_equal(of, steps);
+	assert_int_equal(step, waiting->written + 1);
+	if (step == waiting->refused)
+		return hd_error_set(err, -EIO, "a switch did not take it");
+	waiting->written++;
+	return 0;
+}
+
+/* Property: the thread that waits for AR_PREPARE writes the tables of each step, in order. An error of its own comes to the
+ * job. If it waits no longer, nothing is written, and the job hears of that. */
+static void the_sweep_writes_tables(void **state)
+{
+	static const struct hd_routes tables;
+
+	(void)state;
+	for (uint32_t way = 0; way < 3; way++) {
+		struct waiting waiting = {.change = {.write = write_tables},
+					  .thread = pthread_self(),
+					  .refused = way == 1 ? 3 : 0};
+		struct ar_worker worker;
+		struct ar_job *job = calloc(1, sizeof(*job));
+		assert_non_null(job);
+		start(&worker, IB_SMINFO_STATE_MASTER);
+		job->task = AR_PREPARE;
+		job->tables = &tables;
+		job->reread = way == 2;
+		const bool served =
+		    ar_worker_serve(&worker, job, &waiting.change, way == 2 ? 1 : 10000);
+		assert_int_equal(served, way != 2);
+		end(&worker, 10000);
+		assert_int_equal(waiting.written, way == 0 ? STEPS : way == 1 ? 2 : 0);
+		assert_int_equal(done.written, waiting.written);
+		assert_int_equal(done.rc, way == 0 ? 0 : way == 1 ? -EIO : -ECANCELED);
+		assert_string_equal(done.err.text, way == 0   ? ""
+						   : way == 1 ? "a switch did not take it"
+							      : "the sweep waits no longer");
 	}
 }
 
@@ -483,6 +570,7 @@ int main(void)
 	    cmocka_unit_test(a_repair_waits_for_no_job),
 	    cmocka_unit_test(newer_jobs_win),
 	    cmocka_unit_test(a_replaced_programming_is_known),
+	    cmocka_unit_test(the_sweep_writes_tables),
 	    cmocka_unit_test(only_the_master_sends),
 	    cmocka_unit_test(the_end_is_limited),
 	};
