@@ -242,28 +242,41 @@ static int close_stream(void *cookie)
 	const bool failed = ferror(stream->to);
 	if (fclose(stream->to) || failed || stream->error)
 		note_error(stream);
-	const int error = stream->error;
-	free(stream);
+	errno = stream->error;
+	return stream->error ? -1 : 0;
+}
+
+static int close_and_free(void *cookie)
+{
+	const int rc = close_stream(cookie), error = errno;
+
+	free(cookie);
 	errno = error;
-	return error ? -1 : 0;
+	return rc;
+}
+
+static FILE *open_stream(struct plain_stream *plain, FILE *to, cookie_close_function_t *close)
+{
+	*plain = (struct plain_stream){.to = to};
+	return fopencookie(plain, "w",
+			   (cookie_io_functions_t){.write = write_stream, .close = close});
 }
 
 FILE *hd_plain_stream(FILE *stream)
 {
-	const cookie_io_functions_t functions = {.write = write_stream, .close = close_stream};
 	struct plain_stream *plain = stream ? malloc(sizeof(*plain)) : NULL;
-	FILE *opened = plain ? fopencookie(plain, "w", functions) : NULL;
+	FILE *opened = plain ? open_stream(plain, stream, close_and_free) : NULL;
 
-	if (opened)
-		*plain = (struct plain_stream){.to = stream};
-	else
+	if (!opened)
 		free(plain);
 	return opened;
 }
 
 int hd_plain_stdio(void)
 {
-	FILE *output = hd_plain_stream(stdout), *errors = hd_plain_stream(stderr);
+	static struct plain_stream standard[2]; /* nobody closes them */
+	FILE *output = open_stream(&standard[0], stdout, close_stream);
+	FILE *errors = open_stream(&standard[1], stderr, close_stream);
 
 	if (!output || !errors)
 		return -ENOMEM; /* the program ends */
