@@ -100,7 +100,7 @@ static int still_lid(struct hd_ar_plan_copy *copy, uint32_t lid)
 int hd_ar_steps_beside(const struct hd_fabric *fabric, const struct hd_ar_plan *before,
 		       const bool *stuck, const struct hd_ar_plan *next, struct hd_ar_plan **out)
 {
-	struct hd_ar_plan_copy was = {NULL}, copy = {NULL};
+	struct hd_ar_plan_copy was = {0}, copy = {0};
 	int rc = before ? hd_ar_plan_copy_new(before, fabric, NULL, &was) : 0;
 
 	if (!rc)
