@@ -162,6 +162,8 @@ int hd_ar_link_aim_fabric(struct hd_ar_link *link, const struct hd_fabric *fabri
 		rc = hd_ar_link_aim(link, fabric->node_guid, addresses, fabric->switch_count);
 	if (!rc)
 		rc = hd_ar_program_set_order(link->program, order);
+	if (!rc)
+		hd_ar_program_set_vendors(link->program, fabric->vendor_id);
 	free(order);
 	return rc;
 }

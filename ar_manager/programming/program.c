@@ -107,7 +107,11 @@ int hd_ar_program_set_order(struct hd_ar_program *program, const uint32_t *order
 	return 0;
 }
 
-/* ---- operations ---- */
+void hd_ar_program_set_vendors(struct hd_ar_program *program, const uint32_t *vendor_id)
+{
+	for (uint32_t sw = 0; sw < program->count; sw++)
+		program->switches[sw].vendor_id = vendor_id[sw];
+}
 
 static uint32_t limit_of(const struct hd_ar_program *program)
 {
@@ -204,8 +208,6 @@ uint32_t hd_ar_program_busy(const struct hd_ar_program *program)
 {
 	return program->running;
 }
-
-/* ---- what is known ---- */
 
 uint32_t hd_ar_program_switch_count(const struct hd_ar_program *program)
 {

@@ -43,6 +43,7 @@ struct program_notices {
 
 struct program_switch {
 	uint64_t guid;
+	uint32_t vendor_id; /* 0: unknown */
 	enum hd_ar_standing standing;
 	struct hd_ar_capability_mask mask;
 	uint8_t raw_mask[HD_AR_DATA], raw_info[HD_AR_DATA];

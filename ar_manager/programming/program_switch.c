@@ -4,6 +4,7 @@
 #include "program_notices.h"
 
 #include <errno.h>
+#include <heddle/fabric/aside.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,12 +41,13 @@ static struct hd_ar_settings settings_of(const struct hd_ar_program *program,
 void program_switch_forget(struct program_switch *sw)
 {
 	const uint64_t guid = sw->guid;
+	const uint32_t vendor_id = sw->vendor_id;
 
 	hd_ar_image_free(sw->held);
 	program_row_forget(&sw->row);
 	program_notices_forget(&sw->notices);
 	free(sw->filled);
-	*sw = (struct program_switch){.guid = guid};
+	*sw = (struct program_switch){.guid = guid, .vendor_id = vendor_id};
 }
 
 static void end_list(struct program_switch *sw)
@@ -80,8 +82,6 @@ static void end(struct program_switch *sw, int rc)
 	sw->rc = rc;
 	sw->stage = PROGRAM_IDLE;
 }
-
-/* ---- sending ---- */
 
 static int send_slot(struct hd_ar_program *program, struct program_switch *sw, uint32_t slot)
 {
@@ -134,8 +134,6 @@ static int begin_list(struct hd_ar_program *program, struct program_switch *sw,
 	sw->count = changes->count;
 	return sw->count ? send_step(program, sw) : 0;
 }
-
-/* ---- the stages ---- */
 
 static int begin_asking(struct hd_ar_program *program, struct program_switch *sw)
 {
@@ -381,8 +379,6 @@ static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 	return 0;
 }
 
-/* ---- failures ---- */
-
 /* Whether AR may be on. */
 static bool may_be_on(const struct program_switch *sw)
 {
@@ -416,10 +412,19 @@ static void fail(struct hd_ar_program *program, struct program_switch *sw, int r
 		end_failed(program, sw);
 }
 
-/* A switch that does not say what it can do has no AR, but for now only. */
+/* Whether switches of the vendor may have these attributes: it and those who sell its chips. */
+static bool may_have_attributes(uint32_t vendor)
+{
+	return !vendor || vendor == HD_VENDOR_MELLANOX || vendor == 0x8f1 || vendor == 0x119f;
+}
+
+/* A switch that does not say what it can do is asked again, but for one that hardly knows the question. */
 static void note_no_answer(struct program_switch *sw, const struct hd_ar_answer *answer)
 {
-	sw->standing = answer->rc == -EREMOTEIO ? HD_AR_UNABLE : HD_AR_SILENT;
+	const bool silent = answer->rc == -ETIMEDOUT && sw->stage == PROGRAM_ASK_MASK &&
+			    !may_have_attributes(sw->vendor_id);
+
+	sw->standing = answer->rc == -EREMOTEIO || silent ? HD_AR_UNABLE : HD_AR_SILENT;
 }
 
 /* Counts tries without an answer in a row; false if they are too many. One MAD alone can take as
@@ -495,8 +500,6 @@ static void take_failure(struct hd_ar_program *program, struct program_switch *s
 	sw->left_at = program->sender.now(program->sender.context);
 	fail(program, sw, answer->rc);
 }
-
-/* ---- answers ---- */
 
 /* A switch that has notices off although they were on has lost all that it needs for them, too. */
 static void take_info(struct program_switch *sw, const uint8_t *data)
@@ -618,8 +621,6 @@ void program_switch_answer(struct hd_ar_program *program, struct program_switch 
 	else if (!sw->under_way)
 		end_failed(program, sw);
 }
-
-/* ---- the beginning ---- */
 
 /* A switch that was left gets another chance when its window has passed. */
 static void forgive(const struct hd_ar_program *program, struct program_switch *sw)

@@ -120,6 +120,10 @@ int hd_ar_program_order(const struct hd_fabric *fabric, uint32_t *order);
  * Only when the program is not busy. Errors: -ENOMEM, nothing has changed. */
 int hd_ar_program_set_order(struct hd_ar_program *program, const uint32_t *order);
 
+/* Vendors of the switches, vendor_id[switches], 0 where unknown; copied. A switch of a vendor that never had these attributes
+ * has no AR if it does not answer, as some do with what they do not know. */
+void hd_ar_program_set_vendors(struct hd_ar_program *program, const uint32_t *vendor_id);
+
 /* Forgets what is known of all switches. Only when the program is not busy. */
 void hd_ar_program_forget(struct hd_ar_program *program);
 
