@@ -12,6 +12,7 @@
 #include "repair_change.h"
 #include "routing.h"
 #include "status_report.h"
+#include "switch_tables.h"
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
@@ -44,8 +45,6 @@ static struct certificate_worker *worker_of(void *state)
 
 	return atomic_load(&part->worker);
 }
-
-/* ---- sweeps ---- */
 
 static void start(struct certificate *part)
 {
@@ -86,18 +85,20 @@ static void settled(void *state)
 {
 	struct certificate *part = state;
 	struct part_context *context = part->context;
+	const osm_switch_t *late = NULL;
 	struct routing *routing;
 
 	if (!worker_of(part))
 		return;
 	cl_plock_acquire(&context->osm->lock);
 	routing = context->published ? routing_hold(context->published) : NULL;
+	if (routing)
+		late = switch_tables_incomplete(routing, context->osm);
+	const uint64_t guid = late ? cl_ntoh64(osm_node_get_node_guid(late->p_node)) : 0;
 	cl_plock_release(&context->osm->lock);
-	certificate_worker_take(worker_of(part), routing, true);
+	certificate_worker_take(worker_of(part), routing, guid, true);
 	routing_release(routing);
 }
-
-/* ---- between sweeps ---- */
 
 static int repair_begins(void *state, struct repair_change *change, struct hd_error *err)
 {
@@ -113,7 +114,7 @@ static void repair_ends(void *state, struct repair_change *change)
 {
 	if (worker_of(state) && (change->published || !change->sent))
 		certificate_worker_take(worker_of(state),
-					change->published ? change->routing : NULL, false);
+					change->published ? change->routing : NULL, 0, false);
 }
 
 static void key_begins(void *state)
@@ -126,10 +127,8 @@ static void key_ends(void *state, struct key_change *change)
 {
 	if (worker_of(state) && (change->published || !change->unsure))
 		certificate_worker_take(worker_of(state), change->published ? change->after : NULL,
-					false);
+					0, false);
 }
-
-/* ---- status ---- */
 
 static void summarise(const struct certificate_report *now, struct status_report *report)
 {

@@ -40,6 +40,7 @@ struct certificate_worker {
 	uint64_t writing; /* sweeps that have begun to write */
 	uint64_t changing; /* `writing` when the last change between sweeps began */
 	struct routing *routing; /* in force; held; NULL: none of ours */
+	uint64_t late; /* GUID of a switch that does not hold its table of the routing; 0: none */
 	struct epoch epoch;
 	struct timespec since; /* it is in force */
 	struct epoch
@@ -54,6 +55,7 @@ struct certificate_worker {
 /* What the thread makes a certificate of. */
 struct job {
 	struct routing *routing; /* held */
+	uint64_t late;
 	struct adaptive_view adaptive; /* to be released */
 	struct epoch epoch;
 	char path[PATH_MAX], made[HD_CERTIFICATE_MADE];
@@ -67,8 +69,6 @@ static void wake(const struct certificate_worker *worker)
 
 	(void)written; /* it fails only if it has been written very often already */
 }
-
-/* ---- the thread ---- */
 
 static void describe(const struct certificate_worker *worker, struct job *job)
 {
@@ -103,6 +103,7 @@ static bool take_job(struct certificate_worker *worker, struct job *job)
 		    worker->tried.change == job->epoch.change)
 			clock_gettime(CLOCK_REALTIME, &worker->since);
 		job->routing = routing_hold(worker->routing);
+		job->late = worker->late;
 		job->tables = worker->tables;
 		memcpy(job->path, worker->path, sizeof(job->path));
 		describe(worker, job);
@@ -142,6 +143,10 @@ static int make(struct certificate_worker *worker, const struct job *job, struct
 	if (job->adaptive.state == ADAPTIVE_UNKNOWN)
 		return hd_error_set(err, -EAGAIN,
 				    "it is not known what the switches hold of adaptive routing");
+	if (job->late)
+		return hd_error_set(err, -EAGAIN,
+				    "switch 0x%016" PRIx64 " has not got its forwarding table",
+				    job->late);
 	int rc = certificate_write(&request, err);
 	if (!rc) {
 		remove_files(worker); /* those that have not been replaced */
@@ -230,8 +235,6 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* ---- for other threads ---- */
-
 int certificate_worker_start(struct part_context *context, struct certificate_worker **out,
 			     struct hd_error *err)
 {
@@ -312,13 +315,16 @@ static struct routing *replace(struct certificate_worker *worker, struct routing
 	return old;
 }
 
-void certificate_worker_take(struct certificate_worker *worker, struct routing *routing, bool sweep)
+void certificate_worker_take(struct certificate_worker *worker, struct routing *routing,
+			     uint64_t late, bool sweep)
 {
 	struct routing *old = NULL;
 
 	pthread_mutex_lock(&worker->lock);
-	if (sweep || worker->changing == worker->writing)
+	if (sweep || worker->changing == worker->writing) {
 		old = replace(worker, routing, sweep);
+		worker->late = sweep || routing ? late : worker->late;
+	}
 	pthread_mutex_unlock(&worker->lock);
 	routing_release(old);
 	wake(worker);

@@ -45,9 +45,10 @@ void certificate_worker_wait(struct certificate_worker *worker, bool sweep);
 
 /* A routing is in force, which is held from then on: of the sweep, or of a change since then. NULL: tables of
  * others, or, after a change, those before. A change that ends when another sweep has begun to write says nothing:
- * the sweep does not wait for its end. */
+ * the sweep does not wait for its end. `late`: GUID of a switch that has not got its table of the routing; 0: all
+ * have. */
 void certificate_worker_take(struct certificate_worker *worker, struct routing *routing,
-			     bool sweep);
+			     uint64_t late, bool sweep);
 
 /* Never waits for the thread's work. */
 void certificate_worker_report(struct certificate_worker *worker, struct certificate_report *out);
