@@ -94,11 +94,11 @@ class Campaign:
         loaded = self.checker.load()
         return loaded, self.checker.go()[1]
 
-    def replay(self):
+    def replay(self, patience=PATIENCE):
         """What the Sets have done. On a busy machine OpenSM may seem to rest before it does: while packets may be lost,
         it has something to do."""
         findings, counts = self.checker.go()
-        for _ in range(PATIENCE):
+        for _ in range(patience):
             if not counts["missing"]:
                 break
             time.sleep(1)

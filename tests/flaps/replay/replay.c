@@ -238,9 +238,8 @@ static void take_cut(struct replay *replay, struct cut *cut)
 		return;
 	graph_update_all(&replay->graph);
 	look_for_cycles(replay, cut->when);
-	if (replay->each)
-		printf("cut %" PRIu64 " %s %" PRIu64 "\n", cut->when, loop_names[replay->loop],
-		       replay->graph.lost);
+	printf("cut %" PRIu64 " %s %" PRIu64 "\n", cut->when, loop_names[replay->loop],
+	       replay->graph.lost);
 }
 
 /* ---- commands ---- */
