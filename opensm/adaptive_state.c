@@ -2,7 +2,8 @@
 #include "adaptive_state.h"
 
 #include <heddle/ar_manager/pins.h>
-#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void adaptive_state_init(struct adaptive *adaptive)
@@ -14,6 +15,7 @@ void adaptive_state_init(struct adaptive *adaptive)
 void adaptive_view_release(struct adaptive_view *view)
 {
 	hd_ar_plan_free(view->plan);
+	free(view->unknown);
 	*view = (struct adaptive_view){0};
 }
 
@@ -45,18 +47,20 @@ static void tell(const struct adaptive *adaptive)
 	}
 }
 
-static void replace(struct adaptive *adaptive, enum adaptive_state state, struct hd_ar_plan *plan)
+/* Takes over `unknown`, and holds `plan`. */
+static void replace(struct adaptive *adaptive, const struct adaptive_view *next)
 {
-	const bool same = is_same(adaptive, state, plan);
 	struct adaptive_view old = {0};
 
 	pthread_mutex_lock(&adaptive->lock);
-	if (!same) {
+	if (!is_same(adaptive, next->state, next->plan)) {
 		old = adaptive->now;
-		adaptive->now.number++;
-		adaptive->now.plan = plan ? hd_ar_plan_hold(plan) : NULL;
+		adaptive->now = *next;
+		adaptive->now.number = old.number + 1;
+		if (next->plan)
+			hd_ar_plan_hold(next->plan);
 	}
-	adaptive->now.state = state;
+	adaptive->now.state = next->state;
 	tell(adaptive);
 	pthread_mutex_unlock(&adaptive->lock);
 	adaptive_view_release(&old);
@@ -67,7 +71,7 @@ void adaptive_note(struct adaptive *adaptive, enum adaptive_state state, struct 
 	if (!adaptive)
 		return;
 	if (state != ADAPTIVE_CHANGING) {
-		replace(adaptive, state, plan);
+		replace(adaptive, &(struct adaptive_view){.state = state, .plan = plan});
 		return;
 	}
 	pthread_mutex_lock(&adaptive->lock);
@@ -77,6 +81,18 @@ void adaptive_note(struct adaptive *adaptive, enum adaptive_state state, struct 
 	pthread_mutex_unlock(&adaptive->lock);
 }
 
+void adaptive_note_unknown(struct adaptive *adaptive, struct hd_ar_plan *plan, uint64_t *unknown,
+			   uint32_t count)
+{
+	if (adaptive)
+		replace(adaptive, &(struct adaptive_view){.state = ADAPTIVE_UNKNOWN,
+							  .plan = unknown ? plan : NULL,
+							  .unknown = unknown,
+							  .unknown_count = count});
+	else
+		free(unknown);
+}
+
 void adaptive_note_foreign(struct adaptive *adaptive, bool foreign)
 {
 	if (!adaptive)
@@ -84,6 +100,8 @@ void adaptive_note_foreign(struct adaptive *adaptive, bool foreign)
 	pthread_mutex_lock(&adaptive->lock);
 	adaptive->foreign = foreign;
 	adaptive->now.state = ADAPTIVE_UNKNOWN;
+	free(adaptive->now.unknown);
+	adaptive->now.unknown = NULL;
 	adaptive->now.number++;
 	tell(adaptive);
 	pthread_mutex_unlock(&adaptive->lock);
@@ -107,7 +125,13 @@ void adaptive_look(struct adaptive *adaptive, struct adaptive_view *out)
 	*out = adaptive->now;
 	if (adaptive->foreign)
 		out->state = ADAPTIVE_FOREIGN;
-	if (out->state == ADAPTIVE_ON)
+	out->unknown = NULL;
+	if (out->state == ADAPTIVE_UNKNOWN && adaptive->now.unknown)
+		out->unknown = malloc((out->unknown_count + 1u) * sizeof(*out->unknown));
+	if (out->unknown)
+		memcpy(out->unknown, adaptive->now.unknown,
+		       out->unknown_count * sizeof(*out->unknown));
+	if (out->plan && (out->state == ADAPTIVE_ON || out->unknown))
 		hd_ar_plan_hold(out->plan);
 	else
 		out->plan = NULL;
@@ -126,4 +150,14 @@ bool adaptive_is(struct adaptive *adaptive, const struct adaptive_view *view)
 	same = state == view->state && adaptive->now.number == view->number;
 	pthread_mutex_unlock(&adaptive->lock);
 	return same;
+}
+
+bool adaptive_is_unknown(const struct adaptive_view *view, uint64_t guid)
+{
+	if (view->state != ADAPTIVE_UNKNOWN)
+		return false;
+	for (uint32_t i = 0; view->unknown && i < view->unknown_count; i++)
+		if (view->unknown[i] == guid)
+			return true;
+	return !view->unknown;
 }

@@ -26,8 +26,13 @@ struct adaptive_view {
 	enum adaptive_state state;
 	uint64_t
 	    number; /* another one each time that something else is in force; CHANGING: the one before */
-	struct hd_ar_plan
-	    *plan; /* held; ON: in force, without what routing keys change; else NULL */
+	/* Held. ON: in force, without what routing keys change. UNKNOWN: what all switches but those of `unknown` may use;
+	 * NULL: they have it off. */
+	struct hd_ar_plan *plan;
+	/* UNKNOWN: GUIDs of the switches of which it is not known what they use; owned. NULL: any switch may be one of
+	 * them. */
+	uint64_t *unknown;
+	uint32_t unknown_count;
 };
 
 /* Who hears when something else is in force. */
@@ -52,6 +57,10 @@ void adaptive_state_release(struct adaptive *adaptive);
  */
 void adaptive_note(struct adaptive *adaptive, enum adaptive_state state, struct hd_ar_plan *plan);
 
+/* Notes UNKNOWN. `unknown`, from malloc(), is taken over; NULL: any switch may be one of them. Else `plan` as in adaptive_view. */
+void adaptive_note_unknown(struct adaptive *adaptive, struct hd_ar_plan *plan, uint64_t *unknown,
+			   uint32_t count);
+
 /* Notes whether another manager has it. If it has no more, nothing is known. For any thread. */
 void adaptive_note_foreign(struct adaptive *adaptive, bool foreign);
 
@@ -61,6 +70,9 @@ void adaptive_watch(struct adaptive *adaptive, enum adaptive_watcher watcher, in
 /* What is in force; to be released. For any thread. */
 void adaptive_look(struct adaptive *adaptive, struct adaptive_view *out);
 void adaptive_view_release(struct adaptive_view *view);
+
+/* Whether it is not known by which ports the switch may send. */
+bool adaptive_is_unknown(const struct adaptive_view *view, uint64_t guid);
 
 /* Whether that is in force still. For any thread. */
 bool adaptive_is(struct adaptive *adaptive, const struct adaptive_view *view);

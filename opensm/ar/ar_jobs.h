@@ -45,6 +45,8 @@ struct ar_job {
 	 * was not completed. */
 	bool fresh;
 	bool waited; /* the sweeper thread waits for it: who does not answer is asked again later */
+	bool late; /* of AR_DISABLE: OpenSM's own engine has written tables before */
+	bool proved; /* of AR_DISABLE: tables come next whose order Heddle proves */
 	bool reread; /* no route has changed: read the tables back */
 	bool unfinished; /* it replaces AR_PROGRAM, so AR tables are older than forwarding tables */
 };

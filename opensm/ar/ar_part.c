@@ -99,8 +99,6 @@ static void sweep_begins(void *state)
 	ar_settings_read(&ar->settings, ar->context->config, ar->named, &ar->context->log);
 }
 
-/* ---- jobs ---- */
-
 static struct ar_job *job_new(const struct ar *ar, enum ar_task task)
 {
 	const osm_subn_t *subn = &ar->context->osm->subn;
@@ -226,8 +224,6 @@ static void post_and_wait(struct ar *ar, struct ar_job *job)
 		say_unfinished(ar);
 }
 
-/* ---- what is known ---- */
-
 static int compare_guids(const void *a, const void *b)
 {
 	const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
@@ -266,8 +262,6 @@ static bool is_known_off(const struct ar *ar)
 {
 	return !may_be_on(ar) && !is_other_master(ar) && all_were_asked(ar);
 }
-
-/* ---- hooks ---- */
 
 static void note_in_switches(struct ar *ar, struct routing *routing)
 {
@@ -314,9 +308,9 @@ static bool is_foreign(struct ar *ar)
 	return ar->foreign;
 }
 
-/* Other engines change tables without asking us. `lock` NULL: OpenSM's lock is held. Else a repair may want it while this
+/* Other engines change tables without asking us. `proved`: it is ours that does. `lock` NULL: OpenSM's lock is held. Else a repair may want it while this
  * waits. */
-static void disable_before_others(struct ar *ar, cl_plock_t *lock)
+static void disable_before_others(struct ar *ar, cl_plock_t *lock, bool proved)
 {
 	struct ar_job *job = NULL;
 
@@ -328,6 +322,8 @@ static void disable_before_others(struct ar *ar, cl_plock_t *lock)
 	const bool ask = master_is_ours(ar->context->osm) && !is_known_off(ar);
 	if (ask)
 		job = job_disable(ar);
+	if (job)
+		job->proved = proved;
 	if (lock)
 		cl_plock_release(lock);
 	if (ask)
@@ -344,12 +340,12 @@ static void discovered(void *state)
 	const struct osm_routing_engine *first = osm->routing_engine_list;
 
 	if (first && !engine_callbacks_ours(first))
-		disable_before_others(ar, &osm->lock);
+		disable_before_others(ar, &osm->lock, false);
 }
 
 static void refused(void *state)
 {
-	disable_before_others(state, NULL);
+	disable_before_others(state, NULL, false);
 }
 
 static bool is_fresh(const struct ar *ar)
@@ -377,11 +373,14 @@ static bool keys_changed(const struct ar *ar, const struct routing *routing)
 
 /* Where AR is not wanted it goes off before tables change. Without a change, or if all have been asked before, `routed` is
  * early enough. */
-static void disable_unwanted(struct ar *ar, const struct routing *routing)
+static void disable_unwanted(struct ar *ar)
 {
-	if (!is_known_off(ar) && (routing->changes || is_other_master(ar) || !all_were_asked(ar)))
-		post_and_wait(ar, job_disable(ar));
-	ar->active = false;
+	if (!is_known_off(ar) && (!ar->reread || is_other_master(ar) || !all_were_asked(ar))) {
+		struct ar_job *job = job_disable(ar);
+		if (job)
+			job->proved = true;
+		post_and_wait(ar, job);
+	}
 }
 
 static void published(void *state)
@@ -393,15 +392,16 @@ static void published(void *state)
 		return;
 	/* Packets use what is drained until the last entry has left it, and the proofs do not know of it. */
 	if (routing->drains)
-		disable_before_others(ar, NULL);
+		disable_before_others(ar, NULL, true);
 	ar->fresh = is_fresh(ar);
 	note_repaired(ar);
 	note_name(ar, routing);
 	ar->reread = !routing->changes && routing->fabric->isl_count == ar->links;
 	ar->links = routing->fabric->isl_count;
 	ar->completed = false;
-	if (!ar->settings.config.enable)
-		disable_unwanted(ar, routing);
+	if (!ar->settings.config.enable && !routing->drains)
+		disable_unwanted(ar);
+	ar->active &= ar->settings.config.enable;
 }
 
 static void sweep_programs(void *state, struct sweep_change *change)
@@ -444,8 +444,12 @@ static struct ar_job *next_job(struct ar *ar)
 	const osm_switch_t *incomplete;
 	struct ar_job *job;
 
-	if (!ar->context->published || !ar->settings.config.enable)
-		return is_known_off(ar) ? NULL : job_disable(ar);
+	if (!ar->context->published || !ar->settings.config.enable) {
+		job = is_known_off(ar) ? NULL : job_disable(ar);
+		if (job)
+			job->late = !ar->context->published;
+		return job;
+	}
 	incomplete = switch_tables_incomplete(ar->context->published, ar->context->osm);
 	if (incomplete) {
 		say_incomplete(ar, incomplete);
@@ -479,8 +483,6 @@ static void routed(void *state)
 		post(ar, job);
 	ar->active = ar->context->published && ar->settings.config.enable;
 }
-
-/* ---- repairs ---- */
 
 static void take_repair_job(struct ar *ar, struct ar_job *job)
 {
@@ -576,8 +578,6 @@ static void repair_ends(void *state, struct repair_change *change)
 	if (ar->started)
 		ar_worker_end_repair(&ar->worker);
 }
-
-/* ---- routing keys ---- */
 
 static int key_programs(void *state, struct key_change *change, struct hd_error *err)
 {

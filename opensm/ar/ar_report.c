@@ -9,8 +9,6 @@
 
 #define NAMED_MOST 10u /* switches with the same problem that are named each */
 
-/* ---- the line of a programming ---- */
-
 static bool is_adaptive(const struct hd_ar_plan *plan, uint32_t lid)
 {
 	for (uint32_t sw = 0; sw < plan->switch_count; sw++)
@@ -106,8 +104,6 @@ void ar_report_notes(struct ar_report *report, const struct hd_ar_notes *notes,
 	report->notes = *notes;
 }
 
-/* ---- problems ---- */
-
 static const struct ar_said *said_of(const struct ar_report *report, uint64_t guid)
 {
 	uint32_t low = 0, high = report->count;
@@ -181,7 +177,7 @@ static void say_switch(const struct hd_ar_switch_report *sw, const struct ar_sai
 		    sw->guid);
 }
 
-void ar_report_found(const struct ar_held *held, const struct hd_ar_program *program,
+void ar_report_found(const struct ar_held *held, const struct hd_ar_program *program, bool late,
 		     const struct opensm_log *log)
 {
 	uint64_t first = 0;
@@ -198,8 +194,10 @@ void ar_report_found(const struct ar_held *held, const struct hd_ar_program *pro
 		log_info(
 		    log,
 		    "adaptive routing is on in %u switches, with tables that are not known, and is "
-		    "switched off; the first: 0x%016" PRIx64,
-		    found, first);
+		    "switched off%s; the first: 0x%016" PRIx64,
+		    found,
+		    late ? ", after OpenSM's own engine may have changed forwarding tables" : "",
+		    first);
 }
 
 void ar_report_switches(struct ar_report *report, const struct hd_ar_program *program,
@@ -224,6 +222,15 @@ void ar_report_switches(struct ar_report *report, const struct hd_ar_program *pr
 	free(report->said);
 	report->said = said;
 	report->count = count;
+}
+
+void ar_report_unproved(uint32_t count, uint64_t first, const struct opensm_log *log)
+{
+	log_error(log, LOG_ERROR_AR,
+		  "%u switch%s not confirmed that adaptive routing is off, the first 0x%016" PRIx64
+		  ": what is proved of the tables that come next does not hold for packets that "
+		  "such a switch sends",
+		  count, count == 1 ? " has" : "es have", first);
 }
 
 static bool said_stuck(const struct ar_report *report, uint64_t guid, bool unsafe)

@@ -51,13 +51,17 @@ void ar_report_notes(struct ar_report *report, const struct hd_ar_notes *notes,
 /* Why adaptive routing is off while the tables change: before it is switched off. */
 void ar_report_off(const char *reason, const struct opensm_log *log);
 
-/* How many switches have AR on, and nobody knows which groups. They are switched off next. */
-void ar_report_found(const struct ar_held *held, const struct hd_ar_program *program,
+/* How many switches have AR on, and nobody knows which groups. They are switched off next. `late`: tables of others have
+ * come before. */
+void ar_report_found(const struct ar_held *held, const struct hd_ar_program *program, bool late,
 		     const struct opensm_log *log);
 
 /* Switches that have a problem that the log has not named yet. */
 void ar_report_switches(struct ar_report *report, const struct hd_ar_program *program,
 			const struct opensm_log *log);
+
+/* Before tables change: so many switches may have AR on, and are not in the proof. Each time. */
+void ar_report_unproved(uint32_t count, uint64_t first, const struct opensm_log *log);
 
 /* Switches that do not answer, each once: what they hold is safe, or part of a credit loop. */
 void ar_report_stuck(struct ar_report *report, const struct ar_held *held, bool unsafe,

@@ -13,8 +13,6 @@
 #define SLOW_MOST_MS 1000
 #define PATIENCE_MS 500 /* in which some switch answers, while a step is programmed */
 
-/* ---- the graph ---- */
-
 bool ar_steps_possible(const struct hd_ar_config *config)
 {
 	return config->settings.sl_mask == 0xFFFF && !config->settings.transport_disable;
@@ -54,8 +52,6 @@ void ar_steps_renew(struct ar_tasks *tasks, const struct ar_job *job)
 	int rc = make_graph(tasks, job->routing->fabric, job->routing->routes, &wanted, NULL);
 	tasks->no_graph = rc == -ELOOP || rc == -ENOTSUP;
 }
-
-/* ---- planning ---- */
 
 /* Proofs from scratch: as many as a repair of a tree has steps, and one plan. */
 static bool takes_too_long(const struct ar_tasks *tasks)
@@ -117,7 +113,8 @@ static int settle(const struct ar_stepping *stepping, struct hd_error *err)
 
 int ar_steps_check(const struct ar_tasks *tasks, struct hd_error *err)
 {
-	if (tasks->unsure || tasks->behind || tasks->held.stuck_count || ar_tasks_unknown(tasks))
+	if (tasks->unsure || tasks->behind || tasks->held.stuck_count ||
+	    ar_tasks_unknown(tasks, NULL))
 		return hd_error_set(err, -EAGAIN,
 				    "it is not known what the switches hold of adaptive routing");
 	return 0;
@@ -169,8 +166,6 @@ void ar_steps_release(struct ar_stepping *stepping)
 	stepping->steps = NULL;
 	stepping->still = NULL;
 }
-
-/* ---- programming ---- */
 
 /* A switch that does not answer must not keep a sweep waiting for long. */
 static bool go_on(void *context)

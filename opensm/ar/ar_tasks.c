@@ -22,8 +22,6 @@
  * path to them has just died, and OpenSM's new tables must not wait for long. */
 #define PERSIST_MS 8000
 
-/* ---- the port ---- */
-
 struct ar_tasks *ar_tasks_new(struct ar_caller *caller)
 {
 	struct ar_tasks *tasks = calloc(1, sizeof(*tasks));
@@ -159,8 +157,6 @@ static bool has_ended(int rc)
 	return !rc || rc == -ENOMEM || rc == -ECANCELED;
 }
 
-/* ---- before tables change ---- */
-
 /* Whether a switch is silent, and was not stuck when the job began. One that refuses to switch AR off does answer, and one
  * without a cable cannot. */
 static bool any_has_gone_silent(const struct ar_tasks *tasks)
@@ -246,6 +242,7 @@ static int leave(struct ar_tasks *tasks, const struct ar_job *job, const struct 
 	if (rc && any_has_gone_silent(tasks))
 		return hd_error_set(err, -EIO,
 				    "a switch does not answer, and its groups are not safe");
+	tasks->stuck_safe = !rc;
 	ar_report_stuck(&tasks->report, &tasks->held, rc != 0, tasks->caller->log);
 	return 0;
 }
@@ -288,6 +285,19 @@ static int make_room(struct ar_tasks *tasks, const struct ar_job *job, struct hd
 	return rc;
 }
 
+/* Switches that are not in the proof of the tables that come next. */
+static void say_unproved(const struct ar_tasks *tasks)
+{
+	uint32_t count;
+	uint64_t *guids = ar_tasks_doubtful(tasks, &count);
+
+	if (count && tasks->stuck_safe)
+		count = ar_tasks_unknown(tasks, NULL);
+	if (count)
+		ar_report_unproved(count, guids[0], tasks->caller->log);
+	free(guids);
+}
+
 /* Also asks the switches that did not answer before. */
 static int switch_off(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
@@ -295,10 +305,14 @@ static int switch_off(struct ar_tasks *tasks, const struct ar_job *job, struct h
 
 	if (rc)
 		return rc;
-	ar_report_found(&tasks->held, program_of(tasks), tasks->caller->log);
+	ar_report_found(&tasks->held, program_of(tasks), job->late, tasks->caller->log);
 	rc = disable(tasks, err);
 	if (!job->waited && rc != -ECANCELED)
 		ar_report_switches(&tasks->report, program_of(tasks), tasks->caller->log);
+	if (job->proved) {
+		tasks->stuck_safe = false;
+		say_unproved(tasks);
+	}
 	return rc;
 }
 
@@ -355,7 +369,7 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 {
 	int rc = note_stuck_before(tasks, job->routing->fabric, err);
 
-	tasks->no_graph = false;
+	tasks->no_graph = tasks->stuck_safe = false;
 	tasks->unsure |= tasks->behind;
 	if (!rc)
 		rc = tasks->unsure ? switch_off(tasks, job, err) : look_at_new(tasks, job, err);
@@ -364,10 +378,9 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 	/* Without a proof AR must not stay on. */
 	if (rc && rc != -ECANCELED)
 		switch_off_for_sure(tasks);
+	say_unproved(tasks);
 	return rc;
 }
-
-/* ---- after tables have changed ---- */
 
 static bool same_as_before(const struct ar_tasks *tasks, const struct ar_job *job,
 			   const struct hd_ar_plan *next)

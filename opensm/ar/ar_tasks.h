@@ -33,7 +33,7 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job);
 void ar_tasks_figures(const struct ar_tasks *tasks, const struct ar_job *job,
 		      struct ar_figures *out);
 
-/* What is in force after a job; *plan lives as long as the tasks have it. */
-enum adaptive_state ar_tasks_adaptive(const struct ar_tasks *tasks, struct hd_ar_plan **plan);
+/* Notes what is in force after a job. */
+void ar_tasks_note_adaptive(const struct ar_tasks *tasks, struct adaptive *adaptive);
 
 #endif

@@ -17,7 +17,7 @@ bool ar_tasks_are_settled(const struct ar_tasks *tasks)
 	       (held->plan == tasks->plan || hd_ar_plan_equal(held->plan, tasks->plan));
 }
 
-uint32_t ar_tasks_unknown(const struct ar_tasks *tasks)
+uint32_t ar_tasks_unknown(const struct ar_tasks *tasks, uint64_t *guids)
 {
 	const struct hd_ar_program *program =
 	    tasks->port.link ? ar_port_program(&tasks->port) : NULL;
@@ -25,22 +25,51 @@ uint32_t ar_tasks_unknown(const struct ar_tasks *tasks)
 
 	for (uint32_t sw = 0; program && sw < hd_ar_program_switch_count(program); sw++) {
 		const struct hd_ar_switch_report report = hd_ar_program_report(program, sw);
-		count += ar_held_is_unknown(&tasks->held, &report);
+		if (!ar_held_is_unknown(&tasks->held, &report))
+			continue;
+		if (guids)
+			guids[count] = report.guid;
+		count++;
 	}
 	return count;
 }
 
-enum adaptive_state ar_tasks_adaptive(const struct ar_tasks *tasks, struct hd_ar_plan **plan)
+uint64_t *ar_tasks_doubtful(const struct ar_tasks *tasks, uint32_t *count)
 {
-	*plan = NULL;
-	if (!tasks->port.link || ar_tasks_unknown(tasks))
-		return ADAPTIVE_UNKNOWN;
-	if (!tasks->held.plan)
-		return tasks->unsure ? ADAPTIVE_UNKNOWN : ADAPTIVE_OFF;
-	if (!ar_tasks_are_settled(tasks))
-		return ADAPTIVE_UNKNOWN;
-	*plan = hd_ar_plan_unpinned(tasks->plan);
-	return ADAPTIVE_ON;
+	const struct ar_held *held = &tasks->held;
+	const uint32_t most = hd_ar_program_switch_count(ar_port_program(&tasks->port));
+	uint64_t *guids = malloc((most + held->stuck_count + 1u) * sizeof(*guids));
+
+	*count = guids ? ar_tasks_unknown(tasks, guids) : 0;
+	for (uint32_t sw = 0; guids && held->plan && sw < held->plan->switch_count; sw++)
+		if (held->stuck[sw])
+			guids[(*count)++] = held->plan->switches[sw].guid;
+	return guids;
+}
+
+/* Of the others it is known what they use at most: that is `held`, unless static entries are older than the forwarding
+ * tables. */
+static void note_unknown(const struct ar_tasks *tasks, struct adaptive *adaptive)
+{
+	struct hd_ar_plan *held = tasks->held.plan;
+	uint64_t *guids = NULL;
+	uint32_t count = 0;
+
+	if (tasks->port.link && !tasks->unsure && !(tasks->behind && held))
+		guids = ar_tasks_doubtful(tasks, &count);
+	adaptive_note_unknown(adaptive, held, guids, count);
+}
+
+void ar_tasks_note_adaptive(const struct ar_tasks *tasks, struct adaptive *adaptive)
+{
+	const bool unknown = !tasks->port.link || ar_tasks_unknown(tasks, NULL);
+
+	if (!unknown && !tasks->held.plan && !tasks->unsure)
+		adaptive_note(adaptive, ADAPTIVE_OFF, NULL);
+	else if (!unknown && ar_tasks_are_settled(tasks))
+		adaptive_note(adaptive, ADAPTIVE_ON, hd_ar_plan_unpinned(tasks->plan));
+	else
+		note_unknown(tasks, adaptive);
 }
 
 /* Static entries for routing keys. */

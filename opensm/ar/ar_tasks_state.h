@@ -42,6 +42,8 @@ struct ar_tasks {
 	struct hd_ar_graph *graph;
 	bool no_graph; /* none is possible until something changes */
 	bool unsure; /* what the switches hold is not known */
+	bool
+	    stuck_safe; /* what stuck switches hold is proved together with the tables that come next */
 	/* [switches of its fabric] those that were stuck when the last AR_PREPARE began; owned; NULL: none has begun */
 	bool *stuck_before;
 	double begun; /* monotonic_ms() when the job began */
@@ -55,8 +57,12 @@ struct ar_tasks {
 /* Whether it is known that the switches hold tasks->plan and no other, on the tables of tasks->routing. */
 bool ar_tasks_are_settled(const struct ar_tasks *tasks);
 
-/* Switches that may have adaptive routing on, without a plan that is known. */
-uint32_t ar_tasks_unknown(const struct ar_tasks *tasks);
+/* Counts the switches that may have adaptive routing on, without a plan that is known. guids[switches] become theirs;
+ * NULL: not wanted. */
+uint32_t ar_tasks_unknown(const struct ar_tasks *tasks, uint64_t *guids);
+
+/* The same, with those that do not answer and hold a plan that is known. [*count] from malloc(); NULL: no memory. */
+uint64_t *ar_tasks_doubtful(const struct ar_tasks *tasks, uint32_t *count);
 
 /* Makes a plan for the routing of a job, with what its switches can do, and with static entries for its routing keys:
  * hd_ar_plan_pinned(). Notes why it is not better. Of AR_PROGRAM these are proved too; what others do with a plan proves it. `unproved`: the

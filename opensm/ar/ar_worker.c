@@ -47,12 +47,9 @@ static bool has_more(struct ar_worker *worker)
 /* Says what is in force, unless it will be something else next. */
 static void tell_adaptive(struct ar_worker *worker)
 {
-	struct hd_ar_plan *plan;
-
 	if (!worker->adaptive || has_more(worker))
 		return;
-	const enum adaptive_state state = ar_tasks_adaptive(worker->tasks, &plan);
-	adaptive_note(worker->adaptive, state, plan);
+	ar_tasks_note_adaptive(worker->tasks, worker->adaptive);
 	if (has_more(worker)) /* it was posted since */
 		adaptive_note(worker->adaptive, ADAPTIVE_CHANGING, NULL);
 }

@@ -15,16 +15,8 @@
 
 #define ROWS 64u /* of multicast tables that are read together */
 
-/* A port of a switch that leads to what is drained. */
-struct lead {
-	uint64_t guid;
-	uint8_t port;
-};
-
-/* ---- the ports ---- */
-
 struct leads {
-	struct lead *list; /* [count] from malloc() */
+	struct drained_lead *list; /* [count] from malloc() */
 	uint32_t count;
 };
 
@@ -34,8 +26,8 @@ static void add_lead(struct leads *leads, const struct hd_fabric *fabric, uint32
 	const uint32_t node = fabric->port_node[port];
 
 	if (hd_is_switch(fabric, node))
-		leads->list[leads->count++] =
-		    (struct lead){fabric->node_guid[node], (uint8_t)hd_port_number(fabric, port)};
+		leads->list[leads->count++] = (struct drained_lead){
+		    fabric->node_guid[node], (uint8_t)hd_port_number(fabric, port)};
 }
 
 static void add_leads(struct leads *leads, const struct hd_fabric *fabric,
@@ -71,14 +63,12 @@ static int list_leads(const struct hd_fabric *fabric, const struct drained_set *
 	return made ? 0 : -ENOMEM;
 }
 
-/* ---- OpenSM's tables ---- */
-
 static osm_switch_t *find_switch(struct osm_opensm *osm, uint64_t guid)
 {
 	return (osm_switch_t *)osm_get_switch_by_guid(&osm->subn, cl_hton64(guid));
 }
 
-static int say_lead(const struct lead *lead, const char *what, uint32_t number,
+static int say_lead(const struct drained_lead *lead, const char *what, uint32_t number,
 		    struct hd_error *err)
 {
 	return hd_error_set(err, -EAGAIN,
@@ -86,8 +76,8 @@ static int say_lead(const struct lead *lead, const char *what, uint32_t number,
 			    lead->guid, what, number, lead->port);
 }
 
-static int check_groups(struct osm_opensm *osm, const osm_switch_t *sw, const struct lead *lead,
-			struct hd_error *err)
+static int check_groups(struct osm_opensm *osm, const osm_switch_t *sw,
+			const struct drained_lead *lead, struct hd_error *err)
 {
 	struct hd_port_set rows[ROWS];
 
@@ -103,7 +93,7 @@ static int check_groups(struct osm_opensm *osm, const osm_switch_t *sw, const st
 	return 0;
 }
 
-static int check_lead(struct osm_opensm *osm, const struct lead *lead, struct hd_error *err)
+static int check_lead(struct osm_opensm *osm, const struct drained_lead *lead, struct hd_error *err)
 {
 	const osm_switch_t *sw = find_switch(osm, lead->guid);
 
@@ -132,7 +122,7 @@ static int check_tables(const struct part_context *context, const struct drained
 	int rc = list_leads(routing_found(routing), out, &leads) ? hd_error_no_memory(err) : 0;
 	for (uint32_t i = 0; !rc && i < leads.count; i++)
 		rc = check_lead(osm, &leads.list[i], err);
-	free(leads.list);
+	drained_note_leads(context->drained, leads.list, leads.list ? leads.count : 0);
 	return rc;
 }
 
@@ -145,9 +135,7 @@ int drain_complete_check(const struct part_context *context, const struct draine
 	return rc;
 }
 
-/* ---- adaptive routing ---- */
-
-static bool plan_leads(const struct hd_ar_plan *plan, const struct lead *lead)
+static bool plan_leads(const struct hd_ar_plan *plan, const struct drained_lead *lead)
 {
 	for (uint32_t sw = 0; sw < plan->switch_count; sw++) {
 		const struct hd_ar_switch *at = &plan->switches[sw];
@@ -161,51 +149,29 @@ static bool plan_leads(const struct hd_ar_plan *plan, const struct lead *lead)
 	return false;
 }
 
-static int check_plan(const struct hd_fabric *found, const struct hd_ar_plan *plan,
-		      const struct drained_set *out, struct hd_error *err)
+int drain_complete_adaptive(const struct part_context *context, struct hd_error *err)
 {
-	struct leads leads = {0};
-	int rc = list_leads(found, out, &leads) ? hd_error_no_memory(err) : 0;
-
-	for (uint32_t i = 0; !rc && i < leads.count; i++)
-		if (plan_leads(plan, &leads.list[i]))
-			rc = hd_error_set(err, -EAGAIN,
-					  "a group of switch 0x%016" PRIx64 " has port %u",
-					  leads.list[i].guid, leads.list[i].port);
-	free(leads.list);
-	return rc;
-}
-
-const char *drain_complete_doubt(const struct part_context *context)
-{
+	struct drained *drained = context->drained;
 	struct adaptive_view view;
-
-	adaptive_look(context->adaptive, &view);
-	const bool unknown = view.state == ADAPTIVE_UNKNOWN;
-	adaptive_view_release(&view);
-	return unknown ? "it is not known what the switches hold of adaptive routing; heddle "
-			 "status names them"
-		       : "";
-}
-
-int drain_complete_adaptive(const struct part_context *context, const struct drained_set *out,
-			    struct hd_error *err)
-{
-	struct adaptive_view view = {0};
-	struct routing *routing;
 	int rc = 0;
 
 	adaptive_look(context->adaptive, &view);
+	pthread_mutex_lock(&drained->lock);
 	if (view.state == ADAPTIVE_CHANGING)
 		rc = hd_error_set(err, -EINPROGRESS, "adaptive routing is being programmed");
-	if (view.state == ADAPTIVE_UNKNOWN)
-		rc = hd_error_set(err, -EAGAIN, "%s", drain_complete_doubt(context));
-	cl_plock_acquire(&context->osm->lock);
-	routing = context->published ? routing_hold(context->published) : NULL;
-	cl_plock_release(&context->osm->lock);
-	if (!rc && view.state == ADAPTIVE_ON && view.plan && routing)
-		rc = check_plan(routing_found(routing), view.plan, out, err);
-	routing_release(routing);
+	for (uint32_t i = 0; !rc && i < drained->lead_count; i++) {
+		const struct drained_lead *lead = &drained->leads[i];
+		if (adaptive_is_unknown(&view, lead->guid))
+			rc = hd_error_set(err, -EAGAIN,
+					  "it is not known what switch 0x%016" PRIx64
+					  " holds of adaptive routing, and its port %u leads there",
+					  lead->guid, lead->port);
+		else if (view.plan && plan_leads(view.plan, lead))
+			rc = hd_error_set(err, -EAGAIN,
+					  "a group of switch 0x%016" PRIx64 " has port %u",
+					  lead->guid, lead->port);
+	}
+	pthread_mutex_unlock(&drained->lock);
 	adaptive_view_release(&view);
 	return rc;
 }

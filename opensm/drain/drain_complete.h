@@ -15,11 +15,11 @@ struct part_context;
 int drain_complete_check(const struct part_context *context, const struct drained_set *out,
 			 struct hd_error *err);
 
-/* Why nothing is safe to pull, whatever the tables say; "": no such reason. Takes no lock of OpenSM. */
-const char *drain_complete_doubt(const struct part_context *context);
-
-/* The same as the first for groups of adaptive routing, which are programmed after a sweep. -EINPROGRESS: they are being programmed. */
-int drain_complete_adaptive(const struct part_context *context, const struct drained_set *out,
-			    struct hd_error *err);
+/*
+ * The same for adaptive routing, which is programmed after a sweep: -EAGAIN; -EINPROGRESS while it is being programmed.
+ * Looks only at switches with a cable to what is left out, as the last sweep has found it: no other can send there, so of
+ * others nothing need be known. Takes no lock of OpenSM.
+ */
+int drain_complete_adaptive(const struct part_context *context, struct hd_error *err);
 
 #endif

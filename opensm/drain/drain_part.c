@@ -278,6 +278,7 @@ static void status(void *data, struct status_report *report)
 	struct drained_set accepted = {0};
 	char suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT], unstored[HD_ERROR_TEXT],
 	    counts[80];
+	struct hd_error err;
 
 	pthread_mutex_lock(&drained->lock);
 	drained_set_copy(&drained->accepted, &accepted);
@@ -285,9 +286,8 @@ static void status(void *data, struct status_report *report)
 	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
 	memcpy(unstored, drained->unstored, sizeof(unstored));
 	pthread_mutex_unlock(&drained->lock);
-	if (!*incomplete)
-		snprintf(incomplete, sizeof(incomplete), "%s",
-			 drain_complete_doubt(state->context));
+	if (!*incomplete && drain_complete_adaptive(state->context, &err) == -EAGAIN)
+		memcpy(incomplete, err.text, sizeof(incomplete));
 	status_report_section(report, "drain");
 	print_counts(&accepted, counts, sizeof(counts));
 	status_report_text(report, "summary", "%s", accepted.count ? counts : "nothing");

@@ -118,6 +118,7 @@ static void list(struct drain_server *server, struct socket_client *client)
 	struct drained_set accepted = {0};
 	char *text = NULL, suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT],
 	     unstored[HD_ERROR_TEXT];
+	struct hd_error err;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 
@@ -127,9 +128,8 @@ static void list(struct drain_server *server, struct socket_client *client)
 	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
 	memcpy(unstored, drained->unstored, sizeof(unstored));
 	pthread_mutex_unlock(&drained->lock);
-	if (!*incomplete)
-		snprintf(incomplete, sizeof(incomplete), "%s",
-			 drain_complete_doubt(server->context));
+	if (!*incomplete && drain_complete_adaptive(server->context, &err) == -EAGAIN)
+		memcpy(incomplete, err.text, sizeof(incomplete));
 	if (stream && !rc) {
 		print_things(stream, &accepted, "");
 		if (*suspended)
@@ -428,7 +428,7 @@ static bool answer_waiting(struct drain_server *server, struct waiting *waiting,
 			     *state->incomplete ? state->incomplete : "the sweep is not complete");
 		return false;
 	}
-	if (!unused && drain_complete_adaptive(server->context, &state->out, err))
+	if (!unused && drain_complete_adaptive(server->context, err))
 		return false;
 	say_done(server, waiting, state);
 	return true;

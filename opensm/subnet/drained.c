@@ -232,6 +232,7 @@ void drained_release(struct drained *drained)
 	drained_set_release(&drained->wanted);
 	drained_set_release(&drained->accepted);
 	drained_set_release(&drained->out);
+	free(drained->leads);
 	pthread_mutex_destroy(&drained->lock);
 }
 
@@ -335,6 +336,15 @@ void drained_refuse(struct drained *drained, uint64_t number, const char *reason
 		refuse(drained, number, reason);
 	}
 	drained_tell(drained);
+	pthread_mutex_unlock(&drained->lock);
+}
+
+void drained_note_leads(struct drained *drained, struct drained_lead *leads, uint32_t count)
+{
+	pthread_mutex_lock(&drained->lock);
+	free(drained->leads);
+	drained->leads = leads;
+	drained->lead_count = count;
 	pthread_mutex_unlock(&drained->lock);
 }
 

@@ -73,6 +73,12 @@ void drained_label(const struct drained_thing *thing, char text[DRAINED_LABEL]);
 uint32_t drained_set_locate(const struct drained_set *set, const struct hd_fabric *fabric,
 			    struct hd_fabric_change *changes);
 
+/* A port of a switch that stays, by which it could send to what is left out. */
+struct drained_lead {
+	uint64_t guid;
+	uint8_t port;
+};
+
 /* ---- what all parts share ---- */
 
 struct drained {
@@ -91,6 +97,9 @@ struct drained {
 	    incomplete[HD_ERROR_TEXT]; /* why what is accepted is not safe to pull yet; "": it is */
 	char unstored
 	    [HD_ERROR_TEXT]; /* why a restarted OpenSM will not know what is accepted; "": it will, or is not to */
+	struct drained_lead
+	    *leads; /* [lead_count] to what is out, as the last sweep has found it; owned */
+	uint32_t lead_count;
 	uint64_t entries,
 	    unproved; /* that the last change has moved in steps, and without a proof */
 	int wake; /* an eventfd that is written when any of it has changed; -1: none */
@@ -123,6 +132,9 @@ void drained_note(struct drained *drained, struct drained_decision *decision);
 /* Refuses what is wanted, if that is not accepted. Less than what is accepted is never worse: that is accepted, and left out
  * of the next routing. */
 void drained_refuse(struct drained *drained, uint64_t number, const char *reason);
+
+/* After a sweep, before drained_note_tables(): what leads to what is out. Takes over the list, from malloc(). */
+void drained_note_leads(struct drained *drained, struct drained_lead *leads, uint32_t count);
 
 /* After a sweep: all switches have the tables of the last decision, or the reason why not. */
 void drained_note_tables(struct drained *drained, const char *incomplete);

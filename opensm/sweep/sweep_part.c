@@ -100,8 +100,6 @@ static void note(struct sweep_state *state, bool on)
 	pthread_mutex_unlock(&state->lock);
 }
 
-/* ---- a sweep ---- */
-
 static void sweep_begins(void *data)
 {
 	struct sweep_state *state = data;
@@ -172,8 +170,6 @@ static void published(void *data)
 	note(state, settings.ordered);
 }
 
-/* ---- multicast ---- */
-
 static void routed(void *data)
 {
 	struct sweep_state *state = data;
@@ -211,8 +207,6 @@ static void repair_ends(void *data, struct repair_change *change)
 	(void)change;
 	atomic_store(&state->trees.stale, true);
 }
-
-/* ---- what it has done ---- */
 
 static const struct status_metric metric_entries = {"heddle_ordered_entries_total", "counter",
 						    "Table entries that sweeps changed in order."};

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.miss
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
 TREE = ("xgft", "--children=4,4,4", "--parents=1,4,4")
 LEAF = 0x200000
-FOUND = r"adaptive routing is on in (\d+) switches, with tables that are not known, and is switched off"
+FOUND = r"adaptive routing is on in (\d+) switches, with tables that are not known, and is switched off(, after OpenSM's own)?"
 ON = "[ar]\nenable = yes\n"
 BRISK = {"transaction_timeout": 100}  # a silent switch costs little
 
@@ -68,7 +68,8 @@ def test_restart_without(netlist, stop, engine, conf):
         with simulation.opensm(engine, heddle_conf=conf) as opensm:
             emulated.trace(None)
             wait_until(lambda: on(emulated) == set(), "all to be off")
-            assert re.search(FOUND, opensm.log())[1] == str(len(found))
+            said = re.search(FOUND, opensm.log())
+            assert said[1] == str(len(found)) and bool(said[2]) == (engine == "minhop")
             sets = [(int(row.split()[0], 16), int(row.split()[2], 0)) for row in trace.read_text().splitlines()
                     if row.split()[1] == "set"]
             first = next((place for place, (_, attribute) in enumerate(sets) if attribute == LFT), len(sets))
@@ -111,22 +112,64 @@ def test_a_silent_leaf(netlist, restarted):
             wait_until(lambda: "not known what the switches hold" in status(opensm)["certificate"]["reason"],
                        lambda: f"the reason\n{status(opensm)['certificate']}")
             assert not (simulation.folder / "fabric.cert").exists()
-            drained = subprocess.Popen([fabric_sim.HEDDLE, "drain", "-s", opensm.drain_socket(), "--apply", "S1_1_1[5]"],
+            since = len(opensm.log())
+            said = heddle("drain", "-s", opensm.drain_socket(), "--apply", "S1_1_1[5]").stdout
+            assert said.startswith("safe to pull: S1_1_1[5]")  # no cable of the leaf
+            assert re.search(rf"ERR HD11: 1 switch has not confirmed .* 0x{LEAF:016x}: what is proved.*(?s:.)*in order:",
+                             opensm.log()[since:])
+            drained = subprocess.Popen([fabric_sim.HEDDLE, "drain", "-s", opensm.drain_socket(), "--apply", "S1_0_0[5]"],
                                        stdout=subprocess.PIPE, text=True)
+            reason = f"it is not known what switch 0x{LEAF:016x} holds of adaptive routing, and its port 5 leads there"
             try:
-                wait_until(lambda: "NOT SAFE TO PULL YET: it is not known what the switches hold of adaptive" in heddle(
+                wait_until(lambda: f"NOT SAFE TO PULL YET: {reason}" in heddle(
                     "drain", "-s", opensm.drain_socket(), "--list").stdout, "the drain")
+                assert any(reason in fault for fault in status(opensm)["drain"]["faults"])
                 for _ in range(2):
                     opensm.sweep()
                 assert drained.poll() is None
                 emulated.heal()
-                assert drained.communicate()[0].startswith("safe to pull: S1_1_1[5]")
+                assert drained.communicate()[0].startswith("safe to pull: S1_0_0[5]")
             finally:
                 drained.kill()
                 drained.wait()
             assert on(emulated) == set()
             wait_until(lambda: not status(opensm)["ar"]["faults"], "no fault")
             wait_until(lambda: status(opensm)["certificate"]["current"], "the certificate")
+
+
+@pytest.mark.parametrize("refused", (False, True), ids=("not wanted", "refused"))
+def test_a_dead_leaf_is_not_waited_for(netlist, refused):
+    """All links of a leaf are down when adaptive routing goes off: nothing is sent to it. Here a MAD without an answer
+    would hold OpenSM for half an hour."""
+    emulated = Emulator()
+    with Simulation(netlist, emulator=emulated) as simulation:
+        with simulation.opensm("dmodk", heddle_conf=ON, options=fabric_sim.SURE) as opensm:
+            programmed(opensm)
+            topology = Topology(simulation.discover())
+            ends = {name: sorted(port for node, port in topology.peer if node == topology.names[name])
+                    for name in ("S1_1_0", "S1_2_0", "S1_2_1")}
+            since = len(opensm.log())
+            dead = [("S1_1_0", port) for port in ends["S1_1_0"]]
+            if refused:  # two leaves without a switch above in common, so that minhop routes
+                dead += [("S1_2_0", port) for port in ends["S1_2_0"][4:7]] + [("S1_2_1", ends["S1_2_1"][7])]
+            else:
+                opensm.write_heddle_conf("[ar]\nenable = no\n")
+            simulation.command("\n".join(f'Unlink "S-{topology.names[name]:016x}"[{port}]' for name, port in dead))
+            opensm.sweep_until("minhop tables configured" if refused else "dmodk: 47 switches", since=since)
+            wait_until(lambda: on(emulated) == {topology.names["S1_1_0"]}, lambda: f"the others\n{opensm.log()[-3000:]}")
+
+
+@pytest.mark.parametrize("able", (False, True))
+def test_sweeps_go_in_order_while_it_is_on(netlist, able):
+    """Without `ordered = yes`; not where it is wanted, but no switch has it."""
+    emulated = Emulator(setup=[] if able else ["ar all share=0", "ar all refuse"])
+    with Simulation(netlist, emulator=emulated) as simulation:
+        with simulation.opensm("dmodk", heddle_conf=ON, options=BRISK) as opensm:
+            wait_until(lambda: status(opensm)["ar"]["summary"].startswith("on" if able else "off"), "the state")
+            since = len(opensm.log())
+            simulation.command(f'Unlink "S-{Topology(simulation.discover()).names["S1_1_0"]:016x}"[5]')
+            log = opensm.sweep_until(fabric_sim.CHANGED, since=since)
+            assert ("heddle: in order" in log) == able, log
 
 
 def test_over_a_path_of_now(netlist):

@@ -69,7 +69,7 @@ static void follows_a_key(void **state)
 	struct routing *a = routing_new(scene.fabric, "dmodk", 0);
 	struct ar_job job = job_of(&scene, AR_REPAIR, NULL, NULL);
 	program(&scene, a, true);
-	assert_int_equal(ar_tasks_adaptive(scene.tasks, &plan), ADAPTIVE_ON);
+	assert_int_equal(adaptive_of(&scene, &plan), ADAPTIVE_ON);
 	const uint16_t lid = (uint16_t)scene.fabric->lid[scene.fabric->host_port[20]];
 	struct routing *b = with_key(a, plan, lid, &change);
 	memcpy(before, scene.switches, sizeof(before));
@@ -77,7 +77,7 @@ static void follows_a_key(void **state)
 	assert_int_equal(ar_key_program(scene.tasks, &job, &change, &key, &err), 0);
 	ar_key_end(scene.tasks, &change, &key);
 	assert_int_equal(count_static(&scene, &change), 8);
-	assert_int_equal(ar_tasks_adaptive(scene.tasks, &same), ADAPTIVE_ON);
+	assert_int_equal(adaptive_of(&scene, &same), ADAPTIVE_ON);
 	assert_ptr_equal(plan, same);
 	for (uint32_t sw = 0; sw < scene.fabric->switch_count; sw++)
 		for (uint32_t block = 0; block < FAKE_BLOCKS; block++)
@@ -119,7 +119,7 @@ static void takes_a_key_back(void **state)
 		struct ar_job job = job_of(&scene, AR_REPAIR, NULL, NULL);
 		program(&scene, a, true);
 		const uint16_t lid = (uint16_t)scene.fabric->lid[scene.fabric->host_port[20]];
-		assert_int_equal(ar_tasks_adaptive(scene.tasks, &plan), ADAPTIVE_ON);
+		assert_int_equal(adaptive_of(&scene, &plan), ADAPTIVE_ON);
 		with_key(a, plan, lid, &change);
 		const uint32_t bad = change.places.list[7].sw;
 		scene.writer.sweeping = true; /* one is demanded, and comes */
@@ -127,7 +127,7 @@ static void takes_a_key_back(void **state)
 		int rc = ar_key_program(scene.tasks, &job, &change, &key, &err);
 		assert_int_equal(rc, refused ? -EIO : 0);
 		ar_key_end(scene.tasks, &change, &key);
-		assert_int_equal(ar_tasks_adaptive(scene.tasks, &plan), ADAPTIVE_UNKNOWN);
+		assert_int_equal(adaptive_of(&scene, &plan), ADAPTIVE_UNKNOWN);
 		assert_int_equal(count_static(&scene, &change), 0);
 		scene.port.nodes[bad].refuse = 0;
 		scene.port.now += 10000;
@@ -135,7 +135,7 @@ static void takes_a_key_back(void **state)
 		assert_int_equal(count_on(&scene), 0);
 		program(&scene, a, false);
 		assert_true(count_on(&scene) > 10);
-		assert_int_equal(ar_tasks_adaptive(scene.tasks, &plan), ADAPTIVE_ON);
+		assert_int_equal(adaptive_of(&scene, &plan), ADAPTIVE_ON);
 		hd_ar_pins_release(&change.places);
 		routing_release(change.after);
 		end(&scene);

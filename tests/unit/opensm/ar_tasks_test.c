@@ -414,17 +414,17 @@ static void unknown_is_not_off(void **state)
 	off.settings.config.enable = false;
 	scene.switches[2].info.enabled = scene.switches[3].info.enabled = true;
 	scene.port.nodes[2].silent = SIMULATED_FOREVER;
-	assert_int_equal(ar_tasks_adaptive(scene.tasks, &plan), ADAPTIVE_UNKNOWN);
+	assert_int_equal(adaptive_of(&scene, &plan), ADAPTIVE_UNKNOWN);
 	for (unsigned i = 0; i < 2; i++) {
 		do_job(&scene, &off);
-		assert_int_equal(ar_tasks_adaptive(scene.tasks, &plan), ADAPTIVE_UNKNOWN);
+		assert_int_equal(adaptive_of(&scene, &plan), ADAPTIVE_UNKNOWN);
 		assert_int_equal(count_on(&scene), 1);
 	}
 	assert_logged("does not say whether it has adaptive routing");
 	scene.port.nodes[2].silent = 0;
 	do_job(&scene, &off);
 	assert_int_equal(count_on(&scene), 0);
-	assert_int_equal(ar_tasks_adaptive(scene.tasks, &plan), ADAPTIVE_OFF);
+	assert_int_equal(adaptive_of(&scene, &plan), ADAPTIVE_OFF);
 	end(&scene);
 	routing_release(a);
 }

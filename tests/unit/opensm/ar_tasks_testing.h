@@ -228,6 +228,22 @@ static inline bool prepare(struct scene *scene, struct routing *routing, struct 
 	return do_prepare(scene, &job);
 }
 
+/* What is in force; *plan lives as long as the tasks have it. */
+static inline enum adaptive_state adaptive_of(const struct scene *scene, struct hd_ar_plan **plan)
+{
+	struct adaptive adaptive;
+	struct adaptive_view view;
+
+	adaptive_state_init(&adaptive);
+	ar_tasks_note_adaptive(scene->tasks, &adaptive);
+	adaptive_look(&adaptive, &view);
+	const enum adaptive_state state = view.state;
+	*plan = state == ADAPTIVE_ON ? view.plan : NULL;
+	adaptive_view_release(&view);
+	adaptive_state_release(&adaptive);
+	return state;
+}
+
 static inline uint32_t count_on(const struct scene *scene)
 {
 	uint32_t on = 0;

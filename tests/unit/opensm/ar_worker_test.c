@@ -102,11 +102,13 @@ void ar_tasks_figures(const struct ar_tasks *tasks, const struct ar_job *job,
 	*out = (struct ar_figures){.on = false};
 }
 
-enum adaptive_state ar_tasks_adaptive(const struct ar_tasks *tasks, struct hd_ar_plan **plan)
+void ar_tasks_note_adaptive(const struct ar_tasks *tasks, struct adaptive *adaptive)
 {
 	(void)tasks;
-	*plan = NULL;
-	return done.adaptive;
+	if (done.adaptive == ADAPTIVE_UNKNOWN)
+		adaptive_note_unknown(adaptive, NULL, NULL, 0);
+	else
+		adaptive_note(adaptive, done.adaptive, NULL);
 }
 
 /* ---- keys ---- */
