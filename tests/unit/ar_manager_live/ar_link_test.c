@@ -106,6 +106,32 @@ static void asks_a_silent_switch_again(void **state)
 	end(&scene);
 }
 
+/* Property: one of a vendor that never had the attributes has no adaptive routing then, and is asked no more. */
+static void takes_silence_of_other_vendors_for_no(void **state)
+{
+	static const uint32_t known[] = {0, 0x2c9, 0x8f1, 0x119f};
+	uint32_t vendors[SWITCHES] = {0};
+	struct scene scene;
+	struct hd_ar_program *program;
+
+	(void)state;
+	begin(&scene);
+	program = hd_ar_link_program(scene.link);
+	memcpy(vendors, known, sizeof(known));
+	vendors[7] = vendors[8] = 0x66a; /* the second answers */
+	hd_ar_program_set_vendors(program, vendors);
+	for (uint32_t i = 0; i < 4; i++)
+		scene.port.nodes[i].silent = SIMULATED_FOREVER;
+	scene.port.nodes[7].silent = SIMULATED_FOREVER;
+	hd_ar_program_detect(program);
+	assert_int_equal(hd_ar_link_run(scene.link, NULL, NULL), 0);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(hd_ar_program_report(program, i).standing, HD_AR_SILENT);
+	assert_int_equal(hd_ar_program_report(program, 7).standing, HD_AR_UNABLE);
+	assert_int_equal(hd_ar_program_report(program, 8).standing, HD_AR_ABLE);
+	end(&scene);
+}
+
 /* For ten simulated minutes. */
 static bool not_for_ever(void *context)
 {
@@ -184,6 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(works),
 	    cmocka_unit_test(asks_a_silent_switch_again),
+	    cmocka_unit_test(takes_silence_of_other_vendors_for_no),
 	    cmocka_unit_test(leaves_a_switch_that_becomes_silent),
 	    cmocka_unit_test(stops),
 	    cmocka_unit_test(reports_a_broken_port),
