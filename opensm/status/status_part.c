@@ -486,11 +486,13 @@ static void work(void *context)
 	memcpy(path, state->textfile, sizeof(path));
 	pthread_mutex_unlock(&state->lock);
 	/* a collector would go on with a file that is not written any more */
-	if (strcmp(state->written, path) && file_mark_remove(state->written, &state->mark))
-		log_info(&state->context->log,
-			 "metrics: removed %s, which heddle.conf does not name any more",
-			 state->written);
-	*state->written = '\0';
+	if (strcmp(state->written, path)) {
+		if (file_mark_remove(state->written, &state->mark))
+			log_info(&state->context->log,
+				 "metrics: removed %s, which heddle.conf does not name any more",
+				 state->written);
+		*state->written = '\0';
+	}
 	if (!*path)
 		return;
 	int rc = make_answer(state, &made, &err);
@@ -500,6 +502,8 @@ static void work(void *context)
 		free(made.metrics);
 	}
 	note_file(state, rc, &err);
+	if (rc)
+		return; /* what is at the path is not of this time, perhaps of somebody else */
 	memcpy(state->written, path, sizeof(path));
 	state->mark = file_mark(path);
 }
