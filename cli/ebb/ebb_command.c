@@ -300,9 +300,10 @@ static int run_application(struct ebb_job *job, const char *path, struct hd_erro
 
 	for (uint32_t i = 0; !rc && !job->workload.partial && i < job->application.file->count; i++)
 		rc = measure_part(job, i, err);
-	if (!rc && job->workload.partial)
-		return message_error("%s: ended before all patterns were measured",
-				     job->application.path);
+	if (!rc && job->workload.partial) {
+		message_error("%s: ended before all patterns were measured", job->application.path);
+		return STATUS_FAULTS;
+	}
 	return rc ? interrupt_fail(rc, err) : show_application(job, path);
 }
 
