@@ -158,6 +158,7 @@ static int allocate(struct hd_sim *sim)
 	sim->ports = hd_arena_alloc(arena, sim->port_count, sizeof(*sim->ports));
 	sim->lane = hd_arena_alloc(arena, lanes, sizeof(*sim->lane));
 	sim->reserved = hd_arena_alloc(arena, lanes, sizeof(*sim->reserved));
+	sim->known = hd_arena_alloc(arena, lanes, sizeof(*sim->known));
 	sim->asking = hd_arena_alloc(arena, lanes * sim->words, sizeof(*sim->asking));
 	sim->counted = hd_arena_alloc(arena, sim->port_count, sizeof(*sim->counted));
 	sim->link = hd_arena_alloc(arena, sim->port_count, sizeof(struct hd_sim_link *));

@@ -168,7 +168,7 @@ int hd_traffic_list(const struct hd_traffic *traffic, hd_traffic_visit visit, vo
 
 struct check {
 	const struct hd_traffic *traffic;
-	const struct hd_sim *sim;
+	struct hd_sim *sim;
 	const struct hd_go_on *go_on;
 };
 
@@ -192,7 +192,7 @@ static int check_message(void *context, const struct hd_sim_message *message, st
 	    message->lid_offset);
 }
 
-int hd_traffic_check(const struct hd_traffic *traffic, const struct hd_sim *sim,
+int hd_traffic_check(const struct hd_traffic *traffic, struct hd_sim *sim,
 		     const struct hd_go_on *go_on, struct hd_error *err)
 {
 	struct check check = {traffic, sim, go_on};

@@ -142,9 +142,9 @@ void hd_sim_free(struct hd_sim *sim);
  * Whether packets would arrive: follows the entries from the source to each destination of a
  * message, without a packet; adaptive ones through all ports of their groups. Errors: -EHOSTUNREACH with switch, LID and what
  * is wrong there (no entry, a port without a cable, a loop, no line in the map). O(hops), adaptive
- * O(links). To be called for all pairs that a workload will use, before the run.
+ * O(links). To be called for all pairs that a workload will use, before the run, by one thread at a time.
  */
-int hd_sim_check_message(const struct hd_sim *sim, const struct hd_sim_message *message,
+int hd_sim_check_message(struct hd_sim *sim, const struct hd_sim_message *message,
 			 struct hd_error *err);
 
 /* Gets a port, by index of its subnet's fabric, by which a message leaves a host, switch or router. */
