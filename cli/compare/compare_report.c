@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the verdict ---- */
-
 #define NAME_MOST 64 /* bytes */
 #define WORTH 0.01 /* of the first tables' bandwidth */
 
@@ -70,8 +68,6 @@ static void print_amount(FILE *text, const struct compare_view *view,
 			percent(view, mean + half));
 }
 
-/* ---- other tables that are as good as the best ---- */
-
 static bool ties(const struct compare_view *view, const struct compare_side *best,
 		 const struct compare_side *side)
 {
@@ -96,8 +92,6 @@ static void print_ties(FILE *text, const struct compare_view *view, const struct
 		fprintf(text, " %s as good, as far as the patterns show.",
 			count > 1 ? "are" : "is");
 }
-
-/* ---- the cases ---- */
 
 static void none_is_intact(FILE *finding, FILE *advice, const struct compare_view *view)
 {
@@ -223,8 +217,6 @@ void compare_verdict_release(struct compare_verdict *verdict)
 	free(verdict->advice);
 	*verdict = (struct compare_verdict){0};
 }
-
-/* ---- the report ---- */
 
 #define NAME_WIDTH 28
 
@@ -357,8 +349,6 @@ int compare_print(const struct compare_view *view)
 	return rc;
 }
 
-/* ---- CSV ---- */
-
 static void write_difference(struct csv *csv, const struct hd_difference *difference)
 {
 	csv_real(csv, difference->mean);
@@ -383,8 +373,6 @@ void compare_csv(const struct compare_view *view)
 		csv_end_row(&csv);
 	}
 }
-
-/* ---- JSON ---- */
 
 static json_t *worse_json(const struct compare_view *view, const struct compare_side *side)
 {

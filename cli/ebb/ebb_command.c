@@ -122,8 +122,6 @@ static int load(struct ebb_job *job, const char *path, struct hd_error *err)
 	return rc;
 }
 
-/* ---- across subnets ---- */
-
 static int walk(void *context, uint32_t source, uint32_t destination, uint32_t *links,
 		uint32_t room)
 {
@@ -248,8 +246,6 @@ static int show(const struct ebb_job *job, const char *path)
 	}
 	return ebb_print(&view) ? message_no_memory() : status;
 }
-
-/* ---- an application ---- */
 
 /* Measures one pattern of the application in the place of the workload's own. */
 static int measure_part(struct ebb_job *job, uint32_t index, struct hd_error *err)

@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- scenarios that come with heddle ---- */
-
 #define ENDING ".ini"
 
 const char *sim_folder(void)
@@ -146,8 +144,6 @@ void sim_folder_release(struct sim_folder_list *list)
 	*list = (struct sim_folder_list){.count = 0};
 }
 
-/* ---- options of both commands: a case ---- */
-
 /* One scenario from file to figures, for both commands. */
 
 int sim_case_read(struct sim_case *one, const struct sim_options *options, const char *path,
@@ -208,8 +204,6 @@ void sim_case_release(struct sim_case *one)
 	hd_scenario_runs_free(one->runs);
 	hd_scenario_free(one->scenario);
 }
-
-/* ---- arguments ---- */
 
 int sim_arguments_take_word(const struct typed *typed, void *place)
 {

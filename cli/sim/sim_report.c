@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the answer ---- */
-
 #define EQUAL 0.01 /* differences below it decide nothing */
 #define NAME_WIDTH 60
 
@@ -45,8 +43,6 @@ double sim_answer_time(const struct sim_view *view, uint32_t point)
 		return 0;
 	return figure_of(view, point, "run.time");
 }
-
-/* ---- the sentence ---- */
 
 static uint32_t first_bad(const struct sim_view *view)
 {
@@ -127,8 +123,6 @@ static const char *adaptive_sentence(const struct sim_view *view, char *buffer, 
 	return buffer;
 }
 
-/* ---- JSON ---- */
-
 static json_t *tables_json(const struct sim_view *view)
 {
 	json_t *list = json_array();
@@ -158,8 +152,6 @@ json_t *sim_answer_json(const struct sim_view *view)
 	    known ? json_value_text(table_name(view, found.worst)) : json_null(), "ratio",
 	    known ? json_real(1 + found.more) : json_null(), "tables", tables_json(view));
 }
-
-/* ---- rows ---- */
 
 struct row {
 	char time[40], ratio[24], busiest[24], lost[24];
@@ -243,13 +235,9 @@ void sim_answer_html(const struct sim_view *view, FILE *page)
 	fputs("</tbody></table></div>\n", page);
 }
 
-/* ---- the report ---- */
-
 #define COLUMN 22
 #define COLUMNS_AT_ONCE 4u
 #define ITEMS_SHOWN 8u
-
-/* ---- text ---- */
 
 static const char *label_of(const struct sim_view *view, uint32_t point)
 {
@@ -422,8 +410,6 @@ void sim_report_print(const struct sim_view *view)
 	}
 }
 
-/* ---- expectations ---- */
-
 #define INTERVAL_SIZE 60
 #define INTERVAL_WIDTH 22
 
@@ -492,8 +478,6 @@ void sim_report_expectations(const struct sim_view *view)
 		print_expectation(&view->expectations[i], &columns, view->runs->seed_count);
 }
 
-/* ---- CSV ---- */
-
 void sim_report_csv(const struct sim_view *view, const char *experiment, struct csv *csv)
 {
 	for (uint32_t point = 0; point < view->runs->point_count; point++)
@@ -511,8 +495,6 @@ void sim_report_csv(const struct sim_view *view, const char *experiment, struct 
 			csv_end_row(csv);
 		}
 }
-
-/* ---- JSON ---- */
 
 static json_t *figure_json(const struct hd_scenario_figure *figure)
 {

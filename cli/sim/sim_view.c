@@ -17,8 +17,6 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- finished runs in files ---- */
-
 #define HEAD "heddle-sim-runs 1 %016" PRIx64 "\n"
 #define HEAD_SIZE 64
 
@@ -74,8 +72,6 @@ static int add_to_state(struct kept_work *state, const struct hd_record *record,
 	return kept_work_flush(state, err);
 }
 
-/* ---- runs ---- */
-
 /* The runs of a scenario: over threads and processes, with progress, kept in a file, ended by
  * SIGINT. */
 
@@ -103,8 +99,6 @@ static double now(void)
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
-
-/* ---- progress ---- */
 
 static void print_time(double seconds, char *buffer, size_t size)
 {
@@ -158,8 +152,6 @@ static bool show_progress(void *context, uint32_t run, const struct hd_scenario_
 	pthread_mutex_unlock(&working->lock);
 	return fine;
 }
-
-/* ---- work ---- */
 
 static void take_result(struct working *working, uint32_t run, struct hd_record *record, int rc,
 			const struct hd_error *err)
@@ -215,8 +207,6 @@ static void choose(struct working *working)
 		if (!job->records[run])
 			working->left_runs[working->left_count++] = run;
 }
-
-/* ---- between processes ---- */
 
 /* Writes this process's records behind each other; malloc'ed. */
 static char *write_own(const struct working *working, size_t *size)
@@ -287,8 +277,6 @@ static int exchange(struct working *working, struct hd_error *err)
 	return rc;
 }
 
-/* ---- all of it ---- */
-
 static void count(struct sim_runs *job)
 {
 	uint64_t stopped = interrupt_came() ? 1 : 0;
@@ -357,8 +345,6 @@ void sim_runs_release(struct sim_runs *job)
 	free(job->records);
 	job->records = NULL;
 }
-
-/* ---- the view ---- */
 
 int sim_view_make(const struct sim_runs *job, struct sim_view *view, struct hd_error *err)
 {
@@ -436,8 +422,6 @@ const char *sim_view_link_name(const struct hd_fabric *fabric, uint32_t link, ch
 	return buffer;
 }
 
-/* ---- values for people ---- */
-
 struct scale {
 	double from;
 	const char *name;
@@ -497,8 +481,6 @@ const char *sim_view_value(double value, const char *unit, char *buffer, size_t 
 			 value == floor(value) || fabs(value) >= 1000 ? "%.0f" : "%.4g", value);
 	return buffer;
 }
-
-/* ---- judgement ---- */
 
 bool sim_view_deadlocked(const struct sim_view *view, uint32_t point)
 {

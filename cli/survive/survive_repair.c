@@ -16,8 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- how long plans take ---- */
-
 /* Milliseconds on a clock that is never set. */
 static double survive_clock_ms(void)
 {
@@ -27,11 +25,7 @@ static double survive_clock_ms(void)
 	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
 }
 
-/* ---- multicast ---- */
-
 /* What the repair of multicast trees takes after a single loss. */
-
-/* ---- groups ---- */
 
 /* The multicast groups whose trees heddle survive repairs. */
 
@@ -58,8 +52,6 @@ static int allocate(struct survive_groups *groups, uint32_t count, struct hd_err
 	groups->first = calloc(count + 1u, sizeof(*groups->first));
 	return groups->mlids && groups->first ? 0 : hd_error_no_memory(err);
 }
-
-/* ---- random groups ---- */
 
 static int draw(struct survive_groups *groups, const struct hd_fabric *fabric, uint64_t seed,
 		struct hd_error *err)
@@ -90,8 +82,6 @@ static int draw(struct survive_groups *groups, const struct hd_fabric *fabric, u
 	free(hosts);
 	return rc;
 }
-
-/* ---- groups of tables ---- */
 
 /* Adds the members that the entries of a group name. */
 static int add_group(struct survive_groups *groups, const struct hd_fabric *fabric,
@@ -160,8 +150,6 @@ static void survive_groups_release(struct survive_groups *groups)
 	free(groups->first);
 	free(groups->members);
 }
-
-/* ---- trees ---- */
 
 struct planning {
 	const struct survive_trees *trees;
@@ -253,8 +241,6 @@ static void survive_multicast_end(struct survive_trees *trees)
 	free(trees->in_place.entries);
 }
 
-/* ---- a repair ---- */
-
 static int follow_all(const struct hd_repair_mfts_request *request,
 		      const struct hd_repair_mfts *plan, const struct survive_groups *groups,
 		      struct survive_multicast *out, struct hd_error *err)
@@ -323,8 +309,6 @@ bool survive_multicast_has_fault(const struct survive_multicast *multicast)
 {
 	return *multicast->refusal || multicast->loop || multicast->missed;
 }
-
-/* ---- repairs ---- */
 
 struct repairing {
 	const struct table_source *source;

@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- random groups ---- */
-
 void fabric_source_draw_group(const struct hd_fabric *fabric, uint32_t size, uint64_t *seed,
 			      uint32_t *hosts, uint32_t *members)
 {
@@ -21,8 +19,6 @@ void fabric_source_draw_group(const struct hd_fabric *fabric, uint32_t size, uin
 		members[i] = fabric->host_port[host];
 	}
 }
-
-/* ---- fabrics ---- */
 
 struct lid_use {
 	uint32_t without; /* hosts and switches without a LID */

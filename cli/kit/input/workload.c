@@ -15,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the workload ---- */
-
 static int choose_pattern(struct workload *workload, const char *text)
 {
 	struct catalogue_entry entry;
@@ -153,8 +151,6 @@ const char *workload_pi_remark(const struct workload *workload)
 	return hd_lids_divide(workload->lids) ? ", pi rounded up" : "";
 }
 
-/* ---- the run ---- */
-
 #define FIRST_SHOWN 1.0 /* seconds */
 #define SHOWN_EVERY 0.25
 
@@ -239,8 +235,6 @@ struct hd_congestion_request workload_request(const struct workload *workload,
 	};
 }
 
-/* ---- progress ---- */
-
 /* A command may have many short runs: the line is about all of them. */
 static double first_run, last_shown;
 
@@ -303,8 +297,6 @@ void workload_print_partial(const struct workload *workload, const char *done)
 	if (workload->partial)
 		printf("\nPARTIAL: ended early, after %s\n", done);
 }
-
-/* ---- the frame of the commands ---- */
 
 static int list_patterns(bool json)
 {
