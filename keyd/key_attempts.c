@@ -40,8 +40,6 @@ struct hd_key_attempts {
 	struct range tried;
 };
 
-/* ---- all flows ---- */
-
 static const struct hd_key_tree *tree_of(const struct hd_key_attempts *attempts)
 {
 	return attempts->request.key.tree;
@@ -120,8 +118,6 @@ static int make_first(struct hd_key_attempts *attempts, struct hd_error *err)
 		return hd_error_no_memory(err);
 	return choose_first_shift(attempts, &attempts->shift, err);
 }
-
-/* ---- parts ---- */
 
 struct numbered {
 	uint32_t destination, offset, flow;
@@ -214,8 +210,6 @@ static int make_part(struct hd_key_attempts *attempts, struct hd_error *err)
 		return hd_error_no_memory(err);
 	return choose_first_shift(attempts, &attempts->shift, err);
 }
-
-/* ---- the attempts ---- */
 
 static void close_attempt(struct hd_key_attempts *attempts)
 {
@@ -341,8 +335,6 @@ void hd_key_attempts_free(struct hd_key_attempts *attempts)
 	free(attempts->kept);
 	free(attempts);
 }
-
-/* ---- all of them ---- */
 
 static int prove_attempt(const struct hd_key_attempts *attempts,
 			 const struct hd_key_attempt *attempt, unsigned first_offset,
