@@ -12,8 +12,6 @@
 
 #define PARTS_MAX 65536u
 
-/* ---- kinds ---- */
-
 static const struct hd_traffic_kind *const kinds[] = {
     &traffic_flows, &traffic_constant, &traffic_poisson, &traffic_on_off,     &traffic_control,
     &traffic_video, &traffic_ring,     &traffic_phases,	 &traffic_collective, &traffic_rounds,
@@ -33,8 +31,6 @@ const struct hd_traffic_kind *hd_traffic_find(const char *name)
 			return kinds[i];
 	return NULL;
 }
-
-/* ---- making ---- */
 
 static int check_request(const struct hd_traffic_request *requests, uint32_t index,
 			 struct hd_error *err)
@@ -123,8 +119,6 @@ void hd_traffic_free(struct hd_traffic *traffic)
 	hd_arena_release(&traffic->arena);
 	free(traffic);
 }
-
-/* ---- what the caller asks ---- */
 
 uint32_t hd_traffic_class_count(const struct hd_traffic *traffic)
 {
@@ -224,8 +218,6 @@ int hd_traffic_result(const struct hd_traffic *traffic, struct hd_error *err)
 {
 	return traffic->rc ? hd_error_set(err, traffic->rc, "%s", traffic->err.text) : 0;
 }
-
-/* ---- callbacks ---- */
 
 /* Kinds take the numbers of endpoints from the fabrics, before there is a simulation. */
 static int check_places(const struct hd_traffic *traffic, struct hd_error *err)
