@@ -12,8 +12,6 @@
 #include <sys/un.h>
 #include <time.h>
 
-/* ---- SMPs to the switches ---- */
-
 int agent_smp_open(struct agent_smp *smp, uint8_t subnet, const struct hd_umad_choice *choice,
 		   struct hd_error *err)
 {
@@ -91,8 +89,6 @@ struct hd_router_callbacks agent_smp_callbacks(struct agent_smp *smp)
 {
 	return (struct hd_router_callbacks){send_smp, receive_smp, now_ms, smp};
 }
-
-/* ---- the plugin ---- */
 
 #define WAIT_FIRST_MS 1000u
 #define WAIT_LAST_MS 60000u
