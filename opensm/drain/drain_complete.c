@@ -21,8 +21,6 @@ struct lead {
 	uint8_t port;
 };
 
-/* ---- the ports ---- */
-
 struct leads {
 	struct lead *list; /* [count] from malloc() */
 	uint32_t count;
@@ -70,8 +68,6 @@ static int list_leads(const struct hd_fabric *fabric, const struct drained_set *
 	free(changes);
 	return made ? 0 : -ENOMEM;
 }
-
-/* ---- OpenSM's tables ---- */
 
 static osm_switch_t *find_switch(struct osm_opensm *osm, uint64_t guid)
 {
@@ -144,8 +140,6 @@ int drain_complete_check(const struct part_context *context, const struct draine
 	cl_plock_release(&context->osm->lock);
 	return rc;
 }
-
-/* ---- adaptive routing ---- */
 
 static bool plan_leads(const struct hd_ar_plan *plan, const struct lead *lead)
 {
