@@ -172,14 +172,10 @@ static int check_plan(const struct hd_fabric *found, const struct hd_ar_plan *pl
 
 const char *drain_complete_doubt(const struct part_context *context)
 {
-	struct adaptive_view view;
-
-	adaptive_look(context->adaptive, &view);
-	const bool unknown = view.state == ADAPTIVE_UNKNOWN;
-	adaptive_view_release(&view);
-	return unknown ? "it is not known what the switches hold of adaptive routing; heddle "
-			 "status names them"
-		       : "";
+	return adaptive_state_now(context->adaptive) == ADAPTIVE_UNKNOWN
+		   ? "it is not known what the switches hold of adaptive routing; heddle status "
+		     "names them"
+		   : "";
 }
 
 int drain_complete_adaptive(const struct part_context *context, const struct drained_set *out,
