@@ -335,36 +335,3 @@ void hd_key_attempts_free(struct hd_key_attempts *attempts)
 	free(attempts->kept);
 	free(attempts);
 }
-
-static int prove_attempt(const struct hd_key_attempts *attempts,
-			 const struct hd_key_attempt *attempt, unsigned first_offset,
-			 hd_key_prover *prove, void *context, struct hd_error *err)
-{
-	struct hd_key_overlay overlay = {0};
-	int rc = hd_key_overlay(tree_of(attempts), attempt->key, attempt->shift, first_offset,
-				&overlay, err);
-
-	if (rc)
-		return rc;
-	rc = prove(context, &overlay, err);
-	hd_key_overlay_release(&overlay);
-	return rc;
-}
-
-int hd_key_attempts_prove(struct hd_key_attempts *attempts, unsigned first_offset,
-			  hd_key_prover *prove, void *context, struct hd_error *err)
-{
-	struct hd_key_attempt attempt;
-	int refused = -ENOENT, rc;
-
-	while (!(rc = hd_key_attempts_next(attempts, &attempt, err))) {
-		rc = prove_attempt(attempts, &attempt, first_offset, prove, context, err);
-		if (rc && rc != -ELOOP && rc != -EINVAL)
-			return rc;
-		refused = rc ? rc : refused;
-		hd_key_attempts_answer(attempts, !rc);
-	}
-	if (rc != -ENOENT)
-		return rc;
-	return attempts->sound ? 0 : refused;
-}
