@@ -81,9 +81,6 @@ const char *sim_view_expected(const struct hd_expectation *row, char *buffer, si
 const char *sim_view_interval(const struct hd_expectation *row, char *buffer, size_t size);
 const char *sim_view_tolerance(const struct hd_expectation *row, char *buffer, size_t size);
 
-/* Whether any expectation is not met. */
-bool sim_view_outside(const struct sim_view *view);
-
 /* STATUS_FAULTS if a run met a deadlock or the runs were ended early, else STATUS_CLEAN. */
 int sim_view_status(const struct sim_view *view);
 

@@ -56,27 +56,6 @@ void hd_sim_histogram_add(struct hd_sim_histogram *histogram, uint64_t value)
 	histogram->bins[bin_of(value)]++;
 }
 
-void hd_sim_histogram_merge(struct hd_sim_histogram *histogram,
-			    const struct hd_sim_histogram *other)
-{
-	double both = (double)histogram->count + (double)other->count;
-	double difference = other->mean - histogram->mean;
-
-	if (!other->count)
-		return;
-	clear_if_empty(histogram);
-	histogram->mean += difference * (double)other->count / both;
-	histogram->square += other->square + difference * difference * (double)histogram->count *
-						 (double)other->count / both;
-	histogram->count += other->count;
-	if (other->least < histogram->least)
-		histogram->least = other->least;
-	if (other->greatest > histogram->greatest)
-		histogram->greatest = other->greatest;
-	for (uint32_t bin = 0; bin < HD_SIM_HISTOGRAM_BINS; bin++)
-		histogram->bins[bin] += other->bins[bin];
-}
-
 uint64_t hd_sim_histogram_quantile(const struct hd_sim_histogram *histogram, double share)
 {
 	double wanted = share * (double)histogram->count;

@@ -550,11 +550,6 @@ int ranks_list_exchange(const struct hd_traffic_part *part, const struct rank_jo
 	return rc;
 }
 
-uint32_t ranks_job_count(const struct ranks *ranks)
-{
-	return ranks->job_count;
-}
-
 void ranks_times(const struct ranks *ranks, uint32_t index, struct rank_times *out)
 {
 	const struct job *job = &ranks->jobs[index];

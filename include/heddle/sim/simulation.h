@@ -215,8 +215,6 @@ struct hd_sim_histogram {
 };
 
 void hd_sim_histogram_add(struct hd_sim_histogram *histogram, uint64_t value);
-void hd_sim_histogram_merge(struct hd_sim_histogram *histogram,
-			    const struct hd_sim_histogram *other);
 /* The value that `share` (0 .. 1) of all values do not exceed, ps; 0 without values. */
 uint64_t hd_sim_histogram_quantile(const struct hd_sim_histogram *histogram, double share);
 
