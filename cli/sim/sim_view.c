@@ -6,6 +6,7 @@
 #include "progress.h"
 
 #include <errno.h>
+#include <heddle/base/clock.h>
 #include <heddle/base/parallel.h>
 #include <heddle/fabric.h>
 #include <heddle/sim/settings.h>
@@ -15,7 +16,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define HEAD "heddle-sim-runs 1 %016" PRIx64 "\n"
 #define HEAD_SIZE 64
@@ -92,14 +92,6 @@ struct working {
 	struct hd_error err;
 };
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void print_time(double seconds, char *buffer, size_t size)
 {
 	unsigned whole = (unsigned)seconds + 1;
@@ -115,7 +107,7 @@ static void print_time(double seconds, char *buffer, size_t size)
 /* Call it with the lock. */
 static void report(struct working *working)
 {
-	double time = now(), share = 0;
+	double time = hd_clock_ms() / 1e3, share = 0;
 	uint64_t packets = 0;
 	char left[32] = "?";
 
@@ -300,7 +292,7 @@ static int do_all(struct working *working, struct hd_error *err)
 	for (uint32_t run = 0; run < job->runs->count; run++)
 		job->kept += job->records[run] != NULL;
 	choose(working);
-	working->begun = now();
+	working->begun = hd_clock_ms() / 1e3;
 	processes_deal(job->processes);
 	if (working->left_count) {
 		progress_begin("%s", job->title);
@@ -521,14 +513,6 @@ const char *sim_view_tolerance(const struct hd_expectation *row, char *buffer, s
 	else
 		snprintf(buffer, size, "%s", row->judge == HD_JUDGE_SIGN ? "sign" : "-");
 	return buffer;
-}
-
-bool sim_view_outside(const struct sim_view *view)
-{
-	for (uint32_t i = 0; i < view->expectation_count; i++)
-		if (view->expectations[i].verdict != HD_VERDICT_WITHIN)
-			return true;
-	return false;
 }
 
 int sim_view_status(const struct sim_view *view)

@@ -5,6 +5,7 @@
 #include "survive.h"
 
 #include <errno.h>
+#include <heddle/base/clock.h>
 #include <heddle/base/grow.h>
 #include <heddle/base/random.h>
 #include <heddle/change/repair.h>
@@ -14,16 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* Milliseconds on a clock that is never set. */
-static double survive_clock_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
 
 /* What the repair of multicast trees takes after a single loss. */
 
@@ -270,13 +261,13 @@ static int plan_trees(const struct survive_trees *trees, const struct hd_fabric 
 						       .repaired = repaired,
 						       .mlids = trees->groups->mlids,
 						       .group_count = trees->groups->count};
-	const double begin = survive_clock_ms();
+	const double begin = hd_clock_ms();
 	struct hd_repair_mfts *plan = NULL;
 	int rc = plan_all(trees, damaged, repaired, err);
 
 	if (!rc)
 		rc = hd_repair_mfts_plan(&request, &plan, err);
-	out->plan_ms = survive_clock_ms() - begin;
+	out->plan_ms = hd_clock_ms() - begin;
 	if (!rc) {
 		out->hit = plan->hit;
 		out->moved = plan->groups - plan->hit;
@@ -350,14 +341,14 @@ static int repair_one(struct repairing *repairing, const struct hd_fabric_change
 	struct survive_repair *out = &repairs->list[repairs->count];
 	struct hd_fabric *damaged = NULL;
 	struct hd_repair_plan *plan = NULL;
-	double begin = survive_clock_ms();
+	double begin = hd_clock_ms();
 	int rc = hd_fabric_without(fabric, loss, 1, HD_NONE, &damaged, err);
 
 	if (rc)
 		return rc;
 	out->is_switch = !loss->cable;
 	rc = plan_repair(repairing, damaged, &plan, err);
-	out->plan_ms = survive_clock_ms() - begin;
+	out->plan_ms = hd_clock_ms() - begin;
 	if (rc && rc != -ENOMEM && !(rc == -ECANCELED && interrupt_came())) {
 		snprintf(out->refusal, sizeof(out->refusal), "%s", err->text);
 		rc = 0;
@@ -440,11 +431,11 @@ int survive_repair_run(const struct table_source *source, const struct table_req
 		       uint64_t seed, struct survive_repairs *repairs, struct hd_error *err)
 {
 	struct repairing repairing = {.source = source, .request = request};
-	double begin = survive_clock_ms();
+	double begin = hd_clock_ms();
 	int rc = hd_repair_base_new(request->fabric, request->previous, request->threads,
 				    &interrupt_go_on, &repairing.base, err);
 
-	repairs->base_ms = survive_clock_ms() - begin;
+	repairs->base_ms = hd_clock_ms() - begin;
 	if (rc)
 		return rc;
 	rc = survive_multicast_begin(&repairing.trees, request->fabric, &repairs->groups, err);

@@ -9,10 +9,10 @@
 #include "progress.h"
 
 #include <errno.h>
+#include <heddle/base/clock.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static int choose_pattern(struct workload *workload, const char *text)
@@ -245,18 +245,10 @@ struct watch {
 	bool shown;
 };
 
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static int show_progress(void *context, const struct hd_congestion_progress *progress)
 {
 	struct watch *watch = context;
-	double now = seconds(), passed = now - watch->begin;
+	double now = hd_clock_ms() / 1e3, passed = now - watch->begin;
 
 	if (interrupt_came())
 		return HD_CONGESTION_ENOUGH;
@@ -275,7 +267,7 @@ int workload_run(struct workload *workload, struct hd_congestion_request *reques
 		 const char *title, struct hd_congestion_report **out, struct hd_error *err)
 {
 	struct watch watch = {
-	    .title = title, .terminal = isatty(STDERR_FILENO), .begin = seconds()};
+	    .title = title, .terminal = isatty(STDERR_FILENO), .begin = hd_clock_ms() / 1e3};
 
 	if (workload->processes->parts <= 1)
 		interrupt_catch();
