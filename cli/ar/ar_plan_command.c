@@ -233,7 +233,9 @@ static int write_info(const struct ar_job *job, FILE *stream, struct hd_error *e
 	return rc ? rc : hd_ar_write_info_end(stream, err);
 }
 
-int ar_plan_report_write(const struct ar_job *job, struct hd_error *err)
+/* Writes heddle.far and heddle-ar-info.csv into a folder, which must exist. Errors: errno of the
+ * files, -ENOMEM. */
+static int ar_plan_report_write(const struct ar_job *job, struct hd_error *err)
 {
 	static const char *const names[] = {"heddle.far", "heddle-ar-info.csv"};
 	char text[2][4096];

@@ -56,7 +56,8 @@ static int add_file(struct mcast_job *job, struct hd_error *err)
 	return rc;
 }
 
-int mcast_members_find(struct mcast_job *job, struct hd_error *err)
+/* Finds the ports of the members and of the source. 0 or a negative errno with a reason. */
+static int mcast_members_find(struct mcast_job *job, struct hd_error *err)
 {
 	int rc = 0;
 

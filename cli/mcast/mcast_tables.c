@@ -29,8 +29,9 @@ static int status_of(const struct hd_mft_report *report)
 	return report->fault_count ? STATUS_FAULTS : STATUS_CLEAN;
 }
 
-int mcast_tables_show_group(const struct mcast_job *job, const struct hd_mft_group *group,
-			    uint32_t mlid, uint32_t root)
+/* Checks and shows one group. The root of its tree is switch `root`; HD_NONE: to be found. */
+static int mcast_tables_show_group(const struct mcast_job *job, const struct hd_mft_group *group,
+				   uint32_t mlid, uint32_t root)
 {
 	struct hd_error err = {""};
 	struct hd_mft_report *report = NULL;

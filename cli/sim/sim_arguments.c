@@ -17,7 +17,8 @@
 
 #define ENDING ".ini"
 
-const char *sim_folder(void)
+/* The folder: $HEDDLE_SCENARIOS, or that of the installation (catalogue_shipped_path()). For one thread. */
+static const char *sim_folder(void)
 {
 	static char shipped[PATH_MAX];
 	const char *folder = getenv("HEDDLE_SCENARIOS");

@@ -458,7 +458,7 @@ static void full(const struct hd_expectation *row, FILE *page)
 		fputs("<td></td>", page);
 }
 
-void sim_html_expectations(const struct sim_view *view, FILE *page)
+static void sim_html_expectations(const struct sim_view *view, FILE *page)
 {
 	char text[40];
 

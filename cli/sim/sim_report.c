@@ -36,7 +36,8 @@ static bool is_partial(const struct sim_view *view, uint32_t point)
 	return false;
 }
 
-double sim_answer_time(const struct sim_view *view, uint32_t point)
+/* Seconds until all of the traffic of a point had arrived; 0: it never did, or not yet. */
+static double sim_answer_time(const struct sim_view *view, uint32_t point)
 {
 	if (is_partial(view, point) || sim_view_deadlocked(view, point) ||
 	    figure_of(view, point, "packets.in_flight") > 0)
@@ -71,7 +72,8 @@ static struct extremes find_extremes(const struct sim_view *view)
 	return found;
 }
 
-const char *sim_answer_sentence(const struct sim_view *view, char *buffer, size_t size)
+/* Which tables are fastest, in one sentence. Returns buffer. */
+static const char *sim_answer_sentence(const struct sim_view *view, char *buffer, size_t size)
 {
 	uint32_t bad = first_bad(view);
 
@@ -139,7 +141,8 @@ static json_t *tables_json(const struct sim_view *view)
 	return list;
 }
 
-json_t *sim_answer_json(const struct sim_view *view)
+/* {"sentence", "best", "ratio", "tables": [...]}; "best" is the fastest of several, or null. */
+static json_t *sim_answer_json(const struct sim_view *view)
 {
 	bool known = first_bad(view) == HD_NONE && view->runs->point_count > 1;
 	const struct extremes found = known ? find_extremes(view) : (struct extremes){0, 0, 0};

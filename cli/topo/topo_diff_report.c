@@ -25,7 +25,8 @@ const char *topo_diff_kind(enum hd_fabric_difference_kind kind)
 	return kinds[kind];
 }
 
-const char *topo_diff_match(enum hd_match match)
+/* "by GUID" */
+static const char *topo_diff_match(enum hd_match match)
 {
 	static const char *const matches[] = {[HD_MATCH_GUID] = "by GUID",
 					      [HD_MATCH_NAME] = "by name",

@@ -235,7 +235,8 @@ void drained_release(struct drained *drained)
 	pthread_mutex_destroy(&drained->lock);
 }
 
-void drained_tell(struct drained *drained)
+/* Writes the eventfd. With the lock. */
+static void drained_tell(struct drained *drained)
 {
 	const uint64_t one = 1;
 	const ssize_t written = drained->wake < 0 ? 0 : write(drained->wake, &one, sizeof(one));

@@ -145,7 +145,4 @@ void drained_note_stored(struct drained *drained, const char *unstored);
 /* How many entries a sweep has moved in proved steps, and how many otherwise. */
 void drained_note_order(struct drained *drained, uint64_t entries, uint64_t unproved);
 
-/* Writes the eventfd. With the lock. */
-void drained_tell(struct drained *drained);
-
 #endif

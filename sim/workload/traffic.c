@@ -224,8 +224,11 @@ static void add_all(struct list *list)
 			list->endpoints[list->count++] = i;
 }
 
-int traffic_hosts(struct hd_traffic *traffic, const char *text, uint32_t **endpoints,
-		  uint32_t *count, struct hd_error *err)
+/* The endpoints that a text means, in its order: "all", numbers and ranges, names, "file:PATH" with
+ * one host a line. Errors: -EINVAL unknown, repeated, no adapter, without LID; the errno of the
+ * file; -ENOMEM. */
+static int traffic_hosts(struct hd_traffic *traffic, const char *text, uint32_t **endpoints,
+			 uint32_t *count, struct hd_error *err)
 {
 	struct hd_arena *arena = &traffic->arena;
 	struct list list = {.traffic = traffic};
@@ -430,8 +433,9 @@ uint64_t traffic_share(const struct hd_options *options, const char *name)
 	return value;
 }
 
-int traffic_number(const struct hd_options *options, const char *name, uint32_t most,
-		   uint32_t *value, struct hd_error *err)
+/* "0 .. most" from the text of an option. Errors: -EINVAL, -ERANGE. */
+static int traffic_number(const struct hd_options *options, const char *name, uint32_t most,
+			  uint32_t *value, struct hd_error *err)
 {
 	const char *text = hd_options_get(options, name)->text;
 	struct hd_cursor cursor = {text, text + strlen(text)};

@@ -66,8 +66,9 @@ static int settle_lids(const char *path, int lmc, const struct hd_log *log,
 	return 0;
 }
 
-int fabric_source_rename(const char *path, const struct hd_log *log, struct hd_fabric **fabric,
-			 struct hd_error *err)
+/* hd_fabric_rename() by the name map of that path, in place. After an error the fabric is as it was. */
+static int fabric_source_rename(const char *path, const struct hd_log *log,
+				struct hd_fabric **fabric, struct hd_error *err)
 {
 	struct hd_fabric *renamed = NULL;
 	struct hd_text text;

@@ -47,7 +47,7 @@ static void write_bars(FILE *script, const struct hd_congestion_report *report)
 }
 
 /* In gnuplot's single-quoted strings a quote is written twice. */
-void gnuplot_quote(FILE *script, const char *text)
+static void gnuplot_quote(FILE *script, const char *text)
 {
 	fputc('\'', script);
 	for (const char *end = text + strlen(text); text < end;) {
