@@ -8,8 +8,7 @@
 
 /*
  * Of all paths at once: what is known of each input and lane at which packets can come, sim->known, as a number. Each
- * message has two numbers of its own, which are larger than those of all before: nothing is to be cleared between them,
- * which would take longer than the paths do.
+ * message has two numbers of its own, which are larger than those of all before: nothing is to be cleared between them.
  */
 enum { OPEN, DONE, STATES };
 
