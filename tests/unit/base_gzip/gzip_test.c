@@ -49,8 +49,7 @@ static struct hd_text join(struct hd_text text, const char *bytes, size_t length
 	memcpy(joined + text.length, bytes, length);
 	size_t total = text.length + length;
 	hd_text_close(&text);
-	return (struct hd_text){
-	    .bytes = joined, .length = total, .name = "file", .owned = joined};
+	return (struct hd_text){.bytes = joined, .length = total, .name = "file", .owned = joined};
 }
 
 static void assert_refused(struct hd_text text, int rc, const char *reason)
