@@ -56,11 +56,11 @@ static bool search(struct mixture *mixture, uint32_t source, uint32_t lid)
 
 bool mixture_loops(struct mixture *mixture, uint32_t lid)
 {
-	const uint32_t count = mixture->fabric->switch_count;
+	const struct hd_fabric *fabric = mixture->fabric;
 	bool loops = false;
 
-	memset(mixture->state, UNSEEN, count);
-	for (uint32_t sw = 0; !loops && sw < count; sw++)
+	memset(mixture->state, UNSEEN, fabric->switch_count);
+	for (uint32_t sw = 0; !loops && sw < fabric->switch_count; sw++)
 		if (mixture->state[sw] == UNSEEN)
 			loops = search(mixture, sw, lid);
 	return loops;

@@ -71,6 +71,9 @@ void adaptive_watch(struct adaptive *adaptive, enum adaptive_watcher watcher, in
 void adaptive_look(struct adaptive *adaptive, struct adaptive_view *out);
 void adaptive_view_release(struct adaptive_view *view);
 
+/* Only its state. For any thread. */
+enum adaptive_state adaptive_state_now(struct adaptive *adaptive);
+
 /* Whether it is not known by which ports the switch may send. */
 bool adaptive_is_unknown(const struct adaptive_view *view, uint64_t guid);
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- memory ---- */
-
 /* protobuf-c returns the same for a message that is none and for want of memory. This allocator notes
  * the latter: its data are a bool. */
 static void *allocate(void *failed, size_t size)
@@ -25,8 +23,6 @@ static void release(void *failed, void *memory)
 	(void)failed;
 	free(memory);
 }
-
-/* ---- messages ---- */
 
 /* Takes the length that is before each message. False: it is cut off, or too long. */
 static bool take_length(struct chakra_file *file, size_t *length)
@@ -140,8 +136,6 @@ int chakra_file_nodes(const char *path, chakra_visit *visit, void *context, stru
 	hd_text_close(&file.text);
 	return rc;
 }
-
-/* ---- attributes ---- */
 
 static const Chakra__Attribute *find(const Chakra__Node *node, const char *name)
 {

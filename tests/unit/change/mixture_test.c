@@ -9,12 +9,13 @@
 
 #include "generate_testing.h"
 #include "mixture.h"
+#include "sanitized.h"
 
 #include <heddle/base/random.h>
 #include <heddle/engines.h>
 #include <heddle/fabric/walk.h>
 
-#define TRIALS 3000
+#define TRIALS UNLESS_SANITIZED(3000, 800)
 #define SWITCHES_MOST 32
 
 /* Each switch leads to a random neighbour, or nowhere. */
@@ -48,7 +49,6 @@ static void close_reach(const struct mixture *mixture, uint32_t lid,
 				reach[from][to] |= reach[over][to];
 }
 
-/* Whether packets go in a circle, which both have to say. */
 static bool compare(struct mixture *mixture, uint32_t lid)
 {
 	bool reach[SWITCHES_MOST][SWITCHES_MOST], any = false;
