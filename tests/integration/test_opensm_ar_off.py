@@ -172,6 +172,23 @@ def test_sweeps_go_in_order_while_it_is_on(netlist, able):
             assert ("heddle: in order" in log) == able, log
 
 
+def test_no_certificate_of_a_table_that_was_refused(netlist):
+    """A switch refuses its forwarding table: the tables in force are not those of the routing until it takes it."""
+    emulated = Emulator()
+    with Simulation(netlist, emulator=emulated) as simulation:
+        conf = f"[certificate]\nfile = {simulation.folder}/fabric.cert\n"
+        with simulation.opensm("dmodk", heddle_conf=conf, options=BRISK) as opensm:
+            wait_until(lambda: status(opensm)["certificate"]["current"], "the certificate")
+            emulated.fault(LEAF, "refuse=0x1c", LFT, "set")
+            simulation.command(f'Unlink "S-{LEAF:016x}"[5]')
+            opensm.sweep_until("dmodk: .* entries changed")
+            wait_until(lambda: f"switch 0x{LEAF:016x} has not got its forwarding table" in
+                       status(opensm)["certificate"]["reason"], lambda: status(opensm)["certificate"], 60)
+            emulated.heal()
+            opensm.sweep()
+            wait_until(lambda: status(opensm)["certificate"]["current"], "the certificate")
+
+
 def test_over_a_path_of_now(netlist):
     """dmodk refuses after losses and minhop routes: adaptive routing goes off everywhere, also at switches to which the
     paths of the last routing are dead."""
