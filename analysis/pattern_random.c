@@ -40,14 +40,6 @@ static uint32_t bisect_round(const struct hd_pattern *pattern, uint32_t round, s
 	return half;
 }
 
-long double hd_pattern_bisections(uint32_t ranks)
-{
-	long double product = 1;
-	for (uint32_t factor = ranks / 2 + 1; factor <= ranks; factor++)
-		product *= factor;
-	return product;
-}
-
 const struct hd_pattern_kind pattern_bisect = {
     .name = "bisect",
     .summary = "a random half of the ranks sends to the other half, one partner each",

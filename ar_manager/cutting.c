@@ -31,7 +31,7 @@ static struct hd_ar_proof_request proof_of(const struct hd_ar_request *request,
 static int collect(struct proving *proving, const struct hd_ar_proof_request *request, bool groups,
 		   bool hosts_only)
 {
-	int rc = proving_init(proving, request, groups, NULL);
+	int rc = proving_init(proving, request, groups);
 
 	proving->graphs.hosts_only = hosts_only;
 	return rc ? rc : proof_graphs_collect(&proving->graphs, true, request->threads);
@@ -196,45 +196,43 @@ void cutting_release(struct cutting *cutting)
 
 /* ---- what is kept ---- */
 
-static struct hd_dependencies *graph_of(struct cutting *cutting,
-					const struct hd_ar_circling_pair *pair)
+static struct hd_dependencies *graph_of(struct cutting *cutting, const struct circling_pair *pair)
 {
 	return &cutting->known.graphs.workers[0].graphs[pair->lane];
 }
 
-static bool keep(struct cutting *cutting, const struct hd_ar_circling_pair *pair)
+static bool keep(struct cutting *cutting, const struct circling_pair *pair)
 {
 	return hd_dependencies_add(graph_of(cutting, pair), pair->link, pair->next);
 }
 
-static bool is_any(const struct cutting *cutting, const struct hd_ar_circling_pair *pair)
+static bool is_any(const struct cutting *cutting, const struct circling_pair *pair)
 {
 	(void)cutting;
 	(void)pair;
 	return true;
 }
 
-static bool is_of_hosts(const struct cutting *cutting, const struct hd_ar_circling_pair *pair)
+static bool is_of_hosts(const struct cutting *cutting, const struct circling_pair *pair)
 {
 	return hd_dependencies_has(&cutting->hosts, pair->link, pair->next);
 }
 
-static bool is_of_hosts_in_order(const struct cutting *cutting,
-				 const struct hd_ar_circling_pair *pair)
+static bool is_of_hosts_in_order(const struct cutting *cutting, const struct circling_pair *pair)
 {
 	return (cutting->order[pair->link] <= cutting->order[pair->next]) &&
 	       is_of_hosts(cutting, pair);
 }
 
 /* Keeps pairs one by one, and takes them from the list. */
-static void keep_each(struct cutting *cutting, struct hd_ar_circling *circling,
+static void keep_each(struct cutting *cutting, struct circling *circling,
 		      bool (*wanted)(const struct cutting *cutting,
-				     const struct hd_ar_circling_pair *pair))
+				     const struct circling_pair *pair))
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < circling->count; i++) {
-		const struct hd_ar_circling_pair *pair = &circling->pairs[i];
+		const struct circling_pair *pair = &circling->pairs[i];
 		if (!wanted(cutting, pair) || !keep(cutting, pair))
 			circling->pairs[left++] = *pair;
 	}
@@ -242,8 +240,7 @@ static void keep_each(struct cutting *cutting, struct hd_ar_circling *circling,
 }
 
 /* All or none. */
-static bool keep_pairs(struct cutting *cutting, const struct hd_ar_circling_pair *pairs,
-		       size_t count)
+static bool keep_pairs(struct cutting *cutting, const struct circling_pair *pairs, size_t count)
 {
 	struct hd_dependencies *graph = graph_of(cutting, pairs);
 	bool fits = true;
@@ -258,9 +255,9 @@ static bool keep_pairs(struct cutting *cutting, const struct hd_ar_circling_pair
 	return fits;
 }
 
-static size_t pairs_of_link(const struct hd_ar_circling *circling, size_t begin)
+static size_t pairs_of_link(const struct circling *circling, size_t begin)
 {
-	const struct hd_ar_circling_pair *first = &circling->pairs[begin];
+	const struct circling_pair *first = &circling->pairs[begin];
 	size_t end = begin;
 
 	while (end < circling->count && circling->pairs[end].link == first->link &&
@@ -270,12 +267,12 @@ static size_t pairs_of_link(const struct hd_ar_circling *circling, size_t begin)
 }
 
 /* Keeps links with all their pairs, and takes these from the list. */
-static void keep_links(struct cutting *cutting, struct hd_ar_circling *circling, bool turns)
+static void keep_links(struct cutting *cutting, struct circling *circling, bool turns)
 {
 	size_t left = 0;
 
 	for (size_t begin = 0, count; begin < circling->count; begin += count) {
-		struct hd_ar_circling_pair *pairs = &circling->pairs[begin];
+		struct circling_pair *pairs = &circling->pairs[begin];
 		count = pairs_of_link(circling, begin);
 		if (cutting->turns[pairs->link] == turns && keep_pairs(cutting, pairs, count))
 			continue;
@@ -291,7 +288,7 @@ static void keep_links(struct cutting *cutting, struct hd_ar_circling *circling,
 struct finding {
 	struct cutting *cutting;
 	struct proving all;
-	struct hd_ar_circling circling;
+	struct circling circling;
 	struct hd_dependencies
 	    loose[PROOF_LANES]; /* the pairs of `circling`; of lanes that have some */
 	size_t *firsts; /* [first_count] the first pair of each link and lane */
@@ -362,7 +359,7 @@ static void cut_choices(struct finding *finding, uint32_t first, uint32_t lid)
 }
 
 /* Where both are static, packets come to the first switch only by a choice before. */
-static void cut_pair(struct finding *finding, const struct hd_ar_circling_pair *pair, uint32_t lid)
+static void cut_pair(struct finding *finding, const struct circling_pair *pair, uint32_t lid)
 {
 	uint32_t destination = finding->all.lids.destination[lid];
 
@@ -389,8 +386,7 @@ static void look_at_link(struct finding *finding, uint32_t lane, uint32_t link, 
 		for (uint64_t left = rows[(size_t)link * words + word] & links[word]; left;
 		     left &= left - 1) {
 			uint32_t bit = word * 64 + (uint32_t)__builtin_ctzll(left);
-			const struct hd_ar_circling_pair pair = {link, fabric->isl_base[to] + bit,
-								 lane};
+			const struct circling_pair pair = {link, fabric->isl_base[to] + bit, lane};
 			cut_pair(finding, &pair, lid);
 		}
 }
@@ -402,8 +398,7 @@ static void look_at_lid(struct finding *finding, uint32_t lid)
 
 	proof_graphs_follow(&finding->all.graphs, lid);
 	for (size_t i = 0; i < finding->first_count; i++) {
-		const struct hd_ar_circling_pair *pair =
-		    &finding->circling.pairs[finding->firsts[i]];
+		const struct circling_pair *pair = &finding->circling.pairs[finding->firsts[i]];
 		uint32_t passing = worker->passing[hd_isl_from(fabric, pair->link)];
 		if (passing >> pair->lane & 1 && has(finding, pair->link))
 			look_at_link(finding, pair->lane, pair->link, lid);
@@ -412,14 +407,14 @@ static void look_at_lid(struct finding *finding, uint32_t lid)
 
 static int sort_pairs(struct finding *finding)
 {
-	const struct hd_ar_circling *circling = &finding->circling;
+	const struct circling *circling = &finding->circling;
 	struct hd_arena *arena = &finding->all.arena;
 
 	finding->firsts = hd_arena_alloc(arena, circling->count, sizeof(*finding->firsts));
 	if (!finding->firsts)
 		return -ENOMEM;
 	for (size_t begin = 0, count; begin < circling->count; begin += count) {
-		const struct hd_ar_circling_pair *pairs = &circling->pairs[begin];
+		const struct circling_pair *pairs = &circling->pairs[begin];
 		struct hd_dependencies *graph = &finding->loose[pairs->lane];
 		count = pairs_of_link(circling, begin);
 		finding->firsts[finding->first_count++] = begin;
@@ -473,7 +468,7 @@ int cutting_find(struct cutting *cutting, const struct hd_ar_plan *plan, bool co
 		rc = look_at_lids(&finding);
 	if (!rc)
 		*count = finding.count;
-	hd_ar_circling_release(&finding.circling);
+	circling_release(&finding.circling);
 	proving_release(&finding.all);
 	return rc;
 }

@@ -224,7 +224,7 @@ void hd_place_close(struct hd_place *place)
 	place->folder = -1;
 }
 
-/* `path` for the reason. */
+/* `path` for the reason. A way that cannot be looked at is not good; one that ends early leads to nothing. */
 static int check_way(const char *way, const char *path, struct hd_error *err)
 {
 	struct hd_place place;
@@ -232,7 +232,7 @@ static int check_way(const char *way, const char *path, struct hd_error *err)
 	const int rc = hd_place_find(way, HD_PLACE_OWN, &place, &reason);
 
 	hd_place_close(&place);
-	return rc == -EPERM ? hd_error_set(err, rc, "%s: %s", path, reason.text) : 0;
+	return rc && rc != -ENOENT ? hd_error_set(err, rc, "%s: %s", path, reason.text) : 0;
 }
 
 int hd_place_check(const char *path, struct hd_error *err)

@@ -166,8 +166,6 @@ const char *hd_plain_format(char *buffer, size_t size, const char *format, va_li
 	return hd_plain(text, buffer, size);
 }
 
-/* ---- streams ---- */
-
 struct plain_stream {
 	FILE *to;
 	char part[4]; /* the beginning of a character */

@@ -41,11 +41,11 @@ static int too_large(const struct hd_text *text, size_t largest, struct hd_error
 static int grow(struct hd_text *text, size_t *room, size_t largest, struct hd_error *err)
 {
 	size_t wanted = *room > largest / 2 ? largest + 1 : *room * 2;
-	char *more = realloc(text->mapping, wanted);
+	char *more = realloc(text->owned, wanted);
 
 	if (!more)
 		return hd_error_no_memory(err);
-	text->bytes = text->mapping = more;
+	text->bytes = text->owned = more;
 	*room = wanted;
 	return 0;
 }
@@ -57,15 +57,15 @@ static int copy(int file, size_t expected, size_t largest, struct hd_text *text,
 	size_t room = expected + ROOM_FIRST;
 	ssize_t got;
 
-	text->bytes = text->mapping = malloc(room);
-	if (!text->mapping)
+	text->bytes = text->owned = malloc(room);
+	if (!text->owned)
 		return hd_error_no_memory(err);
 	do {
 		int rc = text->length == room ? grow(text, &room, largest, err) : 0;
 		if (rc)
 			return rc;
 		const size_t left = room - text->length;
-		got = read(file, (char *)text->mapping + text->length, left < PART ? left : PART);
+		got = read(file, (char *)text->owned + text->length, left < PART ? left : PART);
 		text->length += got > 0 ? (size_t)got : 0;
 	} while ((got > 0 && text->length <= largest) || (got < 0 && errno == EINTR));
 	if (got < 0)
@@ -145,6 +145,6 @@ int hd_text_open_regular(const char *path, size_t largest, struct hd_text *text,
 
 void hd_text_close(struct hd_text *text)
 {
-	free(text->mapping);
+	free(text->owned);
 	*text = (struct hd_text){.name = text->name};
 }

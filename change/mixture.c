@@ -54,36 +54,14 @@ static bool search(struct mixture *mixture, uint32_t source, uint32_t lid)
 	return false;
 }
 
-bool mixture_loops(struct mixture *mixture, uint32_t lid, bool adapters_only)
+bool mixture_loops(struct mixture *mixture, uint32_t lid)
 {
 	const struct hd_fabric *fabric = mixture->fabric;
 	bool loops = false;
 
 	memset(mixture->state, UNSEEN, fabric->switch_count);
 	for (uint32_t sw = 0; !loops && sw < fabric->switch_count; sw++)
-		if (mixture->state[sw] == UNSEEN && (!adapters_only || hd_has_adapters(fabric, sw)))
+		if (mixture->state[sw] == UNSEEN)
 			loops = search(mixture, sw, lid);
 	return loops;
-}
-
-bool mixture_reaches(struct mixture *mixture, uint32_t lid, uint32_t wanted)
-{
-	const struct hd_fabric *fabric = mixture->fabric;
-	uint32_t queued = 0;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		bool source = hd_has_adapters(fabric, sw);
-		mixture->state[sw] = source ? DONE : UNSEEN;
-		if (source)
-			mixture->path[queued++] = sw;
-	}
-	for (uint32_t done = 0; done < queued; done++)
-		for (unsigned which = 0; which < 2; which++) {
-			uint32_t next = mixture_next(mixture, mixture->path[done], lid, which);
-			if (next == HD_NONE || mixture->state[next] == DONE)
-				continue;
-			mixture->state[next] = DONE;
-			mixture->path[queued++] = next;
-		}
-	return mixture->state[wanted] == DONE;
 }

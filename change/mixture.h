@@ -25,11 +25,7 @@ int mixture_init(struct mixture *mixture, const struct hd_fabric *fabric, const 
 /* The switch to which one of the entries leads; HD_NONE: to no switch. */
 uint32_t mixture_next(const struct mixture *mixture, uint32_t sw, uint32_t lid, unsigned which);
 
-/* Whether packets to a LID can go in a circle, from all switches or only from those that have adapters.
- * Cost: O(switches). */
-bool mixture_loops(struct mixture *mixture, uint32_t lid, bool adapters_only);
-
-/* Whether packets of adapters to a LID can come to a switch. Cost: O(switches). */
-bool mixture_reaches(struct mixture *mixture, uint32_t lid, uint32_t wanted);
+/* Whether packets to a LID can go in a circle, from whatever switch. Cost: O(switches). */
+bool mixture_loops(struct mixture *mixture, uint32_t lid);
 
 #endif

@@ -62,7 +62,7 @@ static uint32_t check_steps(struct checking *checking, const struct hd_repair_pl
 		     end++)
 			take(checking, &plan->writes[end]);
 		for (uint32_t lid = 0; lid < checking->stride; lid++)
-			if (checking->changes[lid] && mixture_loops(&checking->mixture, lid, false))
+			if (checking->changes[lid] && mixture_loops(&checking->mixture, lid))
 				return lid;
 		for (uint32_t i = begin; i < end; i++)
 			memcpy(block_in(checking, checking->now, &plan->writes[i]),

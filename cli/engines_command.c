@@ -7,8 +7,6 @@
 
 #include <jansson.h>
 
-/* ---- facts ---- */
-
 /* What `heddle engines --json` says of engines beyond their names and options. */
 
 static json_t *policies(const struct hd_engine *engine)
@@ -56,8 +54,6 @@ static json_t *engine_facts_add(json_t *list)
 	}
 	return list;
 }
-
-/* ---- the command ---- */
 
 struct engines_job {
 	bool json, names;

@@ -9,10 +9,10 @@
 #include "shared_arguments.h"
 
 #include <errno.h>
+#include <heddle/base/clock.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { FILE_TABLES, FILE_SL, FILE_PSL, FILE_SLVL, FILE_COUNT };
 
@@ -89,12 +89,6 @@ static int read_inputs(struct route_job *job, const char *path, struct hd_error 
 	return rc;
 }
 
-static double milliseconds_between(const struct timespec *begin, const struct timespec *end)
-{
-	return (double)(end->tv_sec - begin->tv_sec) * 1e3 +
-	       (double)(end->tv_nsec - begin->tv_nsec) / 1e6;
-}
-
 static int compute(struct route_job *job, struct hd_error *err)
 {
 	const struct table_request request = {.fabric = job->fabric,
@@ -102,14 +96,12 @@ static int compute(struct route_job *job, struct hd_error *err)
 					      .policy = &job->policy.policy,
 					      .threads = job->threads,
 					      .log = &job->log};
-	struct timespec begin, end;
 
 	progress_begin("routing with %s", job->tables.engine->name);
-	clock_gettime(CLOCK_MONOTONIC, &begin);
+	const double begin = hd_clock_ms();
 	int rc = table_source_route(&job->tables, &request, &job->routes, err);
-	clock_gettime(CLOCK_MONOTONIC, &end);
+	job->milliseconds = hd_clock_ms() - begin;
 	progress_end();
-	job->milliseconds = milliseconds_between(&begin, &end);
 	return rc;
 }
 

@@ -214,11 +214,6 @@ int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t
 	return 0;
 }
 
-void hd_builder_set_aside(struct hd_builder *builder, uint32_t node, bool aside)
-{
-	builder->nodes[node].spec.aside = aside;
-}
-
 void hd_builder_clear_lids(struct hd_builder *builder)
 {
 	for (uint32_t port = 0; port < builder->port_count; port++)

@@ -4,8 +4,6 @@
 #include <heddle/ir_router/assign.h>
 #include <string.h>
 
-/* ---- from lists alone ---- */
-
 struct assigning {
 	const struct hd_assign_request *request;
 	struct hd_map_builder *builder;
@@ -22,8 +20,6 @@ struct assigning {
 	uint32_t *heap_place; /* [port_count] place of the port in the heap */
 	struct hd_assign_report report;
 };
-
-/* ---- the least loaded port ---- */
 
 static bool before(const struct assigning *assigning, uint32_t a, uint32_t b)
 {
@@ -79,8 +75,6 @@ static uint32_t least_loaded(const struct assigning *assigning, uint32_t group)
 	return best;
 }
 
-/* ---- backups ---- */
-
 static bool is_taken(const uint32_t *taken, unsigned count, uint32_t port)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -134,8 +128,6 @@ static unsigned add_backups(const struct assigning *assigning, uint32_t group, u
 	}
 	return count;
 }
-
-/* ---- lines ---- */
 
 static int add_line(struct assigning *assigning, const struct hd_gid *gid, unsigned length,
 		    const uint32_t *taken, unsigned count, struct hd_error *err)
@@ -249,8 +241,6 @@ static int add_lines(struct assigning *assigning, struct hd_error *err)
 	return rc;
 }
 
-/* ---- the request ---- */
-
 static int allocate(struct assigning *assigning)
 {
 	uint32_t ports = assigning->request->port_count;
@@ -327,8 +317,6 @@ int hd_assign(const struct hd_assign_request *request, struct hd_map **out,
 		*report = assigning.report;
 	return rc;
 }
-
-/* ---- lists of a subnet ---- */
 
 /* What the assignments of ISSR and ISFR share: the lists of ports and of destinations of a subnet. */
 
@@ -425,8 +413,6 @@ destinations_abroad_request(const struct destinations_abroad *abroad,
 					  .previous = options ? options->previous : NULL};
 }
 
-/* ---- ISSR ---- */
-
 int hd_issr_map(const struct hd_interconnect *interconnect, uint32_t subnet,
 		const struct hd_map_options *options, struct hd_map **out,
 		struct hd_assign_report *report, struct hd_error *err)
@@ -484,8 +470,6 @@ int hd_prefix_map(const struct hd_interconnect *interconnect, uint32_t subnet, s
 	hd_map_builder_free(builder);
 	return rc;
 }
-
-/* ---- ISFR ---- */
 
 /* Why the subnet, or the host in it, has no path by ISFR; *number becomes D. */
 static enum hd_isfr_reason find_number(const struct hd_isfr_subnet *subnet, uint32_t host,

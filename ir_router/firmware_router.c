@@ -27,8 +27,6 @@ struct firmware_router {
 	uint8_t *bytes; /* of a message */
 };
 
-/* ---- callbacks ---- */
-
 static bool send_query(void *context, uint8_t subnet, const struct hd_router_port *port,
 		       enum hd_router_attribute attribute, uint32_t modifier, uint32_t id)
 {
@@ -69,8 +67,6 @@ static uint64_t now_of(void *context)
 {
 	return ((struct firmware_router *)context)->now_ms;
 }
-
-/* ---- life ---- */
 
 static bool begin(struct firmware_router *own, const struct firmware_room *room)
 {
@@ -127,8 +123,6 @@ void firmware_router_free(struct firmware_router *router)
 	free(router->bytes);
 	free(router);
 }
-
-/* ---- lists ---- */
 
 static int take(struct firmware_router *own, uint8_t subnet, const uint8_t *bytes, uint32_t length,
 		struct hd_error *err)
@@ -223,8 +217,6 @@ int firmware_router_attach(struct firmware_router *router, uint64_t prefix,
 	return rc ? rc : give_ready(router, subnet, lists, err);
 }
 
-/* ---- queries ---- */
-
 void firmware_router_query(struct firmware_router *router)
 {
 	uint64_t next = 0;
@@ -235,8 +227,6 @@ void firmware_router_query(struct firmware_router *router)
 		next = hd_router_work(router->router);
 	}
 }
-
-/* ---- prefixes ---- */
 
 int firmware_router_advertise(struct firmware_router *from, uint32_t from_subnet,
 			      struct firmware_router *to, uint32_t to_subnet, struct hd_error *err)
@@ -255,8 +245,6 @@ int firmware_router_advertise(struct firmware_router *from, uint32_t from_subnet
 	}
 	return rc;
 }
-
-/* ---- packets ---- */
 
 /* The local and the global route header, as far as routers read them. */
 static void write_headers(const struct firmware_packet *packet, uint8_t bytes[HD_ROUTER_PACKET])

@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- GIDs ---- */
-
 static uint64_t load(const unsigned char *bytes)
 {
 	uint64_t value = 0;
@@ -69,8 +67,6 @@ int hd_prefix_check(uint64_t prefix, struct hd_error *err)
 		    "the prefix 0x%016" PRIx64 " is that of multicast groups (ff00::/8)", prefix);
 	return 0;
 }
-
-/* ---- maps ---- */
 
 char *hd_map_destination(const struct hd_map_line *line, char *buffer)
 {

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the local tree ---- */
-
 /* A subnet as a regular tree: without its routers and without its stray cables. */
 
 struct local_tree {
@@ -74,8 +72,6 @@ static void local_tree_release(struct local_tree *tree)
 	hd_arena_release(&tree->arena);
 	hd_fabric_free(tree->bare);
 }
-
-/* ---- the plan ---- */
 
 const char *hd_isfr_reason_name(enum hd_isfr_reason reason)
 {
@@ -275,8 +271,6 @@ void hd_isfr_plan_free(struct hd_isfr_plan *plan)
 	hd_arena_release(&plan->arena);
 	free(plan);
 }
-
-/* ---- what routers learn of it ---- */
 
 static struct hd_handshake_host host_of(const struct hd_fabric *fabric,
 					const struct hd_isfr_subnet *tree, uint32_t host,

@@ -5,8 +5,6 @@
 #include <heddle/ir_router/journey.h>
 #include <stdlib.h>
 
-/* ---- subnets that are joined ---- */
-
 /* The joined fabric of an interconnect, and where the subnets' links are in it. */
 
 struct joined {
@@ -170,8 +168,6 @@ static void joined_release(struct joined *joined)
 	hd_arena_release(&joined->arena);
 }
 
-/* ---- the journey ---- */
-
 struct hd_walker {
 	const struct hd_interconnect *interconnect;
 	struct hd_relay relay;
@@ -200,8 +196,6 @@ const char *hd_journey_end_name(enum hd_journey_end end)
 
 	return names[end];
 }
-
-/* ---- preparing ---- */
 
 static int check_subnet(const struct hd_subnet *subnet, struct hd_error *err)
 {
@@ -305,8 +299,6 @@ uint32_t hd_walker_host(const struct hd_walker *walker, uint32_t subnet, uint32_
 	return hd_fabric_find_host(joined,
 				   hd_port_index(joined, node, hd_port_number(fabric, port)));
 }
-
-/* ---- walking ---- */
 
 /* What a part of a walk returns if the walk goes on. */
 #define UNDER_WAY HD_JOURNEY_END_COUNT
@@ -480,8 +472,6 @@ void hd_walk(struct hd_walker *walker, uint32_t from, uint32_t source, uint32_t 
 	journey->links = walker->links;
 	journey->link_count = trip.link_count;
 }
-
-/* ---- all pairs ---- */
 
 struct survey {
 	struct hd_walker *walker;

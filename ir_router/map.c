@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- hash tables ---- */
-
 /* The hash tables with which a map finds its lines, and the parts of blocks. */
 
 static uint64_t mask_of(unsigned bits)
@@ -122,8 +120,6 @@ static void map_index_release(struct hd_map *map)
 	hd_lookup_release(&map->by_gid);
 	hd_lookup_release(&map->by_block);
 }
-
-/* ---- what a map says ---- */
 
 /* Resolving GIDs, and what one can ask a map. */
 
@@ -281,8 +277,6 @@ int hd_map_check_ports(const struct hd_map *map, const char *name, const uint64_
 	return rc;
 }
 
-/* ---- the builder ---- */
-
 struct hd_map_builder {
 	struct hd_map_line *lines; /* their ports: guids[first ..] */
 	uint32_t count, room;
@@ -303,8 +297,6 @@ void hd_map_builder_free(struct hd_map_builder *builder)
 	free(builder->guids);
 	free(builder);
 }
-
-/* ---- one line ---- */
 
 static int check_gid(const struct hd_gid *gid, struct hd_error *err)
 {
@@ -382,8 +374,6 @@ int hd_map_builder_add(struct hd_map_builder *builder, const struct hd_gid *gid,
 	builder->guid_count += count;
 	return 0;
 }
-
-/* ---- the map ---- */
 
 static int compare_guids(const void *a, const void *b)
 {
@@ -531,8 +521,6 @@ int hd_map_builder_build(struct hd_map_builder *builder, const char *name, struc
 		*out = map;
 	return rc;
 }
-
-/* ---- differences ---- */
 
 struct comparison {
 	const struct hd_map *before, *after;

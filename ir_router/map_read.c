@@ -11,8 +11,6 @@ struct reading {
 	uint32_t found; /* lines with a destination */
 };
 
-/* ---- a line ---- */
-
 static int fail(struct reading *reading, const char *reason)
 {
 	return hd_lines_error(&reading->lines, reading->err, "%s", reason);
@@ -106,8 +104,6 @@ static int take_line(struct reading *reading)
 		return fail(reading, reason.text);
 	return rc ? hd_error_no_memory(reading->err) : 0;
 }
-
-/* ---- the file ---- */
 
 /* Whether the current line ends as Windows writes it. */
 static bool ends_with_return(const struct hd_lines *lines)

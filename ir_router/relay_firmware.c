@@ -31,8 +31,6 @@ static const struct hd_subnet *subnet_at(const struct hd_relay_firmware *all, ui
 	return &all->interconnect->subnets[subnet];
 }
 
-/* ---- switches ---- */
-
 static bool read_switch(void *context, uint32_t attached, uint16_t lid, uint32_t block,
 			uint8_t entries[FIRMWARE_BLOCK], uint64_t *guid)
 {
@@ -54,8 +52,6 @@ static bool read_switch(void *context, uint32_t attached, uint16_t lid, uint32_t
 				 : HD_NO_PORT;
 	return true;
 }
-
-/* ---- lists of a subnet ---- */
 
 static int list_hosts(struct hd_relay_firmware *all, uint32_t s)
 {
@@ -83,8 +79,6 @@ static int list_mapped(struct hd_relay_firmware *all, uint32_t s)
 	all->lists[s].mapped_count = lines;
 	return 0;
 }
-
-/* ---- ports of a router ---- */
 
 static void mark(uint8_t down[32], uint32_t port)
 {
@@ -175,8 +169,6 @@ static int attach(struct hd_relay_firmware *all, uint32_t router, uint32_t s, st
 	free(ports);
 	return rc;
 }
-
-/* ---- routers ---- */
 
 /* Numbers the subnets of a router, and says what room its firmware needs. */
 static struct firmware_room number_subnets(struct hd_relay_firmware *all, uint32_t router)
@@ -302,8 +294,6 @@ void hd_relay_firmware_free(struct hd_relay_firmware *firmware)
 	hd_arena_release(&firmware->arena);
 	free(firmware);
 }
-
-/* ---- packets ---- */
 
 static bool choose_by_firmware(void *context, const struct hd_relay_packet *packet,
 			       struct hd_relay_choice *choice)

@@ -40,8 +40,6 @@ struct hd_key_attempts {
 	struct range tried;
 };
 
-/* ---- all flows ---- */
-
 static const struct hd_key_tree *tree_of(const struct hd_key_attempts *attempts)
 {
 	return attempts->request.key.tree;
@@ -120,8 +118,6 @@ static int make_first(struct hd_key_attempts *attempts, struct hd_error *err)
 		return hd_error_no_memory(err);
 	return choose_first_shift(attempts, &attempts->shift, err);
 }
-
-/* ---- parts ---- */
 
 struct numbered {
 	uint32_t destination, offset, flow;
@@ -214,8 +210,6 @@ static int make_part(struct hd_key_attempts *attempts, struct hd_error *err)
 		return hd_error_no_memory(err);
 	return choose_first_shift(attempts, &attempts->shift, err);
 }
-
-/* ---- the attempts ---- */
 
 static void close_attempt(struct hd_key_attempts *attempts)
 {
@@ -340,39 +334,4 @@ void hd_key_attempts_free(struct hd_key_attempts *attempts)
 	free(attempts->lid_of);
 	free(attempts->kept);
 	free(attempts);
-}
-
-/* ---- all of them ---- */
-
-static int prove_attempt(const struct hd_key_attempts *attempts,
-			 const struct hd_key_attempt *attempt, unsigned first_offset,
-			 hd_key_prover *prove, void *context, struct hd_error *err)
-{
-	struct hd_key_overlay overlay = {0};
-	int rc = hd_key_overlay(tree_of(attempts), attempt->key, attempt->shift, first_offset,
-				&overlay, err);
-
-	if (rc)
-		return rc;
-	rc = prove(context, &overlay, err);
-	hd_key_overlay_release(&overlay);
-	return rc;
-}
-
-int hd_key_attempts_prove(struct hd_key_attempts *attempts, unsigned first_offset,
-			  hd_key_prover *prove, void *context, struct hd_error *err)
-{
-	struct hd_key_attempt attempt;
-	int refused = -ENOENT, rc;
-
-	while (!(rc = hd_key_attempts_next(attempts, &attempt, err))) {
-		rc = prove_attempt(attempts, &attempt, first_offset, prove, context, err);
-		if (rc && rc != -ELOOP && rc != -EINVAL)
-			return rc;
-		refused = rc ? rc : refused;
-		hd_key_attempts_answer(attempts, !rc);
-	}
-	if (rc != -ENOENT)
-		return rc;
-	return attempts->sound ? 0 : refused;
 }

@@ -17,8 +17,6 @@ static uint32_t above_ratio(const struct key_level *level)
 	return level[1].leaves / level->leaves;
 }
 
-/* ---- what can be used ---- */
-
 static bool leads_on(const struct key_fitting *fitting, const struct key_item *item,
 		     uint32_t parent)
 {
@@ -69,8 +67,6 @@ static int list_options(struct key_fitting *fitting, uint32_t *stuck)
 	return 0;
 }
 
-/* ---- room ---- */
-
 /* The cables of one side's switches, and of their parents. */
 static void make_room(struct key_fitting *fitting, uint32_t cables, uint32_t further)
 {
@@ -115,8 +111,6 @@ static int prepare(struct key_fitting *fitting)
 	make_room(fitting, fitting->base[KEY_DOWN], fitting->base[KEY_IN]);
 	return 0;
 }
-
-/* ---- the least that cables must carry ---- */
 
 struct demand {
 	uint32_t *left, *right; /* [blocks] flows that leave or enter upwards */
@@ -207,8 +201,6 @@ static int bound_target(struct key_fitting *fitting, struct key_stage *stage)
 	bound_parents(fitting, &demand);
 	return 0;
 }
-
-/* ---- the exact colouring ---- */
 
 struct colouring {
 	uint32_t *left, *right, *colour; /* [items] */

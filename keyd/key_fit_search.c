@@ -57,8 +57,6 @@ static struct key_fixed *fixed_of(const struct key_fitting *fitting, const struc
 		   : NULL;
 }
 
-/* ---- placing and taking away ---- */
-
 static void link_item(struct key_fitting *fitting, uint32_t number, unsigned kind,
 		      uint32_t resource)
 {
@@ -136,8 +134,6 @@ void key_fit_try(struct key_fitting *fitting, uint32_t number, uint32_t cable)
 	if (fits)
 		place(fitting, number, cable, down);
 }
-
-/* ---- choosing ---- */
 
 struct search {
 	struct key_fitting *fitting;
@@ -243,8 +239,6 @@ static struct choice choose(struct search *search, uint32_t number)
 			       &one);
 	return best.up != HD_NONE ? best : barred;
 }
-
-/* ---- pushing out ---- */
 
 static void wait_for_place(struct search *search, uint32_t number)
 {

@@ -45,8 +45,6 @@ struct making {
 	uint32_t level;
 };
 
-/* ---- the flows ---- */
-
 static int no_host(const struct making *making, uint32_t host, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = making->tree->fabric;
@@ -116,8 +114,7 @@ static void list_climbers(struct making *making)
 	}
 }
 
-/* ---- order: by group, destination LID, and block of the source ---- */
-
+/* Order: by group, destination LID, and block of the source */
 struct sorting {
 	uint32_t group, destination, offset, source;
 	struct climber climber;
@@ -156,8 +153,6 @@ static int sort_climbers(struct making *making)
 	free(sorting);
 	return 0;
 }
-
-/* ---- the stages of a level ---- */
 
 static void begin_range(struct making *making, uint32_t first)
 {
@@ -299,8 +294,6 @@ static int fit_levels(struct making *making, struct hd_error *err)
 	}
 	return rc;
 }
-
-/* ---- the result ---- */
 
 int key_count_contention(const struct hd_key_tree *tree, struct hd_key *key)
 {

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- shifts ---- */
-
 /*
  * A shift has for each switch above the same leaves of a key other cables. Only the relative positions of middle
  * switches matter to a key. So each colour, which is all that the flows of a group send through one parent, may go
@@ -56,8 +54,6 @@ struct choosing {
 	uint32_t number; /* of the level */
 	const struct key_level *level;
 };
-
-/* ---- costs ---- */
 
 static void add_link(struct cost *cost, const struct choosing *choosing, uint32_t link,
 		     uint32_t made)
@@ -168,8 +164,6 @@ static struct cost cost_of(const struct choosing *choosing, uint32_t group, uint
 	}
 	return best;
 }
-
-/* ---- one group ---- */
 
 /* Colours by their number of flows, largest first, then by number. */
 static void order_colours(struct choosing *choosing, uint32_t group)
@@ -331,8 +325,6 @@ static bool choose_group(struct choosing *choosing, uint32_t group)
 	store_group(choosing, group);
 	return true;
 }
-
-/* ---- levels ---- */
 
 /* Sorts the flows that climb from this level by group and parent. */
 static void sort_flows(struct choosing *choosing)
@@ -593,8 +585,6 @@ void hd_key_shift_free(struct hd_key_shift *shift)
 		hd_arena_release(&shift->arena);
 	free(shift);
 }
-
-/* ---- paths ---- */
 
 uint32_t hd_key_path(const struct hd_key_tree *tree, const struct hd_key_route *route,
 		     const struct hd_key_shift *shift, uint32_t *links)

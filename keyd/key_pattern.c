@@ -8,8 +8,6 @@
 #include <heddle/base/text.h>
 #include <string.h>
 
-/* ---- NAME or NAME:ARGUMENTS ---- */
-
 struct request {
 	unsigned kind;
 	struct key_pattern_arguments with;
@@ -116,8 +114,6 @@ int hd_key_pattern_check(const char *text, struct hd_error *err)
 	return parse(text, &request, err);
 }
 
-/* ---- making it ---- */
-
 static int check_fit(const struct request *request, const char *text, uint32_t ranks,
 		     struct hd_error *err)
 {
@@ -180,8 +176,6 @@ int hd_key_pattern_new(const char *text, uint32_t ranks, struct hd_key_pattern *
 		rc = check_fit(&request, text, ranks, err);
 	return rc ? rc : make_named(&request, ranks, out, err);
 }
-
-/* ---- flows of the caller ---- */
 
 static int check_phase(const struct hd_rank_flow *flows, uint32_t begin, uint32_t end,
 		       uint32_t ranks, struct hd_error *err)

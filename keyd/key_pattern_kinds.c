@@ -88,7 +88,7 @@ static void make_random(struct key_pattern_build *build, const struct key_patter
 	free(to);
 }
 
-/* ---- ranks in a grid, row by row: the last axis changes first ---- */
+/* Ranks in a grid, row by row: the last axis changes first */
 
 /* The two sizes of so many ranks with the lowest sum. */
 static void cut_in_two(uint32_t ranks, uint32_t size[2])
@@ -170,8 +170,6 @@ static void make_transpose(struct key_pattern_build *build,
 		for (uint32_t column = 0; column < columns; column++)
 			key_pattern_build_flow(build, row * columns + column, column * rows + row);
 }
-
-/* ---- the table ---- */
 
 static const struct hd_key_pattern_kind names[] = {
     {"stencil1d", "", "neighbours on a closed line: forwards, backwards"},

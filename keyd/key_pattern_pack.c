@@ -57,8 +57,6 @@ int hd_key_pattern_pack(const struct hd_key_pattern *pattern, size_t size, char 
 	return 0;
 }
 
-/* ---- reading ---- */
-
 static bool take_char(struct hd_cursor *cursor, char expected)
 {
 	if (hd_cursor_done(cursor) || *cursor->at != expected)

@@ -13,8 +13,6 @@ bool hd_key_tree_is_regular(const struct hd_key_tree *tree)
 	return !tree->ranks;
 }
 
-/* ---- cables ---- */
-
 /* Marks both directions of all cables of a regular tree. */
 static void mark_levels(const struct hd_key_tree *tree, bool *used)
 {
@@ -59,8 +57,6 @@ uint32_t hd_key_tree_strays(const struct hd_key_tree *tree, uint32_t *links)
 	free(used);
 	return count;
 }
-
-/* ---- flows ---- */
 
 bool key_tree_joins(const struct hd_key_tree *tree, uint32_t source, uint32_t destination)
 {

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- levels ---- */
-
 /* The switches and cables of one level of a tree, as they are filled in. */
 
 /* Allocates the arrays of a level whose numbers are set: no switch and no cable is there. Errors:
@@ -48,8 +46,6 @@ static bool key_level_is_whole(const struct key_level *level)
 			return false;
 	return true;
 }
-
-/* ---- trees of two levels ---- */
 
 static bool is_router(const struct hd_fabric *fabric, uint32_t host)
 {
@@ -191,8 +187,6 @@ static int key_two_levels_take(struct hd_key_tree *tree, const struct hd_fabric 
 	return rc;
 }
 
-/* ---- taking over the labels of a regular tree ---- */
-
 static void take_cables(const struct hd_key_tree *tree, struct key_level *level, uint32_t place,
 			const struct hd_regular_tree *labels)
 {
@@ -248,8 +242,6 @@ static int take_labels(struct hd_key_tree *tree, const struct hd_regular_tree *l
 	}
 	return 0;
 }
-
-/* ---- finding the tree ---- */
 
 static const struct hd_tree_facts no_facts;
 
@@ -401,8 +393,6 @@ const struct hd_fabric *hd_key_tree_fabric(const struct hd_key_tree *tree)
 {
 	return tree->fabric;
 }
-
-/* ---- questions ---- */
 
 uint32_t key_tree_climbs(const struct hd_key_tree *tree, uint32_t from, uint32_t to)
 {

@@ -5,6 +5,7 @@
  * retries: the queue does them, with more time for each.
  */
 #include <errno.h>
+#include <heddle/base/clock.h>
 #include <heddle/mad/umad_port.h>
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
@@ -12,7 +13,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MAD_SIZE 256
 #define SMP_VERSION 1
@@ -34,11 +34,8 @@ struct hd_umad_port {
 
 static uint64_t now_ms(void *context)
 {
-	struct timespec now;
-
 	(void)context;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return (uint64_t)hd_clock_ms();
 }
 
 /* Writes the SMP into port->sent. Returns 0 or -EINVAL. */

@@ -114,6 +114,16 @@ void adaptive_look(struct adaptive *adaptive, struct adaptive_view *out)
 	pthread_mutex_unlock(&adaptive->lock);
 }
 
+enum adaptive_state adaptive_state_now(struct adaptive *adaptive)
+{
+	struct adaptive_view view;
+
+	adaptive_look(adaptive, &view);
+	const enum adaptive_state state = view.state;
+	adaptive_view_release(&view);
+	return state;
+}
+
 bool adaptive_is(struct adaptive *adaptive, const struct adaptive_view *view)
 {
 	bool same;

@@ -62,6 +62,9 @@ void adaptive_watch(struct adaptive *adaptive, enum adaptive_watcher watcher, in
 void adaptive_look(struct adaptive *adaptive, struct adaptive_view *out);
 void adaptive_view_release(struct adaptive_view *view);
 
+/* Only its state. For any thread. */
+enum adaptive_state adaptive_state_now(struct adaptive *adaptive);
+
 /* Whether that is in force still. For any thread. */
 bool adaptive_is(struct adaptive *adaptive, const struct adaptive_view *view);
 

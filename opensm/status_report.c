@@ -9,8 +9,6 @@
 
 #define TEXT_SIZE 2048
 
-/* ---- texts ---- */
-
 static int open_text(struct status_text *text)
 {
 	text->stream = open_memstream(&text->text, &text->length);
@@ -69,8 +67,6 @@ static void close_with(struct status_report *report, char bracket)
 	fputc(bracket, report->json.stream);
 	report->comma = true;
 }
-
-/* ---- the report ---- */
 
 int status_report_begin(struct status_report *report, struct hd_error *err)
 {
@@ -140,8 +136,6 @@ void status_report_section(struct status_report *report, const char *name)
 	report->section = name;
 }
 
-/* ---- values ---- */
-
 void status_report_text(struct status_report *report, const char *key, const char *format, ...)
 {
 	char text[TEXT_SIZE];
@@ -210,8 +204,6 @@ void status_report_fault(struct status_report *report, const char *format, ...)
 	report->any_fault = true;
 	report->fault_count++;
 }
-
-/* ---- metrics ---- */
 
 static void print_family(struct status_report *report, const struct status_metric *metric)
 {

@@ -2,10 +2,7 @@
 #include "circling.h"
 
 #include <errno.h>
-#include <heddle/fabric/dependencies.h>
 #include <string.h>
-
-/* ---- components ---- */
 
 /* Which links of a dependency graph wait for each other in a circle. */
 
@@ -102,9 +99,7 @@ static int components_find(const struct hd_dependencies *graph, struct hd_arena 
 	return 0;
 }
 
-/* ---- circling ---- */
-
-void hd_ar_circling_release(struct hd_ar_circling *circling)
+void circling_release(struct circling *circling)
 {
 	hd_arena_release(&circling->arena);
 }
@@ -137,7 +132,7 @@ struct lane {
 };
 
 /* Appends the pairs of a link, or only counts them if `pairs` is NULL. */
-static size_t list_link(const struct lane *lane, uint32_t link, struct hd_ar_circling_pair *pairs)
+static size_t list_link(const struct lane *lane, uint32_t link, struct circling_pair *pairs)
 {
 	const struct hd_fabric *fabric = lane->all->fabric;
 	uint32_t sw = fabric->isl_to[link];
@@ -149,13 +144,13 @@ static size_t list_link(const struct lane *lane, uint32_t link, struct hd_ar_cir
 		    (lane->known && hd_dependencies_has(lane->known, link, next)))
 			continue;
 		if (pairs)
-			pairs[count] = (struct hd_ar_circling_pair){link, next, lane->number};
+			pairs[count] = (struct circling_pair){link, next, lane->number};
 		count++;
 	}
 	return count;
 }
 
-static int list_lane(const struct lane *lane, struct hd_ar_circling *out)
+static int list_lane(const struct lane *lane, struct circling *out)
 {
 	uint32_t links = lane->all->fabric->isl_count;
 	size_t count = 0;
@@ -164,7 +159,7 @@ static int list_lane(const struct lane *lane, struct hd_ar_circling *out)
 		count += list_link(lane, link, NULL);
 	if (!count)
 		return 0;
-	struct hd_ar_circling_pair *pairs =
+	struct circling_pair *pairs =
 	    hd_arena_alloc(&out->arena, out->count + count, sizeof(*pairs));
 	if (!pairs)
 		return -ENOMEM;
@@ -176,7 +171,7 @@ static int list_lane(const struct lane *lane, struct hd_ar_circling *out)
 	return 0;
 }
 
-int circling_list(struct proving *all, const struct proving *known, struct hd_ar_circling *out)
+int circling_list(struct proving *all, const struct proving *known, struct circling *out)
 {
 	struct lane lane = {.component = hd_arena_alloc(&all->arena, all->next.fabric->isl_count,
 							sizeof(*lane.component))};
@@ -193,76 +188,4 @@ int circling_list(struct proving *all, const struct proving *known, struct hd_ar
 			rc = list_lane(&lane, out);
 	}
 	return rc;
-}
-
-/* Collects LIDs of a switch together, but the split ones by themselves. -ELOOP: those together have
- * a loop without the others, which may be one that no packet has. */
-static int collect_some(struct proving *proving)
-{
-	int rc = proof_graphs_collect(&proving->graphs, false, proving->request->threads);
-
-	if (!rc)
-		rc = circling_look(proving);
-	if (!rc)
-		rc = proof_graphs_add(&proving->graphs, proving->split, proving->request->threads);
-	return rc;
-}
-
-static int collect_each(struct proving *proving)
-{
-	return proof_graphs_collect(&proving->graphs, true, proving->request->threads);
-}
-
-/* Lists what the graphs have on loops, beyond those of the static ports. */
-static int list(const struct hd_ar_proof_request *request, bool groups, const bool *split,
-		struct hd_ar_circling *out)
-{
-	int (*collect)(struct proving *) = split ? collect_some : collect_each;
-	struct proving all, known;
-	int rc = proving_init(&all, request, groups, split);
-
-	if (!rc)
-		rc = collect(&all);
-	if (!rc && groups) {
-		rc = proving_init(&known, request, false, split);
-		if (!rc)
-			rc = collect(&known);
-		if (!rc)
-			rc = circling_list(&all, &known, out);
-		proving_release(&known);
-	} else if (!rc) {
-		rc = circling_list(&all, NULL, out);
-	}
-	proving_release(&all);
-	return rc;
-}
-
-/* Whether LIDs taken together have a loop: 0, -ELOOP, or -ENOMEM. */
-static int look(const struct hd_ar_proof_request *request, bool groups)
-{
-	struct proving all;
-	int rc = proving_init(&all, request, groups, NULL);
-
-	if (!rc)
-		rc = proof_graphs_collect(&all.graphs, false, request->threads);
-	if (!rc)
-		rc = circling_look(&all);
-	proving_release(&all);
-	return rc;
-}
-
-int hd_ar_circling_find(const struct hd_ar_proof_request *request, bool groups, const bool *split,
-			struct hd_ar_circling *out, struct hd_error *err)
-{
-	int rc = proving_check(request, err);
-
-	*out = (struct hd_ar_circling){0};
-	if (rc)
-		return rc;
-	rc = look(request, groups);
-	if (rc == -ELOOP)
-		rc = list(request, groups, split, out);
-	if (rc == -ELOOP)
-		rc = list(request, groups, NULL, out);
-	return hd_go_on_explain(rc, err);
 }

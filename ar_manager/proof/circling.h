@@ -5,13 +5,25 @@
 
 #include "proving.h"
 
-#include <heddle/ar_manager/circling.h>
+struct circling_pair {
+	uint32_t link, next; /* packets that hold `link` wait for `next` */
+	uint32_t lane;
+};
+
+struct circling {
+	struct circling_pair *pairs; /* [count] of all lanes, in the order of the lanes and links */
+	size_t count;
+	struct hd_arena arena;
+};
 
 /* Whether the graphs have a loop: 0, -ELOOP, or -ENOMEM; without a reason. */
 int circling_look(struct proving *proving);
 
 /* Lists the dependencies on loops, but those that `known` has (NULL: none). `out` is empty before. Errors:
  * -ENOMEM, without a reason. */
-int circling_list(struct proving *all, const struct proving *known, struct hd_ar_circling *out);
+int circling_list(struct proving *all, const struct proving *known, struct circling *out);
+
+/* In any case. */
+void circling_release(struct circling *circling);
 
 #endif

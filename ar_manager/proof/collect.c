@@ -32,7 +32,7 @@ int hd_ar_collect(const struct hd_ar_proof_request *request,
 		return rc;
 	if (request->plan && request->plan->table_count > 1)
 		return hd_error_set(err, -ENOTSUP, "a plan with private tables has other graphs");
-	rc = hd_go_on_explain(proving_init(&proving, request, true, NULL), err);
+	rc = hd_go_on_explain(proving_init(&proving, request, true), err);
 	if (!rc)
 		rc = collect(&proving, err);
 	for (unsigned lane = 0; !rc && lane < HD_AR_LANES; lane++)

@@ -71,7 +71,7 @@ int hd_ar_prove(const struct hd_ar_proof_request *request, struct hd_ar_proof *p
 		return rc;
 	if (request->plan && request->plan->table_count > 1)
 		return proof_dfp_prove(request, proof, loop, err);
-	rc = hd_go_on_explain(proving_init(&proving, request, true, NULL), err);
+	rc = hd_go_on_explain(proving_init(&proving, request, true), err);
 	if (!rc)
 		rc = prove(&proving, proof, loop, err);
 	proving_release(&proving);

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-/* ---- graphs ---- */
-
 /*
  * The channel dependency graphs of all lanes, collected destination by destination: first which
  * switches the traffic from the sources can reach, on which lanes, then the dependencies there.
@@ -222,29 +220,16 @@ void proof_graphs_follow(struct proof_graphs *graphs, uint32_t lid)
 		follow_lid(graphs, worker, alike(graphs, lid));
 }
 
-static void collect_lid(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
-			uint32_t lid)
-{
-	follow_lid(graphs, worker, lid);
-	collect(graphs, worker);
-}
-
 static void collect_lids(void *context, uint32_t begin, uint32_t end, unsigned index)
 {
 	const struct proof_graphs *graphs = context;
 
-	for (uint32_t lid = begin; lid < end; lid++)
-		if (graphs->next->lids->destination[lid] != HD_NONE && alike(graphs, lid) == lid)
-			collect_lid(graphs, &graphs->workers[index], lid);
-}
-
-static void collect_split(void *context, uint32_t begin, uint32_t end, unsigned index)
-{
-	const struct proof_graphs *graphs = context;
-
-	for (uint32_t lid = begin; lid < end; lid++)
-		if (graphs->split[lid])
-			collect_lid(graphs, &graphs->workers[index], lid);
+	for (uint32_t lid = begin; lid < end; lid++) {
+		if (graphs->next->lids->destination[lid] == HD_NONE || alike(graphs, lid) != lid)
+			continue;
+		follow_lid(graphs, &graphs->workers[index], lid);
+		collect(graphs, &graphs->workers[index]);
+	}
 }
 
 static void clear(struct proof_graphs *graphs)
@@ -285,16 +270,6 @@ int proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned thre
 	return rc;
 }
 
-int proof_graphs_add(struct proof_graphs *graphs, const bool *split, unsigned threads)
-{
-	graphs->split = split;
-	int rc = hd_parallel_for_while(threads, graphs->next->lids->lid_count, 16, collect_split,
-				       graphs, graphs->go_on);
-	if (!rc)
-		merge(graphs);
-	return rc;
-}
-
 uint64_t proof_graphs_count(const struct proof_graphs *graphs)
 {
 	uint64_t count = 0;
@@ -307,8 +282,6 @@ uint64_t proof_graphs_count(const struct proof_graphs *graphs)
 	}
 	return count;
 }
-
-/* ---- proving ---- */
 
 static bool same_shape(const struct hd_routes *routes, const struct hd_fabric *fabric)
 {
@@ -369,35 +342,14 @@ static struct next_hops_entries entries_of(const struct hd_ar_proof_request *req
 	return entries;
 }
 
-/* Takes LIDs out of those of the switches. */
-static int init_lids(struct proving *proving, const bool *split)
-{
-	struct host_lids *lids = &proving->lids;
-	int rc = host_lids_init(lids, proving->request->fabric, &proving->arena);
-
-	if (!rc && split)
-		proving->split =
-		    hd_arena_alloc(&proving->arena, lids->lid_count, sizeof(*proving->split));
-	if (rc || (split && !proving->split))
-		return -ENOMEM;
-	for (uint32_t lid = 0; lid < lids->lid_count; lid++) {
-		if (!split || !split[lid])
-			continue;
-		proving->split[lid] = lids->destination[lid] != HD_NONE;
-		lids->destination[lid] = HD_NONE;
-	}
-	return 0;
-}
-
-int proving_init(struct proving *proving, const struct hd_ar_proof_request *request, bool groups,
-		 const bool *split)
+int proving_init(struct proving *proving, const struct hd_ar_proof_request *request, bool groups)
 {
 	const struct hd_fabric *fabric = request->fabric;
 
 	*proving = (struct proving){.request = request};
 	proving->entries =
 	    hd_arena_alloc(&proving->arena, fabric->switch_count, sizeof(*proving->entries));
-	if (!proving->entries || init_lids(proving, split))
+	if (!proving->entries || host_lids_init(&proving->lids, fabric, &proving->arena))
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		proving->entries[sw] = entries_of(request, sw, groups);

@@ -32,16 +32,12 @@ struct proof_graphs {
 	struct proof_graphs_worker *workers;
 	unsigned worker_count;
 	bool hosts_only; /* adapters that are set aside do not send */
-	const bool *split; /* during proof_graphs_add() */
 	const struct hd_go_on *go_on; /* NULL: always */
 };
 
 /* Collects the dependencies: of all LIDs of a destination switch together, or of each by itself.
  * The sum is in workers[0].graphs. Errors: -ECANCELED, without a reason. */
 int proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads);
-
-/* Adds those of the LIDs that are split[lid_count], each by itself. Errors: as above. */
-int proof_graphs_add(struct proof_graphs *graphs, const bool *split, unsigned threads);
 
 /* Says in workers[0] by which links packets to a LID may leave the switches, and on which lanes they
  * reach them. Its graphs stay as they are. */
@@ -53,8 +49,7 @@ uint64_t proof_graphs_count(const struct proof_graphs *graphs);
 struct proving {
 	const struct hd_ar_proof_request *request;
 	struct hd_arena arena;
-	struct host_lids lids; /* without those of `split` */
-	bool *split; /* [lid_count] LIDs that are collected one by one; NULL: none */
+	struct host_lids lids;
 	struct next_hops_entries *entries;
 	struct next_hops next;
 	struct proof_graphs graphs; /* filled by proof_graphs_collect() */
@@ -64,11 +59,9 @@ struct proving {
 int proving_check(const struct hd_ar_proof_request *request, struct hd_error *err);
 
 /* Prepares the graphs of a request that was checked; without `groups` those of the static ports
- * alone. split[lid_count] are LIDs that are not to be taken together with others of their switch;
- * NULL: none. proving_release() must be called in any case. Errors: -ECANCELED, -ENOMEM; without a
+ * alone. proving_release() must be called in any case. Errors: -ECANCELED, -ENOMEM; without a
  * reason. */
-int proving_init(struct proving *proving, const struct hd_ar_proof_request *request, bool groups,
-		 const bool *split);
+int proving_init(struct proving *proving, const struct hd_ar_proof_request *request, bool groups);
 
 void proving_release(struct proving *proving);
 

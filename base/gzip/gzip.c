@@ -142,7 +142,7 @@ int hd_gzip_unpack(struct hd_text *text, size_t largest, struct hd_error *err)
 	*text = (struct hd_text){.bytes = unpacking.bytes,
 				 .length = unpacking.length,
 				 .name = name,
-				 .mapping = unpacking.bytes};
+				 .owned = unpacking.bytes};
 	return 0;
 }
 

@@ -31,8 +31,7 @@ static const struct usage usage = {
 		 "bad input or usage, or the engine or algorithm refuses the fabric"},
 };
 
-/* ---- rows of the table: one for each level and direction ---- */
-
+/* Rows of the table: one for each level and direction */
 struct range {
 	uint32_t least, most;
 	uint64_t sum;
@@ -97,8 +96,6 @@ static const char *direction_name(enum hd_ar_direction direction)
 {
 	return direction == HD_AR_UP ? "up" : direction == HD_AR_DOWN ? "down" : "sideways";
 }
-
-/* ---- for people ---- */
 
 static void print_range(const struct range *range)
 {
@@ -166,8 +163,6 @@ static void print_ports(const struct ar_job *job, const struct hd_ar_fairness *f
 			print_port(job, port);
 	}
 }
-
-/* ---- for programs ---- */
 
 static json_t *ranges_json(const struct row *row, const struct range *ranges)
 {

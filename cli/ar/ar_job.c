@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- offline ---- */
-
 /* Makes the plan; capabilities [switch_count]. 0 and errors as ar_job_make(). */
 static int ar_job_plan(struct ar_job *job, const struct hd_ar_capability *capabilities,
 		       struct hd_error *err)
@@ -104,8 +102,6 @@ void ar_job_release(struct ar_job *job)
 	table_source_release(&job->tables);
 	hd_ar_site_release(&job->site);
 }
-
-/* ---- switches that are asked ---- */
 
 #ifdef HEDDLE_MAD
 static int open_port(struct ar_live *live, struct hd_error *err)

@@ -84,10 +84,6 @@ void ar_plan_report_print(const struct ar_job *job);
 /* The same as a value; NULL: no memory. */
 json_t *ar_plan_report_json(const struct ar_job *job);
 
-/* Writes heddle.far and heddle-ar-info.csv into a folder, which must exist. Errors: errno of the
- * files, -ENOMEM. */
-int ar_plan_report_write(const struct ar_job *job, struct hd_error *err);
-
 /* ---- switches that are asked ---- */
 
 /* What the commands share that ask the switches of a fabric: by MADs to their LIDs. */

@@ -8,8 +8,6 @@
 
 #include <inttypes.h>
 
-/* ---- the report: for people ---- */
-
 static void print_loop(const struct ar_job *job)
 {
 	printf("plan            refused: %s\n", job->refusal.text);
@@ -82,8 +80,6 @@ void ar_plan_report_print(const struct ar_job *job)
 	print_notes(job);
 	ar_recovery_print(&job->recovery);
 }
-
-/* ---- for programs ---- */
 
 static json_t *ports_json(const struct hd_port_set *ports)
 {
@@ -219,8 +215,6 @@ json_t *ar_plan_report_json(const struct ar_job *job)
 	    "fast_recovery", ar_recovery_json(&job->recovery));
 }
 
-/* ---- files ---- */
-
 static int write_info(const struct ar_job *job, FILE *stream, struct hd_error *err)
 {
 	const struct hd_ar_info able = {.group_cap = hd_ar_capability_full.group_cap,
@@ -239,7 +233,9 @@ static int write_info(const struct ar_job *job, FILE *stream, struct hd_error *e
 	return rc ? rc : hd_ar_write_info_end(stream, err);
 }
 
-int ar_plan_report_write(const struct ar_job *job, struct hd_error *err)
+/* Writes heddle.far and heddle-ar-info.csv into a folder, which must exist. Errors: errno of the
+ * files, -ENOMEM. */
+static int ar_plan_report_write(const struct ar_job *job, struct hd_error *err)
 {
 	static const char *const names[] = {"heddle.far", "heddle-ar-info.csv"};
 	char text[2][4096];
@@ -259,8 +255,6 @@ int ar_plan_report_write(const struct ar_job *job, struct hd_error *err)
 		rc = output_flush(&outputs[1], write_info(job, outputs[1].stream, err), err);
 	return output_close_all(outputs, 2, rc, err);
 }
-
-/* ---- the command ---- */
 
 static const struct argument arguments[] = {
     AR_JOB_ARGUMENTS,

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- memory ---- */
-
 static void release_tables(struct hd_ar_probe_switch *sw)
 {
 	free((void *)sw->groups);
@@ -40,8 +38,6 @@ struct asking {
 	struct hd_gmp *gmps; /* [count] NeighborsInfo */
 	bool short_memory;
 };
-
-/* ---- asking ---- */
 
 static void take(void *cookie, const struct hd_smp_result *result)
 {
@@ -83,8 +79,6 @@ static int run(struct asking *asking, const char *what, struct hd_error *err)
 	return rc ? hd_error_set(err, rc, "the port is broken: %s", strerror(-rc)) : 0;
 }
 
-/* ---- records of all switches ---- */
-
 /* A switch without adaptive routing refuses the second attribute, which is worth knowing, too. */
 static int ask_records(struct asking *asking, struct hd_error *err)
 {
@@ -102,8 +96,6 @@ static int ask_records(struct asking *asking, struct hd_error *err)
 	}
 	return rc ? rc : run(asking, "adaptive routing", err);
 }
-
-/* ---- tables ---- */
 
 static bool is_able(const struct hd_ar_probe_switch *sw, struct hd_ar_info *info)
 {
@@ -242,8 +234,6 @@ static int ask_some(struct asking *asking, struct hd_error *err)
 	drop_unread(asking);
 	return rc;
 }
-
-/* ---- all of it ---- */
 
 static int aim(struct asking *asking, const char *path, struct hd_error *err)
 {

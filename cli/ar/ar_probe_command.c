@@ -21,8 +21,6 @@ struct probe_job {
 	struct hd_ar_plan *dump;
 };
 
-/* ---- the report ---- */
-
 /* Records that are the same count together: a site has few kinds of switches. */
 struct record {
 	const char *attribute;
@@ -116,8 +114,6 @@ static void print(const struct probe_job *job)
 	}
 }
 
-/* ---- JSON ---- */
-
 static json_t *fact_json(const struct probe_job *job, const struct hd_ar_fact *fact)
 {
 	json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:s}", "name", fact->name, "assumed",
@@ -162,8 +158,6 @@ static json_t *to_json(const struct probe_job *job)
 	report = json_value_set(report, "facts", facts);
 	return json_value_set(report, "records", records_json(job));
 }
-
-/* ---- the command ---- */
 
 static const struct argument arguments[] = {
     {0, "far", "FILE", "hold what is read against this .far file, too",

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ---- figures ---- */
-
 /* Of all losses of a kind, at one level. All are shares. */
 struct figures {
 	double mean, least; /* of the pairs that are delivered */
@@ -44,8 +42,6 @@ static struct figures figures_of(const struct ar_recovery *recovery,
 	figures.whole = share(whole, count);
 	return figures;
 }
-
-/* ---- making ---- */
 
 static int count_set(struct ar_recovery *recovery, struct ar_recovery_losses *set,
 		     const struct hd_ar_recovery_request *request, struct hd_error *err)
@@ -96,8 +92,6 @@ void ar_recovery_release(struct ar_recovery *recovery)
 	hd_arena_release(&recovery->arena);
 }
 
-/* ---- for people ---- */
-
 static void print_set(const struct ar_recovery *recovery, const struct ar_recovery_losses *set)
 {
 	for (unsigned level = 0; level < HD_AR_RECOVERY_LEVELS; level++) {
@@ -131,8 +125,6 @@ void ar_recovery_print(const struct ar_recovery *recovery)
 	       recovery->sets[1].losses.count, recovery->seed);
 	print_set(recovery, &recovery->sets[1]);
 }
-
-/* ---- for programs ---- */
 
 static json_t *end_json(const struct hd_fabric *fabric, uint32_t link)
 {

@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the plan that is held ---- */
-
 /* What the switches hold, as a file for other commands. */
 
 /* A switch while it is written. */
@@ -45,8 +43,6 @@ static uint32_t count_tables(const struct ar_live *live)
 	return tables;
 }
 
-/* ---- groups ---- */
-
 static void write_ports(FILE *stream, uint32_t group, uint32_t sub, const struct hd_port_set *ports)
 {
 	fprintf(stream, "%u - %u :", group, sub);
@@ -75,8 +71,6 @@ static void write_groups(const struct writing *writing, uint32_t table)
 		}
 	}
 }
-
-/* ---- entries ---- */
 
 static int refuse(const struct writing *writing, uint32_t lid, int rc, const char *why)
 {
@@ -127,8 +121,6 @@ static int write_entries(const struct writing *writing, uint32_t table)
 	}
 	return rc;
 }
-
-/* ---- all switches ---- */
 
 static int write_switch(struct writing *writing)
 {
@@ -186,8 +178,6 @@ static int ar_held_plan_write(const struct ar_live *live, FILE *stream, struct h
 		rc = write_switch(&writing);
 	return rc;
 }
-
-/* ---- the command ---- */
 
 #define ENDINGS                                                                                    \
 	{                                                                                          \

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what differs ---- */
-
 struct ar_difference {
 	uint32_t table, lid; /* table: 0 without private tables */
 	struct ar_effect planned, held;
@@ -178,8 +176,6 @@ ar_differences_find(const struct ar_job *job, uint32_t sw, const struct hd_ar_sw
 	return count;
 }
 
-/* ---- the report ---- */
-
 static uint32_t switch_count(const struct ar_live *live)
 {
 	return live->job.fabric->switch_count;
@@ -233,8 +229,6 @@ uint32_t ar_status_report_unread(const struct ar_live *live)
 	return count;
 }
 
-/* ---- one switch in words ---- */
-
 static const char *state_of(const struct hd_ar_switch_report *report)
 {
 	if (report->standing != HD_AR_ABLE && report->standing != HD_AR_LEFT)
@@ -285,8 +279,6 @@ static struct held_counts counts_of(const struct ar_live *live,
 	return counts;
 }
 
-/* ---- status ---- */
-
 static void print_raw(const char *name, const uint8_t data[HD_AR_DATA])
 {
 	printf("  %s", name);
@@ -294,8 +286,6 @@ static void print_raw(const char *name, const uint8_t data[HD_AR_DATA])
 		printf("%s%02x", i % 4 ? "" : " ", data[i]);
 	printf("\n");
 }
-
-/* ---- fast recovery ---- */
 
 static enum hd_ar_recovery supported_by(const struct hd_ar_switch_report *report)
 {
@@ -342,8 +332,6 @@ static json_t *recovery_json(const struct hd_ar_switch_report *report)
 	return json_pack("{s:s, s:s}", "supported", hd_ar_recovery_name(supported_by(report)),
 			 "enabled", hd_ar_recovery_name(report->recovery));
 }
-
-/* ---- one row ---- */
 
 static void print_switch(const struct ar_live *live, uint32_t sw)
 {
@@ -460,8 +448,6 @@ json_t *ar_status_report_json(const struct ar_live *live)
 			 (json_int_t)keyed_entries(live), "unread",
 			 (json_int_t)ar_status_report_unread(live), "switches", switches);
 }
-
-/* ---- differences ---- */
 
 struct listing {
 	const struct ar_live *live;

@@ -14,8 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ---- one line for Nagios ---- */
-
 /* The report of heddle check as one line for Nagios, Icinga and other programs with their plugins. */
 
 static enum nagios_status status_of(const struct check_view *view)
@@ -74,8 +72,6 @@ static enum nagios_status check_nagios_print(const struct check_view *view)
 	print_data(view);
 	return status;
 }
-
-/* ---- the command ---- */
 
 #define FAULTS_MAX 1000000
 #define DEFECTS_SHOWN 20 /* as many as faults */

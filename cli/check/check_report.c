@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ---- text ---- */
-
 const char *check_report_fault_name(enum hd_fault_kind kind)
 {
 	static const char *const names[] = {[HD_FAULT_NO_ROUTE] = "no route",
@@ -259,8 +257,6 @@ void check_report_print(const struct check_view *view)
 	puts(check_report_clean(view) ? "clean" : "faults found");
 }
 
-/* ---- JSON ---- */
-
 static json_t *end_json(const struct hd_fabric *fabric, uint32_t node, uint32_t port)
 {
 	return json_pack("{s:o, s:o, s:I}", "name", json_value_text(fabric->node_name[node]),
@@ -417,8 +413,6 @@ json_t *check_json(const struct check_view *view)
 	}
 	return json;
 }
-
-/* ---- CSV ---- */
 
 static void write_end(struct csv *csv, const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
 {

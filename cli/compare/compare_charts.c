@@ -57,8 +57,6 @@ static void add(struct plot *plot, uint32_t line, double x, double y)
 	plot->chart.y_end = y > plot->chart.y_end ? y : plot->chart.y_end;
 }
 
-/* ---- patterns ---- */
-
 /*
  * The half width of the window over which patterns are smoothed: Silverman's rule for a triangular
  * window. Means of patterns are multiples of a fraction, so bars of any fixed width look like
@@ -142,8 +140,6 @@ int compare_charts_patterns(FILE *page, const struct compare_side *const *sides,
 	return 0;
 }
 
-/* ---- congestion ---- */
-
 /* The smallest congestion that SHOWN_ROUTES of the routes do not exceed. */
 static uint32_t common_congestion(const struct hd_congestion_report *report)
 {
@@ -208,8 +204,6 @@ int compare_charts_congestion(FILE *page, const struct compare_side *const *side
 	end(page, &plot);
 	return 0;
 }
-
-/* ---- loads ---- */
 
 static int descending(const void *a, const void *b)
 {

@@ -89,8 +89,6 @@ static int refuse_count(unsigned count)
 			     SIDES_MAX, count, usage.synopsis);
 }
 
-/* ---- the runs ---- */
-
 static int load_side(struct compare_job *job, unsigned i, const struct hd_log *log,
 		     struct hd_error *err)
 {
@@ -168,8 +166,6 @@ static int run_sides(struct compare_job *job, struct hd_error *err)
 	return rc;
 }
 
-/* ---- differences ---- */
-
 static double gain(const struct compare_job *job, unsigned i, uint32_t link)
 {
 	return compare_flows(&job->shown[i], link) - compare_flows(&job->shown[0], link);
@@ -192,8 +188,6 @@ static void find_worse_links(struct compare_job *job, unsigned i)
 	}
 	shown->worse_count = count;
 }
-
-/* ---- the report ---- */
 
 static int write_html(const struct compare_view *view, const char *path, struct hd_error *err)
 {

@@ -26,8 +26,6 @@ static void choose_sides(struct page *page)
 			page->sides[page->count++] = &page->view->sides[i];
 }
 
-/* ---- names ---- */
-
 static void side_name(const struct page *page, unsigned number)
 {
 	chart_swatch(page->file, number);
@@ -89,8 +87,6 @@ static void end_figure(const struct page *page)
 	fputs("</figure>\n", page->file);
 }
 
-/* ---- the verdict ---- */
-
 static int verdict(const struct page *page)
 {
 	static const char *const classes[] = {[COMPARE_KEEP] = "verdict",
@@ -128,8 +124,6 @@ static void workload(const struct page *page)
 	fprintf(file, ", seed %" PRIu64 "%s.</p>\n", view->workload->seed,
 		workload_lids_remark(view->workload));
 }
-
-/* ---- figures ---- */
 
 /* Tables that lose routes are never better, and neither is a difference within its interval. */
 static const char *difference_class(const struct page *page, const struct compare_side *side)
@@ -208,8 +202,6 @@ static void details(const struct page *page)
 	}
 	fputs("</tbody></table></div></details>\n", file);
 }
-
-/* ---- distributions ---- */
 
 static uint32_t largest_congestion(const struct page *page)
 {
@@ -291,8 +283,6 @@ static int distributions(const struct page *page)
 	congestion_table(page);
 	return rc;
 }
-
-/* ---- links ---- */
 
 static uint32_t hottest_link(const struct page *page, const struct compare_side *side)
 {

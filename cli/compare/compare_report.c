@@ -7,20 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the verdict ---- */
-
-#define NAME_MOST 64 /* bytes */
+#define NAME_MOST 64 /* bytes; in tables: */
+#define NAME_WIDTH 28
 #define WORTH 0.01 /* of the first tables' bandwidth */
 
 /* The end of a long name, because paths often differ only there; it begins with a character. */
+static const char *end_of(const char *name, size_t most)
+{
+	const size_t length = strlen(name);
+	const char *end = name + (length > most ? length - most : 0);
+
+	while ((*end & 0xC0) == 0x80 && end > name)
+		end++;
+	return end;
+}
+
 static const char *side_name(const struct compare_side *side)
 {
-	size_t length = strlen(side->name);
-	const char *name = side->name + (length > NAME_MOST ? length - NAME_MOST : 0);
-
-	while ((*name & 0xC0) == 0x80 && name > side->name)
-		name++;
-	return name;
+	return end_of(side->name, NAME_MOST);
 }
 
 static bool intact(const struct compare_side *side)
@@ -70,8 +74,6 @@ static void print_amount(FILE *text, const struct compare_view *view,
 			percent(view, mean + half));
 }
 
-/* ---- other tables that are as good as the best ---- */
-
 static bool ties(const struct compare_view *view, const struct compare_side *best,
 		 const struct compare_side *side)
 {
@@ -96,8 +98,6 @@ static void print_ties(FILE *text, const struct compare_view *view, const struct
 		fprintf(text, " %s as good, as far as the patterns show.",
 			count > 1 ? "are" : "is");
 }
-
-/* ---- the cases ---- */
 
 static void none_is_intact(FILE *finding, FILE *advice, const struct compare_view *view)
 {
@@ -224,21 +224,9 @@ void compare_verdict_release(struct compare_verdict *verdict)
 	*verdict = (struct compare_verdict){0};
 }
 
-/* ---- the report ---- */
-
-#define NAME_WIDTH 28
-
 double compare_flows(const struct compare_side *side, uint32_t link)
 {
 	return (double)side->report->link_flows[link] / (double)side->report->rounds;
-}
-
-/* The end of a long name, because paths often differ only there. */
-static const char *short_name(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length > NAME_WIDTH ? name + length - NAME_WIDTH : name;
 }
 
 static void print_sides(const struct compare_view *view)
@@ -251,13 +239,14 @@ static void print_sides(const struct compare_view *view)
 		const struct compare_side *side = &view->sides[i];
 		const struct hd_congestion_report *report = side->report;
 		if (side->same_as) {
-			printf("%-28s the same tables as %s\n", short_name(side->name),
-			       short_name(side->same_as->name));
+			printf("%-28s the same tables as %s\n", end_of(side->name, NAME_WIDTH),
+			       end_of(side->same_as->name, NAME_WIDTH));
 			continue;
 		}
-		printf("%-28s %9.4f %9.4f %9.4f %9.4f %9.4f %9" PRIu64, short_name(side->name),
-		       report->mean, report->half_width, report->minimum, report->sum_max,
-		       report->sum_avg, ebb_broken_total(&side->broken));
+		printf("%-28s %9.4f %9.4f %9.4f %9.4f %9.4f %9" PRIu64,
+		       end_of(side->name, NAME_WIDTH), report->mean, report->half_width,
+		       report->minimum, report->sum_max, report->sum_avg,
+		       ebb_broken_total(&side->broken));
 		if (machines)
 			printf(" %10.4f", report->machine_mean);
 		putchar('\n');
@@ -279,8 +268,9 @@ static void print_differences(const struct compare_view *view)
 		if (view->sides[i].same_as)
 			continue;
 		printf("%-28s %+9.4f %9.4f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n",
-		       short_name(view->sides[i].name), difference->mean, difference->half_width,
-		       difference->better, difference->worse, difference->same);
+		       end_of(view->sides[i].name, NAME_WIDTH), difference->mean,
+		       difference->half_width, difference->better, difference->worse,
+		       difference->same);
 	}
 }
 
@@ -357,8 +347,6 @@ int compare_print(const struct compare_view *view)
 	return rc;
 }
 
-/* ---- CSV ---- */
-
 static void write_difference(struct csv *csv, const struct hd_difference *difference)
 {
 	csv_real(csv, difference->mean);
@@ -383,8 +371,6 @@ void compare_csv(const struct compare_view *view)
 		csv_end_row(&csv);
 	}
 }
-
-/* ---- JSON ---- */
 
 static json_t *worse_json(const struct compare_view *view, const struct compare_side *side)
 {

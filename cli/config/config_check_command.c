@@ -14,8 +14,6 @@ struct config_job {
 	struct config_faults found;
 };
 
-/* ---- the command ---- */
-
 static const struct argument arguments[] = {
     SHARED_JSON(struct config_job, json),
 };

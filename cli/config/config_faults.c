@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- faults ---- */
-
 /* `line` 0: of the whole file. */
 static void note(void *context, unsigned line, const char *reason)
 {
@@ -46,8 +44,6 @@ static void note_module(void *context, enum hd_log_level level, const char *line
 	if (level <= HD_LOG_WARNING)
 		note(context, found->modules_line, line);
 }
-
-/* ---- engine modules ---- */
 
 static int add_engine(void *context, const struct hd_engine *engine, struct hd_error *err)
 {
@@ -92,8 +88,6 @@ static int find_modules(struct config_faults *found, struct hd_error *err)
 	hd_config_sections_free(sections);
 	return rc;
 }
-
-/* ---- the file ---- */
 
 static bool has_router(const struct hd_config *config)
 {

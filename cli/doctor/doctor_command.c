@@ -21,8 +21,6 @@ struct doctor_job {
 	bool json, nagios;
 };
 
-/* ---- reading ---- */
-
 /* Whether a file that was not typed is missing. */
 static bool is_missing(const char *typed, const char *path)
 {
@@ -157,8 +155,6 @@ static int examine(struct doctor_site *site, struct hd_error *err)
 	doctor_check_live(site);
 	return site->report.failed ? hd_error_no_memory(err) : 0;
 }
-
-/* ---- the command ---- */
 
 static const struct argument arguments[] = {
     {0, "opensm-conf", "FILE", "OpenSM's options (default " OPENSM_CONF ")",

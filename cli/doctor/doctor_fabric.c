@@ -12,8 +12,6 @@
 #define LAST_WITHOUT_SPEEDS "OpenSM 3.3.24"
 #define QUANTUM2 0xd2f2
 
-/* ---- LIDs ---- */
-
 static void check_lids(struct doctor_site *site)
 {
 	const struct hd_fabric *fabric = site->fabric;
@@ -41,8 +39,6 @@ static void check_lids(struct doctor_site *site)
 					       : "%u ports have no LID, the first one is this",
 				  without);
 }
-
-/* ---- cables ---- */
 
 static void check_cable(struct doctor_site *site, uint32_t port)
 {
@@ -72,8 +68,6 @@ static void check_cables(struct doctor_site *site)
 		if (fabric->peer[port] != HD_NONE && port < fabric->peer[port])
 			check_cable(site, port);
 }
-
-/* ---- parallel cables ---- */
 
 static uint32_t rate_of(const struct hd_fabric *fabric, uint32_t port)
 {
@@ -107,8 +101,6 @@ static void check_parallel(struct doctor_site *site)
 			}
 }
 
-/* ---- NDR ---- */
-
 /* Versions are compared as texts of numbers: 3.3.23 and 3.3.24. */
 static bool misses_speeds(const char *version)
 {
@@ -136,8 +128,6 @@ static void check_fast(struct doctor_site *site)
 		    "first, and "
 		    "larger packets were reported to fail (linux-rdma/opensm issue 38)");
 }
-
-/* ---- names ---- */
 
 static int compare_guids(const void *a, const void *b)
 {

@@ -33,8 +33,6 @@ struct asking {
 	uint32_t limited, first_limited; /* cables with less enabled than supported; a port */
 };
 
-/* ---- asking ---- */
-
 static void take(void *cookie, const struct hd_smp_result *result)
 {
 	struct said *said = cookie;
@@ -160,8 +158,6 @@ static int ask_managers(struct asking *asking)
 	return run(asking, "subnet managers");
 }
 
-/* ---- subnet managers ---- */
-
 struct manager {
 	struct hd_sm_info info;
 	uint32_t port;
@@ -222,8 +218,6 @@ static void check_managers(struct asking *asking)
 	else
 		doctor_report_skip(&site->report, "no subnet manager answered");
 }
-
-/* ---- ports ---- */
 
 /* Whether the node that answers is the one of the file. Some files have port GUIDs alone. */
 static bool is_meant(const struct asking *asking, uint32_t node, struct hd_node_info *info)
@@ -435,8 +429,6 @@ static void check_cables(struct asking *asking)
 		doctor_report_skip(report, "no cable has answered at both ends");
 }
 
-/* ---- abilities ---- */
-
 struct abilities {
 	uint32_t answered, adaptive, recovery, notices, states, silent;
 };
@@ -498,8 +490,6 @@ static void check_abilities(struct asking *asking)
 		    "[ar] fast_recovery = notices, but %u switches with adaptive routing send none",
 		    all.adaptive - all.notices);
 }
-
-/* ---- all of it ---- */
 
 static int begin(struct asking *asking, struct hd_error *err)
 {

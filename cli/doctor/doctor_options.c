@@ -10,8 +10,6 @@
 #define FEW_WIRE_SMPS 16u /* SMPs under way at a time */
 #define MANY_SWITCHES 200u
 
-/* ---- opensm.conf by itself ---- */
-
 static const struct hd_opensm_option *known_option(const char *name)
 {
 	unsigned count;
@@ -83,8 +81,6 @@ static void check_lines(struct doctor_site *site)
 	for (unsigned i = 0; i < count; i++)
 		check_line(site, &lines[i]);
 }
-
-/* ---- options that contradict ---- */
 
 static bool has_word(const char *list, const char *word)
 {

@@ -23,8 +23,6 @@ static bool is_own(const char *name)
 	return false;
 }
 
-/* ---- names ---- */
-
 struct names {
 	struct doctor_site *site;
 	const char *place;
@@ -84,8 +82,6 @@ static void check_names(struct doctor_site *site)
 	else
 		doctor_report_skip(&site->report, "opensm.conf was not read");
 }
-
-/* ---- virtual lanes ---- */
 
 struct trial {
 	struct doctor_site *site;
@@ -208,8 +204,6 @@ static void check_lanes(struct doctor_site *site)
 				      ? ""
 				      : ": OpenSM routes with its own MinHop");
 }
-
-/* ---- LMC ---- */
 
 static bool check_lmc_use(void *context, const char *name)
 {

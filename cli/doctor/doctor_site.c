@@ -8,8 +8,6 @@
 
 #define BETWEEN_WORDS ", \t\n"
 
-/* ---- opensm.conf ---- */
-
 static const struct hd_opensm_line *line_of(const struct doctor_site *site, const char *name)
 {
 	return site->conf ? hd_opensm_conf_find(site->conf, name) : NULL;
@@ -130,8 +128,6 @@ bool doctor_uses_heddle(const struct doctor_site *site)
 {
 	return wish_of(site).heddle;
 }
-
-/* ---- the fabric ---- */
 
 const char *doctor_port_place(const struct doctor_site *site, uint32_t port,
 			      char place[DOCTOR_PLACE_SIZE])

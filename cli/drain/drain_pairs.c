@@ -28,8 +28,6 @@ struct counting {
 	struct drain_pairs *out;
 };
 
-/* ---- one column ---- */
-
 static uint8_t step_end(const struct side *side, uint32_t step, uint32_t *next)
 {
 	if (step == HD_STEP_ARRIVED)
@@ -67,8 +65,6 @@ static bool take_column(struct side *side, uint32_t lid, struct hd_column *colum
 	memset(side->ends, END_UNKNOWN, side->columns.fabric->switch_count);
 	return hd_column_take(&side->block, &side->columns, lid, column);
 }
-
-/* ---- a destination ---- */
 
 /* What becomes of packets to one LID of a host. */
 static void look_at_lid(struct counting *counting, uint32_t lid)
@@ -157,8 +153,6 @@ static void count_host(struct counting *counting, uint32_t host, bool *loaded)
 	if (base)
 		count_sources(counting, host);
 }
-
-/* ---- all of it ---- */
 
 static int prepare_side(struct side *side, const struct hd_fabric *fabric,
 			const struct hd_routes *routes, struct hd_arena *arena)

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is pulled ---- */
-
 static int resolve_all(struct drain_job *job, struct hd_error *err)
 {
 	struct drain_prediction *prediction = &job->prediction;
@@ -35,8 +33,6 @@ static int resolve_all(struct drain_job *job, struct hd_error *err)
 		prediction->lone_hosts[host] = drain_is_alone(job->fabric, job->rest, host);
 	return rc;
 }
-
-/* ---- the repaired tables ---- */
 
 static int check_repaired(struct drain_job *job, struct hd_error *err)
 {
@@ -74,8 +70,6 @@ static int route_rest(struct drain_job *job, struct hd_error *err)
 			 refusal.text);
 	return rc ? 0 : check_repaired(job, err);
 }
-
-/* ---- the order ---- */
 
 struct ordering {
 	const struct hd_fabric *fabric;
@@ -163,8 +157,6 @@ static int find_order(struct drain_job *job, struct hd_error *err)
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* ---- bandwidth ---- */
-
 /* Without a flow that arrives, or if it was ended early, nothing is known. */
 static int measure(struct drain_job *job, const struct hd_fabric *fabric,
 		   const struct hd_routes *routes, const char *title, struct drain_bandwidth *out,
@@ -190,8 +182,6 @@ static int measure(struct drain_job *job, const struct hd_fabric *fabric,
 	workload_on_release(&on);
 	return rc == -EINVAL || !rc ? 0 : hd_error_set(err, rc, "%s", reason.text);
 }
-
-/* ---- adaptive routing ---- */
 
 /* The cables between switches that are pulled, each once. */
 static uint32_t list_links(const struct drain_job *job, uint32_t *links)
@@ -278,8 +268,6 @@ static int predict_adaptive(struct drain_job *job, struct hd_error *err)
 	out->wanted = !job->workload.partial;
 	return rc;
 }
-
-/* ---- all of it ---- */
 
 /*
  * If the tables of the files are those that the engine makes, its own are taken: they know more, such as the labels of a

@@ -54,8 +54,6 @@ static const char *tables_name(const struct drain_job *job)
 	return job->tables.count ? job->tables.path[0] : job->engine.name;
 }
 
-/* ---- text ---- */
-
 static void print_head(const struct drain_job *job)
 {
 	const struct hd_fabric *fabric = job->fabric;
@@ -212,8 +210,6 @@ void drain_print(const struct drain_job *job)
 	puts(drain_is_safe(prediction) ? "\nSafe: drain it, then pull it." : "\nNot safe.");
 	workload_print_partial(&job->workload, "the proof, before the bandwidth");
 }
-
-/* ---- JSON ---- */
 
 static json_t *end_json(const struct hd_fabric *fabric, uint32_t port)
 {

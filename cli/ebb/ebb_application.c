@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the computation ---- */
-
 static int take_bandwidths(struct ebb_application *application, struct hd_error *err)
 {
 	const struct hd_application *file = application->file;
@@ -89,8 +87,6 @@ static double saved_by(const struct ebb_application *application, uint32_t index
 	return application->file->parts[index].share * (1 - application->bandwidth[index]);
 }
 
-/* ---- text ---- */
-
 static void print_setting(const struct ebb_application_view *view)
 {
 	const struct hd_application *file = view->application->file;
@@ -142,8 +138,6 @@ static void print_view(const struct ebb_application_view *view)
 		       "(`heddle ebb` without --application lists them)\n",
 		       view->broken_routes);
 }
-
-/* ---- JSON and CSV ---- */
 
 static json_t *part_json(const struct ebb_application *application, uint32_t index)
 {

@@ -122,8 +122,6 @@ static int load(struct ebb_job *job, const char *path, struct hd_error *err)
 	return rc;
 }
 
-/* ---- across subnets ---- */
-
 static int walk(void *context, uint32_t source, uint32_t destination, uint32_t *links,
 		uint32_t room)
 {
@@ -249,8 +247,6 @@ static int show(const struct ebb_job *job, const char *path)
 	return ebb_print(&view) ? message_no_memory() : status;
 }
 
-/* ---- an application ---- */
-
 /* Measures one pattern of the application in the place of the workload's own. */
 static int measure_part(struct ebb_job *job, uint32_t index, struct hd_error *err)
 {
@@ -300,9 +296,10 @@ static int run_application(struct ebb_job *job, const char *path, struct hd_erro
 
 	for (uint32_t i = 0; !rc && !job->workload.partial && i < job->application.file->count; i++)
 		rc = measure_part(job, i, err);
-	if (!rc && job->workload.partial)
-		return message_error("%s: ended before all patterns were measured",
-				     job->application.path);
+	if (!rc && job->workload.partial) {
+		message_error("%s: ended before all patterns were measured", job->application.path);
+		return STATUS_FAULTS;
+	}
 	return rc ? interrupt_fail(rc, err) : show_application(job, path);
 }
 

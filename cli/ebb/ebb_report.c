@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- adaptive routing ---- */
-
 /* A plan of adaptive routing beside the tables of heddle ebb: read from a file, or made. */
 
 int ebb_adaptive_take_algorithm(const struct typed *typed, void *place)
@@ -106,8 +104,6 @@ void ebb_adaptive_release(struct ebb_adaptive *adaptive)
 	hd_arena_release(&adaptive->arena);
 }
 
-/* ---- the report ---- */
-
 #define BAR_WIDTH 40
 #define ROWS_SHOWN 12 /* of the histogram */
 
@@ -137,8 +133,6 @@ const char *ebb_link_text(const struct hd_fabric *fabric, uint32_t link, char *b
 		 fabric->node_name[fabric->port_node[far]], hd_port_number(fabric, far));
 	return buffer;
 }
-
-/* ---- text ---- */
 
 static void print_setting(const struct ebb_view *view)
 {
@@ -331,8 +325,6 @@ int ebb_print(const struct ebb_view *view)
 	return 0;
 }
 
-/* ---- JSON ---- */
-
 static json_t *machines_json(const struct workload_on *on)
 {
 	const struct hd_ranks *ranks = on->ranks;
@@ -500,8 +492,6 @@ json_t *ebb_json(const struct ebb_view *view)
 		all = json_value_set(all, "hottest", hottest_json(view));
 	return all;
 }
-
-/* ---- CSV ---- */
 
 void ebb_csv_figures(struct csv *csv, const char *tables, const struct hd_congestion_report *report,
 		     const struct ebb_broken *broken)

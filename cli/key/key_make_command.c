@@ -14,13 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the report ---- */
-
 /* What `heddle key make` prints. */
 
 #define BAR 40u /* characters of the longest bar */
-
-/* ---- text ---- */
 
 static const char *host_name(const struct hd_fabric *fabric, uint32_t host)
 {
@@ -62,8 +58,6 @@ static void print_phase(const struct key_phases *phases, uint32_t number)
 		printf("  attempt %u", phase->attempts);
 	putchar('\n');
 }
-
-/* ---- flows that share links, or have no route ---- */
 
 static void find_reason(const struct key_phases *phases, const struct hd_key_route *route,
 			struct hd_error *why)
@@ -211,8 +205,6 @@ static void key_report_chart(const struct key_phases *phases)
 	}
 	print_bars("Links by their flows, with the key:", phases->links, most);
 }
-
-/* ---- JSON ---- */
 
 static json_t *link_json(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
 {
@@ -364,8 +356,6 @@ static json_t *key_report_json(const struct key_phases *phases)
 	}
 	return value;
 }
-
-/* ---- the command ---- */
 
 struct make_job {
 	struct key_phases_request request;

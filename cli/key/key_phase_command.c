@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- phases ---- */
-
 /* heddle key request, heddle key done: a phase of an application begins and ends. */
 
 struct phase_job {
@@ -183,8 +181,6 @@ int key_done(int argc, char **argv)
 	hd_key_client_free(job.client);
 	return status;
 }
-
-/* ---- jobs ---- */
 
 /* heddle key release: a job has ended. */
 

@@ -5,8 +5,6 @@
 #include <heddle/base/text.h>
 #include <stdlib.h>
 
-/* ---- what is read ---- */
-
 static int find_hosts(struct key_phases *phases, const struct hd_ranks *ranks, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = phases->fabric;
@@ -125,8 +123,6 @@ static int load(struct key_phases *phases, const struct hd_log *log, struct hd_e
 	return rc ? rc : key_proof_begin(&phases->proof, log, err);
 }
 
-/* ---- the tables without keys ---- */
-
 /* Follows a flow to the base LID of its destination, and adds to flows[] of each link, if it is given. Returns the most
  * flows on a link of it; HD_NONE: it does not arrive. */
 static uint32_t walk_base(const struct key_phases *phases, const struct hd_key_route *route,
@@ -180,8 +176,6 @@ static int measure_base(struct key_phases *phases, struct key_phase *phase)
 	free(flows);
 	return 0;
 }
-
-/* ---- keys ---- */
 
 static int measure(struct key_phases *phases, struct key_phase *phase)
 {

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is asked ---- */
-
 int key_proposal_check_hosts(const struct key_proposal_hosts *hosts, const char *pattern)
 {
 	if (!hosts->count == !hosts->reorder)
@@ -59,8 +57,6 @@ int key_proposal_check(const struct key_proposal_files *files, const char *const
 		return STATUS_BAD;
 	return 0;
 }
-
-/* ---- files ---- */
 
 /* A rank and its host. */
 struct place {
@@ -131,8 +127,6 @@ int key_proposal_write(const struct key_proposal *proposal, const struct key_pro
 	free(slots);
 	return rc;
 }
-
-/* ---- for people and programs ---- */
 
 static void print_worth(const char *what, const struct hd_key_worth *worth)
 {

@@ -27,8 +27,6 @@ struct choosing {
 	struct hd_key_choice *choice;
 };
 
-/* ---- reading ---- */
-
 static int find_host(struct choosing *choosing, size_t number, struct hd_error *err)
 {
 	const char *name = choosing->names.names[number];
@@ -108,8 +106,6 @@ static int choose(struct choosing *choosing, const char *pattern, uint32_t ranks
 
 	return rc ? rc : hd_key_choose(&request, &choosing->choice, err);
 }
-
-/* ---- the command ---- */
 
 bool key_propose_asked(const struct key_propose *choose)
 {

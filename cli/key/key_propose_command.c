@@ -54,8 +54,6 @@ static const struct usage usage = {
     .statuses = {"hosts are proposed", NULL, "bad usage, or no answer"},
 };
 
-/* ---- what is shown ---- */
-
 static struct hd_key_worth worth_of(const struct hd_key_client_worth *worth)
 {
 	return (struct hd_key_worth){.lost = worth->lost,
@@ -131,8 +129,6 @@ static int show(const struct propose_job *job)
 		print(job, &shown);
 	return STATUS_CLEAN;
 }
-
-/* ---- the command ---- */
 
 static int check(const struct propose_job *job)
 {

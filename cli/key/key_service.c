@@ -19,8 +19,6 @@
 #include <syslog.h>
 #include <unistd.h>
 
-/* ---- heddle-keyd ---- */
-
 int key_service_open(const struct key_service *service, struct hd_key_client **out)
 {
 	struct hd_key_client_problem problem;
@@ -72,8 +70,6 @@ json_t *key_service_paths(const struct hd_key_client_path *paths, size_t count)
 							 (json_int_t)paths[i].offset));
 	return list;
 }
-
-/* ---- Slurm ---- */
 
 bool key_slurm_asked(int argc, char **argv, const char *option)
 {

@@ -107,8 +107,6 @@ void html_end(FILE *page)
 	fputs("</main></body></html>\n", page);
 }
 
-/* ---- text ---- */
-
 #define CHARACTER 4 /* the most bytes of one */
 
 static const char *skip_character(const char *text)
@@ -196,8 +194,6 @@ void html_tables(FILE *page, const char *name)
 	}
 	fputs("</bdi>", page);
 }
-
-/* ---- loads ---- */
 
 #define BOX 15u /* the width of a colour in the key */
 

@@ -65,16 +65,18 @@ static bool ends_in(const char *path, const char *ending)
 	return length > end && !strcmp(path + length - end, ending);
 }
 
-/* All files have plain text but pictures. Those whose name ends in .gz are packed. */
+/* All files have plain text but pictures. Those whose name ends in .gz are packed. Takes over the file. */
 static FILE *open_stream(const char *path, int file)
 {
 	FILE *stream = ends_in(path, ".gz") ? hd_gzip_write(file) : fdopen(file, "w");
 	FILE *plain = ends_in(path, ".png") ? stream : hd_plain_stream(stream);
+	const int error = errno;
 
-	if (!plain && stream) {
+	if (!stream)
+		close(file);
+	else if (!plain)
 		fclose(stream);
-		errno = ENOMEM;
-	}
+	errno = error;
 	return plain;
 }
 
@@ -102,9 +104,7 @@ static int begin(struct output *output, struct hd_error *err)
 	    *output->replacement->name ? output->replacement->name : output->path, file);
 	if (output->stream)
 		return 0;
-	rc = cannot_write(output->path, -errno, err);
-	close(file);
-	return rc;
+	return cannot_write(output->path, -errno, err);
 }
 
 int output_open(struct output *output, const char *path, struct hd_error *err)

@@ -26,8 +26,6 @@ static struct mpi_module_world world = {.parts = 1};
 static const char *volatile kept; /* a file, for a message */
 static int own_stderr = -1; /* of a process that is silent */
 
-/* ---- a lost process ---- */
-
 /* The first process has a message. If it is the one that was lost, all others have: mpirun ends them at
  * the first bad status, so one of them alone could have no time for it. */
 static void tell_of_lost(uint32_t part, const char *host)
@@ -46,8 +44,6 @@ void processes_keep(const char *path)
 {
 	kept = path;
 }
-
-/* ---- the module ---- */
 
 /* One process of each host has a message and the status: a module may be missing on one of them. The
  * others end well, because mpirun ends all at the first bad status, also one with a message to print. */
@@ -171,8 +167,6 @@ void processes_end(struct processes *processes)
 	module = NULL;
 	processes->parts = 1;
 }
-
-/* ---- agreements ---- */
 
 bool processes_ready(const struct processes *processes, bool ready)
 {

@@ -54,8 +54,6 @@ static void report(struct check_job *job, const char *name, const struct hd_map 
 		       name, map->gid_count, map->block_count, map->default_count, map->port_count);
 }
 
-/* ---- files alone ---- */
-
 static int check_file(struct check_job *job, const char *path)
 {
 	struct hd_map *map = NULL;
@@ -68,8 +66,6 @@ static int check_file(struct check_job *job, const char *path)
 	hd_map_free(map);
 	return 0;
 }
-
-/* ---- with the subnets ---- */
 
 static int compare_guids(const void *a, const void *b)
 {

@@ -55,8 +55,6 @@ static void print_ports(const struct hd_map *map, const struct hd_map_line *line
 	putchar('\n');
 }
 
-/* ---- the whole map ---- */
-
 static int show_map_json(const struct show_job *job)
 {
 	const struct hd_map *map = job->map;
@@ -98,8 +96,6 @@ static int show_map(struct show_job *job)
 		       job->first[port]);
 	return STATUS_CLEAN;
 }
-
-/* ---- some GIDs ---- */
 
 static int show_gids(const struct show_job *job, const struct operands *operands)
 {

@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ---- the report ---- */
-
 /* What heddle map walk prints: one path, or the summary of all. */
 
 /* A path and its ends. */
@@ -20,8 +18,6 @@ struct map_walk_view {
 	const struct hd_fabric *joined;
 	uint32_t from, source, to, destination; /* as for hd_walk() */
 };
-
-/* ---- names ---- */
 
 static const struct hd_subnet *subnet_of(const struct map_walk_view *view, uint32_t subnet)
 {
@@ -61,8 +57,6 @@ static uint32_t port_of(const struct map_walk_view *view, const struct hd_journe
 
 	return hd_routes_port(subnet->routes, sw, leg->dlid);
 }
-
-/* ---- one path ---- */
 
 static void print_leg(const struct map_walk_view *view, const struct hd_journey *journey,
 		      const struct hd_journey_leg *leg)
@@ -165,8 +159,6 @@ static json_t *map_walk_path_json(const struct map_walk_view *view,
 			 journey->end == HD_JOURNEY_ARRIVED, "end",
 			 hd_journey_end_name(journey->end), "legs", legs);
 }
-
-/* ---- all paths ---- */
 
 /* The links between top switches and routers in the direction to the routers: how many there are,
  * how many carry a path, and the most paths on one. */
@@ -278,8 +270,6 @@ static json_t *map_walk_report_json(const struct map_walk_view *view,
 	    use_json(count_use(view, report, true)), "from_routers",
 	    use_json(count_use(view, report, false)), "faults", faults_json(view, report));
 }
-
-/* ---- the command ---- */
 
 struct walk_job {
 	struct subnets subnets;

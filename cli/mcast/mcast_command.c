@@ -13,8 +13,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* ---- the members of the group ---- */
-
 static int add_member(struct mcast_job *job, const char *name, struct hd_error *err)
 {
 	uint32_t port = HD_NONE;
@@ -58,7 +56,8 @@ static int add_file(struct mcast_job *job, struct hd_error *err)
 	return rc;
 }
 
-int mcast_members_find(struct mcast_job *job, struct hd_error *err)
+/* Finds the ports of the members and of the source. 0 or a negative errno with a reason. */
+static int mcast_members_find(struct mcast_job *job, struct hd_error *err)
 {
 	int rc = 0;
 
@@ -74,8 +73,6 @@ int mcast_members_find(struct mcast_job *job, struct hd_error *err)
 		rc = hd_error_set(err, -ENODATA, "%s: the file has no member", job->members_path);
 	return rc;
 }
-
-/* ---- the command ---- */
 
 static int take_mlid(const struct typed *typed, void *place)
 {

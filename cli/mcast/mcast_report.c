@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the report: trees ---- */
-
 /* A group's entries as a tree that can be shown, whatever their faults. */
 
 struct growth {
@@ -40,8 +38,6 @@ static uint32_t node_behind(const struct hd_fabric *fabric, uint32_t sw, uint32_
 		return sw;
 	return peer == HD_NONE ? HD_NONE : fabric->port_node[peer];
 }
-
-/* ---- the root ---- */
 
 /* The hops to the farthest switch with an entry. *met: how many such switches are reached. */
 static uint32_t depth_from(struct growth *growth, uint32_t start, uint32_t *met)
@@ -82,8 +78,6 @@ static uint32_t centre(struct growth *growth)
 	}
 	return best;
 }
-
-/* ---- the steps ---- */
 
 static void add_step(struct growth *growth, const struct mcast_step *step)
 {
@@ -182,8 +176,6 @@ void mcast_tree_release(struct mcast_tree *tree)
 	*tree = (struct mcast_tree){.steps = NULL};
 }
 
-/* ---- the report ---- */
-
 #define FAULTS_SHOWN 20u
 
 static const char *fault_name(enum hd_mft_fault_kind kind)
@@ -200,8 +192,6 @@ static const char *name_of(const struct hd_fabric *fabric, uint32_t port)
 {
 	return fabric->node_name[fabric->port_node[port]];
 }
-
-/* ---- text ---- */
 
 static void print_fault(const struct hd_fabric *fabric, const struct hd_mft_fault *fault)
 {
@@ -302,8 +292,6 @@ void mcast_report_print(const struct mcast_view *view)
 	mcast_report_print_summary(view);
 }
 
-/* ---- JSON ---- */
-
 json_t *mcast_report_port_json(const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t node = fabric->port_node[port];
@@ -367,8 +355,6 @@ json_t *mcast_report_json(const struct mcast_view *view)
 			 (json_int_t)report->links, "depth", (json_int_t)report->depth, "faults",
 			 faults);
 }
-
-/* ---- picture ---- */
 
 /* A group's tree as a picture, with the root at the left. Faults are red. */
 

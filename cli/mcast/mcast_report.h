@@ -26,17 +26,10 @@ struct mcast_job {
 	uint32_t source; /* port index; HD_NONE: all members send */
 };
 
-/* Finds the ports of the members and of the source. 0 or a negative errno with a reason. */
-int mcast_members_find(struct mcast_job *job, struct hd_error *err);
-
 /* The three forms of the command. The exit status. */
 int mcast_plan(const struct mcast_job *job); /* the tree of the members */
 int mcast_plan_random(const struct mcast_job *job); /* trees of random groups */
 int mcast_tables(const struct mcast_job *job); /* the trees in the switches */
-
-/* Checks and shows one group. The root of its tree is switch `root`; HD_NONE: to be found. */
-int mcast_tables_show_group(const struct mcast_job *job, const struct hd_mft_group *group,
-			    uint32_t mlid, uint32_t root);
 
 /* ---- the report ---- */
 

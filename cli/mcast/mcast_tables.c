@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- trees in the switches ---- */
-
 /* The trees of groups that are in the switches. */
 
 /* Checks a group and makes its tree. The caller releases report and tree. */
@@ -31,8 +29,9 @@ static int status_of(const struct hd_mft_report *report)
 	return report->fault_count ? STATUS_FAULTS : STATUS_CLEAN;
 }
 
-int mcast_tables_show_group(const struct mcast_job *job, const struct hd_mft_group *group,
-			    uint32_t mlid, uint32_t root)
+/* Checks and shows one group. The root of its tree is switch `root`; HD_NONE: to be found. */
+static int mcast_tables_show_group(const struct mcast_job *job, const struct hd_mft_group *group,
+				   uint32_t mlid, uint32_t root)
 {
 	struct hd_error err = {""};
 	struct hd_mft_report *report = NULL;
@@ -54,8 +53,6 @@ int mcast_tables_show_group(const struct mcast_job *job, const struct hd_mft_gro
 	hd_mft_report_free(report);
 	return status;
 }
-
-/* ---- all groups ---- */
 
 /* One group of several: its summary goes to standard output or to `list`. */
 static int list_group(const struct mcast_job *job, const struct hd_mft_group *group, uint32_t mlid,
@@ -135,11 +132,7 @@ int mcast_tables(const struct mcast_job *job)
 	return status;
 }
 
-/* ---- planned trees ---- */
-
 /* Trees that Heddle plans: of one group, or of many random groups. */
-
-/* ---- one group ---- */
 
 static int by_switch(const void *left, const void *right)
 {
@@ -195,8 +188,6 @@ int mcast_plan(const struct mcast_job *job)
 	hd_multicast_free(multicast);
 	return status;
 }
-
-/* ---- random groups ---- */
 
 struct sums {
 	uint64_t links, left_out;

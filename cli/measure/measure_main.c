@@ -71,8 +71,6 @@ static const struct usage usage = {
 		 "bad input or usage"},
 };
 
-/* ---- the first rank ---- */
-
 /* How many hosts have different names. */
 static uint32_t count_hosts(const struct measure_job *job)
 {
@@ -141,8 +139,6 @@ static int show(const struct measure_job *job, const struct operands *operands)
 				     strerror(errno ? errno : EIO));
 	return status;
 }
-
-/* ---- all ranks ---- */
 
 /* What every rank can see for itself. */
 static int refuse(struct measure_job *job, const struct operands *operands)

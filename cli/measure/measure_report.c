@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the prediction ---- */
-
 /* The name of a rank's host as the fabric has it: in full, or up to the first dot. */
 static void write_name(const struct hd_fabric *fabric, const char *name, FILE *text)
 {
@@ -107,8 +105,6 @@ void measure_prediction_free(struct measure_prediction *prediction)
 	hd_fabric_free(prediction->fabric);
 }
 
-/* ---- the report: traffic ---- */
-
 /*
  * Sends random bisections through the live network, and measures the bandwidth of each pair.
  * Source: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of static
@@ -133,8 +129,6 @@ struct traffic {
 	char *packet; /* [bytes] */
 	double *times; /* [2 * ranks] of the first rank: seconds of each receiver, and late */
 };
-
-/* ---- one pattern ---- */
 
 /* The other end of this rank's pair; *sends: which end it is. HD_NONE: it has none. */
 static uint32_t find_partner(const struct traffic *traffic, bool *sends)
@@ -197,8 +191,6 @@ static int draw(struct traffic *traffic, uint64_t index, struct hd_error *err)
 			       traffic->plan->seed, index, 0, traffic->flows, &traffic->pairs, err);
 }
 
-/* ---- full bandwidth ---- */
-
 static int compare_doubles(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;
@@ -233,8 +225,6 @@ static int measure_alone(struct traffic *traffic, struct hd_error *err)
 	traffic->result->alone_most = alone[ALONE_RUNS - 1];
 	return 0;
 }
-
-/* ---- figures, in the first rank ---- */
 
 static void note_pattern(struct traffic *traffic, uint64_t index)
 {
@@ -272,8 +262,6 @@ static void sum_up(struct measure_result *result, uint64_t patterns)
 		result->half_width =
 		    CONFIDENCE * sqrt(squares / (double)(patterns - 1) / (double)patterns);
 }
-
-/* ---- all patterns ---- */
 
 static int allocate(struct traffic *traffic, struct hd_error *err)
 {
@@ -369,8 +357,6 @@ void measure_traffic_free(struct measure_result *result)
 	*result = (struct measure_result){.counts = NULL};
 }
 
-/* ---- the report ---- */
-
 #define MIB 1048576.0
 #define ROUNDING 1e-9 /* 1/pi is a little below the limit of its bin at times */
 
@@ -413,8 +399,6 @@ static double correlation(const struct measure_view *view)
 	return measure_report_correlation(view->result->means, view->prediction->means,
 					  view->plan->patterns);
 }
-
-/* ---- text ---- */
 
 /* The part of the time of the fastest pair that an error of the clocks may be. */
 #define CLOCKS_TOO_BAD 0.02
@@ -505,8 +489,6 @@ int measure_report_print(const struct measure_view *view)
 	free(predicted);
 	return 0;
 }
-
-/* ---- JSON ---- */
 
 static json_t *full_json(const struct measure_result *result)
 {

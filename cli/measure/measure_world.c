@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- ranks ---- */
-
 void measure_world_begin(struct measure_world *world)
 {
 	int provided, nowhere;
@@ -67,8 +65,6 @@ void measure_world_end(struct measure_world *world)
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();
 }
-
-/* ---- one clock ---- */
 
 #define TRIES 32
 #define TAG 1

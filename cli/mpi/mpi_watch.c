@@ -87,8 +87,6 @@ static void set_keepalive(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
 }
 
-/* ---- the thread ---- */
-
 static void send_letter(char letter)
 {
 	for (nfds_t i = 0; watch.sockets && i < watch.count; i++)
@@ -104,8 +102,6 @@ static void end_process(const struct hello *other, char letter)
 	send_letter(LOST);
 	_exit(watch.bad);
 }
-
-/* ---- numbers ---- */
 
 void mpi_watch_deal(void)
 {
@@ -152,8 +148,6 @@ uint64_t mpi_watch_next(void)
 	return number;
 }
 
-/* ---- news ---- */
-
 /* The socket stays open: mpi_watch_end() may use it. */
 static void take_news(nfds_t i)
 {
@@ -198,8 +192,6 @@ static bool start_thread(void)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return started;
 }
-
-/* ---- the first process ---- */
 
 static int listen_anywhere(struct address *address)
 {
@@ -251,8 +243,6 @@ static bool take_connection(int listener, const struct address *address)
 	return true;
 }
 
-/* ---- the other processes ---- */
-
 static int connect_to(const char *host, int port)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -296,8 +286,6 @@ static bool connect_to_first(const struct address *address, uint32_t part)
 	memcpy(watch.others[0].host, address->host, sizeof(address->host));
 	return true;
 }
-
-/* ---- all of it ---- */
 
 static bool allocate(int rank, int size)
 {

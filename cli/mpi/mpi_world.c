@@ -46,8 +46,6 @@ static bool is_left_alone(void)
 #endif
 }
 
-/* ---- numbers ---- */
-
 /* Without a connection to each process, numbers are dealt out in turn before anybody asks. */
 static struct {
 	bool all_connected;
@@ -66,8 +64,6 @@ static uint64_t next(void)
 	return dealt.all_connected ? mpi_watch_next()
 				   : atomic_fetch_add(&dealt.own, 1) * dealt.parts + dealt.part;
 }
-
-/* ---- the start ---- */
 
 /* A process that is lost before it is watched would keep the others in MPI_Init(), too. */
 

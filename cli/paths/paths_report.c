@@ -59,8 +59,6 @@ static bool paths_report_shared(const struct paths_view *view, const struct hd_p
 	return view->set->link_uses[path->links[hop]] > 1;
 }
 
-/* ---- text ---- */
-
 static const char *kind_of(const struct hd_fabric *fabric, uint32_t node)
 {
 	static const char *const kinds[] = {
@@ -182,8 +180,6 @@ void paths_report_print(const struct paths_view *view)
 	print_summary(set);
 }
 
-/* ---- JSON ---- */
-
 static json_t *port_json(const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t node = fabric->port_node[port];
@@ -244,8 +240,6 @@ json_t *paths_report_json(const struct paths_view *view)
 			 (json_int_t)set->arrived, "distinct", (json_int_t)set->distinct, "links",
 			 (json_int_t)set->links, "shared", (json_int_t)set->shared, "paths", paths);
 }
-
-/* ---- picture ---- */
 
 /*
  * Paths as a picture: each different path has a colour. A link has the colours of all paths that

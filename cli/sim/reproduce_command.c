@@ -53,8 +53,6 @@ static const struct usage usage = {
 		 "bad input or usage"},
 };
 
-/* ---- one scenario ---- */
-
 static void count_verdicts(struct reproduce_job *job, const struct sim_view *view)
 {
 	for (uint32_t i = 0; i < view->expectation_count; i++)
@@ -142,8 +140,6 @@ static int run_scenario(struct reproduce_job *job, const char *name, struct hd_e
 	return 0;
 }
 
-/* ---- experiments ---- */
-
 static int run_experiment(struct reproduce_job *job, const char *experiment, struct hd_error *err)
 {
 	struct sim_folder_list list;
@@ -187,8 +183,6 @@ static int run_operands(struct reproduce_job *job, const struct operands *operan
 	}
 	return rc;
 }
-
-/* ---- the reports ---- */
 
 static int begin(struct reproduce_job *job, struct hd_error *err)
 {

@@ -15,11 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- scenarios that come with heddle ---- */
-
 #define ENDING ".ini"
 
-const char *sim_folder(void)
+/* The folder: $HEDDLE_SCENARIOS, or that of the installation (catalogue_shipped_path()). For one thread. */
+static const char *sim_folder(void)
 {
 	static char shipped[PATH_MAX];
 	const char *folder = getenv("HEDDLE_SCENARIOS");
@@ -146,8 +145,6 @@ void sim_folder_release(struct sim_folder_list *list)
 	*list = (struct sim_folder_list){.count = 0};
 }
 
-/* ---- options of both commands: a case ---- */
-
 /* One scenario from file to figures, for both commands. */
 
 int sim_case_read(struct sim_case *one, const struct sim_options *options, const char *path,
@@ -208,8 +205,6 @@ void sim_case_release(struct sim_case *one)
 	hd_scenario_runs_free(one->runs);
 	hd_scenario_free(one->scenario);
 }
-
-/* ---- arguments ---- */
 
 int sim_arguments_take_word(const struct typed *typed, void *place)
 {

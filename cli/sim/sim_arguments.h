@@ -13,9 +13,6 @@
 
 /* Where the scenarios that come with heddle are. */
 
-/* The folder: $HEDDLE_SCENARIOS, or that of the installation (catalogue_shipped_path()). For one thread. */
-const char *sim_folder(void);
-
 /* The path of a scenario, to be freed: the text if that ends in ".ini" or is there; else NAME.ini in
  * the folder. Errors: -ENOENT neither is there, -ENOMEM. */
 int sim_folder_find(const char *text, char **path, struct hd_error *err);

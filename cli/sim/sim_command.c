@@ -23,8 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the list of scenarios ---- */
-
 /* What a scenario may say. */
 
 static unsigned section_count(void)
@@ -84,8 +82,6 @@ static int sim_list_kinds(bool json)
 {
 	return print(&kinds, json);
 }
-
-/* ---- the command ---- */
 
 #define HOT_MAX 100000
 

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- charts ---- */
-
 /* The charts of a scenario's part of a page. */
 
 #define SIM_CHARTS_LINES 8u /* of a chart, at most */
@@ -91,8 +89,6 @@ static void draw(struct plot *plot, FILE *page)
 	for (uint32_t i = 0; i < plot->chart.count; i++)
 		free(plot->points[i]);
 }
-
-/* ---- against a sweep ---- */
 
 static int add_figure(struct plot *plot, const struct sim_view *view,
 		      const struct sim_series *series, const char *figure, double scale)
@@ -180,8 +176,6 @@ static int sim_charts_sweeps(const struct sim_view *view, const char *id, FILE *
 	return rc;
 }
 
-/* ---- links ---- */
-
 static int descending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -243,8 +237,6 @@ static int sim_charts_links(const struct sim_view *view, const char *id, FILE *p
 	return rc;
 }
 
-/* ---- over time ---- */
-
 static int chart_series(const struct sim_view *view, const char *id, uint32_t point, FILE *page)
 {
 	const struct hd_record *record = view->job->records[point * view->runs->seed_count];
@@ -285,8 +277,6 @@ static int sim_charts_series(const struct sim_view *view, const char *id, FILE *
 			rc = chart_series(view, id, i, page);
 	return rc;
 }
-
-/* ---- the page ---- */
 
 #define PICTURES_MOST 4u
 #define SHARE_ONE 1000000.0 /* utilisation in units of which a picture can count */
@@ -334,8 +324,6 @@ static void head(const struct sim_view *view, FILE *page)
 	}
 	fputs("</ul>\n", page);
 }
-
-/* ---- figures ---- */
 
 static void cell(const struct sim_view *view, const struct hd_scenario_figure *figure, FILE *page)
 {
@@ -447,8 +435,6 @@ static void others(const struct sim_view *view, FILE *page)
 	fputs("</tbody></table></div></details>\n", page);
 }
 
-/* ---- expectations ---- */
-
 /* The cells of a row that is not open: the figure, its spread over the seeds, and the difference. */
 static void measured(const struct sim_view *view, const struct hd_expectation *row, FILE *page)
 {
@@ -472,7 +458,7 @@ static void full(const struct hd_expectation *row, FILE *page)
 		fputs("<td></td>", page);
 }
 
-void sim_html_expectations(const struct sim_view *view, FILE *page)
+static void sim_html_expectations(const struct sim_view *view, FILE *page)
 {
 	char text[40];
 
@@ -516,8 +502,6 @@ void sim_html_expectations(const struct sim_view *view, FILE *page)
 	}
 	fputs("</tbody></table></div>\n", page);
 }
-
-/* ---- where the load is ---- */
 
 static const struct hd_record_item *links_of(const struct sim_view *view, uint32_t point)
 {

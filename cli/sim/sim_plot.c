@@ -10,8 +10,6 @@
 #define TITLE_SIZE 400
 #define LOGARITHMIC 50 /* a sweep over numbers that differ more gets such an axis */
 
-/* ---- which figure ---- */
-
 static const char *first_like(const struct sim_view *view, const char *beginning,
 			      const char *ending)
 {
@@ -51,8 +49,6 @@ static const char *main_figure(const struct sim_view *view)
 		name = first_like(view, "class.", ".throughput");
 	return name ? name : "run.time";
 }
-
-/* ---- one figure ---- */
 
 struct plot {
 	const struct sim_view *view;
@@ -212,8 +208,6 @@ int sim_plot_figure(const struct sim_view *view, const char *figure, const char 
 	hd_arena_release(&plot.arena);
 	return rc;
 }
-
-/* ---- expectations ---- */
 
 struct rows {
 	const char **names;

@@ -60,8 +60,7 @@ int sim_question_refuse(const struct sim_question *question)
 	return 0;
 }
 
-/* ---- the points: engines, then tables, then the first of them with adaptive routing ---- */
-
+/* The points: engines, then tables, then the first of them with adaptive routing */
 struct column {
 	const char *label, *engine, *tables, *ar;
 };
@@ -103,8 +102,6 @@ static uint32_t column_count(const struct sim_question *question)
 
 	return given ? given : 1;
 }
-
-/* ---- what is put over the scenario ---- */
 
 /* KEY=VALUE; `option` is the one that was typed for it. */
 static int set(struct hd_scenario *scenario, const char *option, const char *key, const char *value,
@@ -355,8 +352,6 @@ int sim_question_apply(const struct sim_question *question, struct hd_scenario *
 	free(hosts);
 	return rc;
 }
-
-/* ---- its title ---- */
 
 static bool is_active(const struct hd_scenario *scenario, const char *key)
 {

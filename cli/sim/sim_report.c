@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the answer ---- */
-
 #define EQUAL 0.01 /* differences below it decide nothing */
 #define NAME_WIDTH 60
 
@@ -38,15 +36,14 @@ static bool is_partial(const struct sim_view *view, uint32_t point)
 	return false;
 }
 
-double sim_answer_time(const struct sim_view *view, uint32_t point)
+/* Seconds until all of the traffic of a point had arrived; 0: it never did, or not yet. */
+static double sim_answer_time(const struct sim_view *view, uint32_t point)
 {
 	if (is_partial(view, point) || sim_view_deadlocked(view, point) ||
 	    figure_of(view, point, "packets.in_flight") > 0)
 		return 0;
 	return figure_of(view, point, "run.time");
 }
-
-/* ---- the sentence ---- */
 
 static uint32_t first_bad(const struct sim_view *view)
 {
@@ -75,7 +72,8 @@ static struct extremes find_extremes(const struct sim_view *view)
 	return found;
 }
 
-const char *sim_answer_sentence(const struct sim_view *view, char *buffer, size_t size)
+/* Which tables are fastest, in one sentence. Returns buffer. */
+static const char *sim_answer_sentence(const struct sim_view *view, char *buffer, size_t size)
 {
 	uint32_t bad = first_bad(view);
 
@@ -127,8 +125,6 @@ static const char *adaptive_sentence(const struct sim_view *view, char *buffer, 
 	return buffer;
 }
 
-/* ---- JSON ---- */
-
 static json_t *tables_json(const struct sim_view *view)
 {
 	json_t *list = json_array();
@@ -145,7 +141,8 @@ static json_t *tables_json(const struct sim_view *view)
 	return list;
 }
 
-json_t *sim_answer_json(const struct sim_view *view)
+/* {"sentence", "best", "ratio", "tables": [...]}; "best" is the fastest of several, or null. */
+static json_t *sim_answer_json(const struct sim_view *view)
 {
 	bool known = first_bad(view) == HD_NONE && view->runs->point_count > 1;
 	const struct extremes found = known ? find_extremes(view) : (struct extremes){0, 0, 0};
@@ -158,8 +155,6 @@ json_t *sim_answer_json(const struct sim_view *view)
 	    known ? json_value_text(table_name(view, found.worst)) : json_null(), "ratio",
 	    known ? json_real(1 + found.more) : json_null(), "tables", tables_json(view));
 }
-
-/* ---- rows ---- */
 
 struct row {
 	char time[40], ratio[24], busiest[24], lost[24];
@@ -243,13 +238,9 @@ void sim_answer_html(const struct sim_view *view, FILE *page)
 	fputs("</tbody></table></div>\n", page);
 }
 
-/* ---- the report ---- */
-
 #define COLUMN 22
 #define COLUMNS_AT_ONCE 4u
 #define ITEMS_SHOWN 8u
-
-/* ---- text ---- */
 
 static const char *label_of(const struct sim_view *view, uint32_t point)
 {
@@ -422,8 +413,6 @@ void sim_report_print(const struct sim_view *view)
 	}
 }
 
-/* ---- expectations ---- */
-
 #define INTERVAL_SIZE 60
 #define INTERVAL_WIDTH 22
 
@@ -492,8 +481,6 @@ void sim_report_expectations(const struct sim_view *view)
 		print_expectation(&view->expectations[i], &columns, view->runs->seed_count);
 }
 
-/* ---- CSV ---- */
-
 void sim_report_csv(const struct sim_view *view, const char *experiment, struct csv *csv)
 {
 	for (uint32_t point = 0; point < view->runs->point_count; point++)
@@ -511,8 +498,6 @@ void sim_report_csv(const struct sim_view *view, const char *experiment, struct 
 			csv_end_row(csv);
 		}
 }
-
-/* ---- JSON ---- */
 
 static json_t *figure_json(const struct hd_scenario_figure *figure)
 {

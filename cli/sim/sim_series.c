@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- names of figures ---- */
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 const struct sim_words_ending sim_words_endings[SIM_WORDS_ENDINGS] = {
@@ -109,8 +107,6 @@ const char *sim_words_figure(const char *name, char *buffer, size_t size)
 	return buffer;
 }
 
-/* ---- lines ---- */
-
 #define SIM_SERIES_POINTS 2000u /* of more, only the first */
 
 #define NAME_SIZE 400
@@ -119,8 +115,6 @@ static uint32_t point_count(const struct hd_scenario_runs *runs)
 {
 	return runs->point_count < SIM_SERIES_POINTS ? runs->point_count : SIM_SERIES_POINTS;
 }
-
-/* ---- the sweep ---- */
 
 static uint32_t add_label(struct sim_series *series, const char *label)
 {
@@ -170,8 +164,6 @@ static uint32_t choose_axis(const struct hd_scenario_runs *runs, struct sim_seri
 	collect(runs, count ? count - 1 : 0, series);
 	return count ? count - 1 : 0;
 }
-
-/* ---- the lines ---- */
 
 static const char *line_name(const struct hd_scenario_point *point, uint32_t axis,
 			     struct hd_arena *arena)

@@ -6,6 +6,7 @@
 #include "progress.h"
 
 #include <errno.h>
+#include <heddle/base/clock.h>
 #include <heddle/base/parallel.h>
 #include <heddle/fabric.h>
 #include <heddle/sim/settings.h>
@@ -15,9 +16,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* ---- finished runs in files ---- */
 
 #define HEAD "heddle-sim-runs 1 %016" PRIx64 "\n"
 #define HEAD_SIZE 64
@@ -74,8 +72,6 @@ static int add_to_state(struct kept_work *state, const struct hd_record *record,
 	return kept_work_flush(state, err);
 }
 
-/* ---- runs ---- */
-
 /* The runs of a scenario: over threads and processes, with progress, kept in a file, ended by
  * SIGINT. */
 
@@ -96,16 +92,6 @@ struct working {
 	struct hd_error err;
 };
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* ---- progress ---- */
-
 static void print_time(double seconds, char *buffer, size_t size)
 {
 	unsigned whole = (unsigned)seconds + 1;
@@ -121,7 +107,7 @@ static void print_time(double seconds, char *buffer, size_t size)
 /* Call it with the lock. */
 static void report(struct working *working)
 {
-	double time = now(), share = 0;
+	double time = hd_clock_ms() / 1e3, share = 0;
 	uint64_t packets = 0;
 	char left[32] = "?";
 
@@ -158,8 +144,6 @@ static bool show_progress(void *context, uint32_t run, const struct hd_scenario_
 	pthread_mutex_unlock(&working->lock);
 	return fine;
 }
-
-/* ---- work ---- */
 
 static void take_result(struct working *working, uint32_t run, struct hd_record *record, int rc,
 			const struct hd_error *err)
@@ -215,8 +199,6 @@ static void choose(struct working *working)
 		if (!job->records[run])
 			working->left_runs[working->left_count++] = run;
 }
-
-/* ---- between processes ---- */
 
 /* Writes this process's records behind each other; malloc'ed. */
 static char *write_own(const struct working *working, size_t *size)
@@ -287,8 +269,6 @@ static int exchange(struct working *working, struct hd_error *err)
 	return rc;
 }
 
-/* ---- all of it ---- */
-
 static void count(struct sim_runs *job)
 {
 	uint64_t stopped = interrupt_came() ? 1 : 0;
@@ -312,7 +292,7 @@ static int do_all(struct working *working, struct hd_error *err)
 	for (uint32_t run = 0; run < job->runs->count; run++)
 		job->kept += job->records[run] != NULL;
 	choose(working);
-	working->begun = now();
+	working->begun = hd_clock_ms() / 1e3;
 	processes_deal(job->processes);
 	if (working->left_count) {
 		progress_begin("%s", job->title);
@@ -357,8 +337,6 @@ void sim_runs_release(struct sim_runs *job)
 	free(job->records);
 	job->records = NULL;
 }
-
-/* ---- the view ---- */
 
 int sim_view_make(const struct sim_runs *job, struct sim_view *view, struct hd_error *err)
 {
@@ -436,8 +414,6 @@ const char *sim_view_link_name(const struct hd_fabric *fabric, uint32_t link, ch
 	return buffer;
 }
 
-/* ---- values for people ---- */
-
 struct scale {
 	double from;
 	const char *name;
@@ -498,8 +474,6 @@ const char *sim_view_value(double value, const char *unit, char *buffer, size_t 
 	return buffer;
 }
 
-/* ---- judgement ---- */
-
 bool sim_view_deadlocked(const struct sim_view *view, uint32_t point)
 {
 	const struct hd_scenario_figure *figure = sim_view_find(view, point, "run.deadlock");
@@ -539,14 +513,6 @@ const char *sim_view_tolerance(const struct hd_expectation *row, char *buffer, s
 	else
 		snprintf(buffer, size, "%s", row->judge == HD_JUDGE_SIGN ? "sign" : "-");
 	return buffer;
-}
-
-bool sim_view_outside(const struct sim_view *view)
-{
-	for (uint32_t i = 0; i < view->expectation_count; i++)
-		if (view->expectations[i].verdict != HD_VERDICT_WITHIN)
-			return true;
-	return false;
 }
 
 int sim_view_status(const struct sim_view *view)

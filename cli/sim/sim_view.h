@@ -81,9 +81,6 @@ const char *sim_view_expected(const struct hd_expectation *row, char *buffer, si
 const char *sim_view_interval(const struct hd_expectation *row, char *buffer, size_t size);
 const char *sim_view_tolerance(const struct hd_expectation *row, char *buffer, size_t size);
 
-/* Whether any expectation is not met. */
-bool sim_view_outside(const struct sim_view *view);
-
 /* STATUS_FAULTS if a run met a deadlock or the runs were ended early, else STATUS_CLEAN. */
 int sim_view_status(const struct sim_view *view);
 
@@ -99,8 +96,6 @@ json_t *sim_report_json(const struct sim_view *view, const char *name);
 /* The part of a page about one scenario; `id` is a word of its own in the page, and `heading` the
  * element of headings in the part: "h2". Errors: -ENOMEM. */
 int sim_html_section(const struct sim_view *view, const char *id, const char *heading, FILE *page);
-void sim_html_expectations(const struct sim_view *view, FILE *page);
-
 /* ---- finished runs in files ---- */
 
 /* Takes records of a text, which end where it does or where one is cut off: *length bytes of whole
@@ -122,18 +117,9 @@ int sim_counters_write(const struct sim_view *view, const char *path, struct hd_
 #define SIM_ANSWER_SENTENCE 400
 #define SIM_ANSWER_ADAPTIVE " with AR" /* at the end of a label */
 
-/* Seconds until all of the traffic of a point had arrived; 0: it never did, or not yet. */
-double sim_answer_time(const struct sim_view *view, uint32_t point);
-
-/* Which tables are fastest, in one sentence. Returns buffer. */
-const char *sim_answer_sentence(const struct sim_view *view, char *buffer, size_t size);
-
 /* The sentence, and a row for each point: to standard output, or to a page. */
 void sim_answer_print(const struct sim_view *view);
 void sim_answer_html(const struct sim_view *view, FILE *page);
-
-/* {"sentence", "best", "ratio", "tables": [...]}; "best" is the fastest of several, or null. */
-json_t *sim_answer_json(const struct sim_view *view);
 
 /* ---- pictures ---- */
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <heddle/base/clock.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TIMEOUT_MS 10000u
@@ -29,14 +29,6 @@ struct call {
 	int file;
 	double until; /* ms */
 };
-
-static double now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1000 + (double)now.tv_nsec / 1e6;
-}
 
 static const char *hint_for(const struct call *call, int rc, char *text, size_t size)
 {
@@ -67,7 +59,7 @@ static int wait_for(const struct call *call, short event, struct hd_error *err)
 	struct pollfd file = {.fd = call->file, .events = event};
 	double left;
 
-	while ((left = call->until - now_ms()) > 0)
+	while ((left = call->until - hd_clock_ms()) > 0)
 		if (poll(&file, 1, (int)left + 1) > 0)
 			return 0;
 	return fail(call, -ETIMEDOUT, err);
@@ -84,7 +76,7 @@ static int connect_to(struct call *call, struct hd_error *err)
 	while (connect(call->file, (struct sockaddr *)&address, sizeof(address))) {
 		if (errno != EAGAIN && errno != EINTR)
 			return fail(call, -errno, err);
-		if (now_ms() > call->until)
+		if (hd_clock_ms() > call->until)
 			return fail(call, -ETIMEDOUT, err);
 		poll(NULL, 0, AGAIN_MS);
 	}
@@ -241,7 +233,7 @@ int plugin_answer_get(const struct plugin_address *address, const char *request,
 			    .path = path,
 			    .waits = address->waits,
 			    .file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-	call.until = now_ms() + (address->timeout_ms ? address->timeout_ms : TIMEOUT_MS);
+	call.until = hd_clock_ms() + (address->timeout_ms ? address->timeout_ms : TIMEOUT_MS);
 	rc = get(&call, request, out, err);
 	free(path);
 	return rc;

@@ -16,8 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- what is shown ---- */
-
 /* What `heddle status` prints of the plugin's answer. */
 
 #define FORMAT 1
@@ -27,8 +25,6 @@
 static const char *const first_parts[] = {"subnet", "engines", "fabric", "load"};
 
 #define FIRST_COUNT (sizeof(first_parts) / sizeof(first_parts[0]))
-
-/* ---- reading ---- */
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -60,8 +56,6 @@ static json_int_t status_show_faults(const json_t *answer)
 {
 	return number_of(answer, "fault_count");
 }
-
-/* ---- text ---- */
 
 static void print_duration(json_int_t seconds)
 {
@@ -228,8 +222,6 @@ static void status_show_text(const json_t *answer, time_t now)
 	print_verdict(answer);
 }
 
-/* ---- Nagios ---- */
-
 static const char *first_fault(const json_t *answer)
 {
 	json_t *parts = json_object_get(answer, "parts"), *part;
@@ -277,8 +269,6 @@ static enum nagios_status status_show_nagios(const json_t *answer)
 	       number_of(subnet, "heavy_sweeps"));
 	return status;
 }
-
-/* ---- the command ---- */
 
 struct status_job {
 	struct plugin_address address;

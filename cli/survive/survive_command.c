@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the command ---- */
-
 #define TRIALS_MAX 100000
 #define REPAIRS_MAX 100000
 
@@ -41,7 +39,7 @@ struct survive_job {
 	struct survive_trials outcome;
 };
 
-/* ---- shares: "5", "1,2,5", "1..10", "0..20/5", each with or without a percent sign ---- */
+/* Shares: "5", "1,2,5", "1..10", "0..20/5", each with or without a percent sign */
 
 /* The number ends at ".."; strtod() would take the first dot for a decimal point. */
 static const char *take_percent(const char *text, double *percent)
@@ -144,8 +142,6 @@ static const struct usage usage = {
 	 "(Ctrl-C)",
 	 "bad input or usage, or the engine refuses the intact fabric"},
 };
-
-/* ---- a trial ---- */
 
 struct trial {
 	struct hd_fabric *fabric;
@@ -257,8 +253,6 @@ static int run_trial(struct survive_job *job, size_t number, struct hd_error *er
 	release_trial(&trial);
 	return rc;
 }
-
-/* ---- the run ---- */
 
 static int load(struct survive_job *job, const char *path, struct hd_error *err)
 {

@@ -5,6 +5,7 @@
 #include "survive.h"
 
 #include <errno.h>
+#include <heddle/base/clock.h>
 #include <heddle/base/grow.h>
 #include <heddle/base/random.h>
 #include <heddle/change/repair.h>
@@ -14,24 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* ---- how long plans take ---- */
-
-/* Milliseconds on a clock that is never set. */
-static double survive_clock_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
-
-/* ---- multicast ---- */
 
 /* What the repair of multicast trees takes after a single loss. */
-
-/* ---- groups ---- */
 
 /* The multicast groups whose trees heddle survive repairs. */
 
@@ -58,8 +43,6 @@ static int allocate(struct survive_groups *groups, uint32_t count, struct hd_err
 	groups->first = calloc(count + 1u, sizeof(*groups->first));
 	return groups->mlids && groups->first ? 0 : hd_error_no_memory(err);
 }
-
-/* ---- random groups ---- */
 
 static int draw(struct survive_groups *groups, const struct hd_fabric *fabric, uint64_t seed,
 		struct hd_error *err)
@@ -90,8 +73,6 @@ static int draw(struct survive_groups *groups, const struct hd_fabric *fabric, u
 	free(hosts);
 	return rc;
 }
-
-/* ---- groups of tables ---- */
 
 /* Adds the members that the entries of a group name. */
 static int add_group(struct survive_groups *groups, const struct hd_fabric *fabric,
@@ -160,8 +141,6 @@ static void survive_groups_release(struct survive_groups *groups)
 	free(groups->first);
 	free(groups->members);
 }
-
-/* ---- trees ---- */
 
 struct planning {
 	const struct survive_trees *trees;
@@ -253,8 +232,6 @@ static void survive_multicast_end(struct survive_trees *trees)
 	free(trees->in_place.entries);
 }
 
-/* ---- a repair ---- */
-
 static int follow_all(const struct hd_repair_mfts_request *request,
 		      const struct hd_repair_mfts *plan, const struct survive_groups *groups,
 		      struct survive_multicast *out, struct hd_error *err)
@@ -284,13 +261,13 @@ static int plan_trees(const struct survive_trees *trees, const struct hd_fabric 
 						       .repaired = repaired,
 						       .mlids = trees->groups->mlids,
 						       .group_count = trees->groups->count};
-	const double begin = survive_clock_ms();
+	const double begin = hd_clock_ms();
 	struct hd_repair_mfts *plan = NULL;
 	int rc = plan_all(trees, damaged, repaired, err);
 
 	if (!rc)
 		rc = hd_repair_mfts_plan(&request, &plan, err);
-	out->plan_ms = survive_clock_ms() - begin;
+	out->plan_ms = hd_clock_ms() - begin;
 	if (!rc) {
 		out->hit = plan->hit;
 		out->moved = plan->groups - plan->hit;
@@ -323,8 +300,6 @@ bool survive_multicast_has_fault(const struct survive_multicast *multicast)
 {
 	return *multicast->refusal || multicast->loop || multicast->missed;
 }
-
-/* ---- repairs ---- */
 
 struct repairing {
 	const struct table_source *source;
@@ -366,14 +341,14 @@ static int repair_one(struct repairing *repairing, const struct hd_fabric_change
 	struct survive_repair *out = &repairs->list[repairs->count];
 	struct hd_fabric *damaged = NULL;
 	struct hd_repair_plan *plan = NULL;
-	double begin = survive_clock_ms();
+	double begin = hd_clock_ms();
 	int rc = hd_fabric_without(fabric, loss, 1, HD_NONE, &damaged, err);
 
 	if (rc)
 		return rc;
 	out->is_switch = !loss->cable;
 	rc = plan_repair(repairing, damaged, &plan, err);
-	out->plan_ms = survive_clock_ms() - begin;
+	out->plan_ms = hd_clock_ms() - begin;
 	if (rc && rc != -ENOMEM && !(rc == -ECANCELED && interrupt_came())) {
 		snprintf(out->refusal, sizeof(out->refusal), "%s", err->text);
 		rc = 0;
@@ -456,11 +431,11 @@ int survive_repair_run(const struct table_source *source, const struct table_req
 		       uint64_t seed, struct survive_repairs *repairs, struct hd_error *err)
 {
 	struct repairing repairing = {.source = source, .request = request};
-	double begin = survive_clock_ms();
+	double begin = hd_clock_ms();
 	int rc = hd_repair_base_new(request->fabric, request->previous, request->threads,
 				    &interrupt_go_on, &repairing.base, err);
 
-	repairs->base_ms = survive_clock_ms() - begin;
+	repairs->base_ms = hd_clock_ms() - begin;
 	if (rc)
 		return rc;
 	rc = survive_multicast_begin(&repairing.trees, request->fabric, &repairs->groups, err);

@@ -12,8 +12,6 @@
 #define TRIAL_WORDS (sizeof(struct survive_trial) / sizeof(uint64_t))
 #define REFUSAL_WORDS (HD_ERROR_TEXT / sizeof(uint64_t))
 
-/* ---- kept trials ---- */
-
 /* A line for each: the bits of the share and the number of the trial, the words of the outcome, all in
  * hexadecimal, and the reason of a refusal. */
 
@@ -116,8 +114,6 @@ int survive_trials_keep(struct survive_trials *trials, size_t number, struct hd_
 	return kept_work_flush(&trials->state, err);
 }
 
-/* ---- who does which ---- */
-
 uint64_t survive_trials_digest(const struct hd_fabric *fabric, const struct hd_routes *routes)
 {
 	const size_t ports = fabric->port_count, nodes = fabric->node_count;
@@ -199,8 +195,6 @@ void survive_trials_release(struct survive_trials *trials)
 	free(trials->owner);
 	free(trials->list);
 }
-
-/* ---- figures ---- */
 
 static int add_up(const struct processes *processes, uint64_t *words, size_t count,
 		  struct hd_error *err)

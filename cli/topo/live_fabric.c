@@ -37,8 +37,6 @@ int live_fabric_take(const struct typed *typed, void *place)
 			     typed->argument->value);
 }
 
-/* ---- OpenSM ---- */
-
 int live_fabric_ask(const struct plugin_address *address, char **text, struct hd_error *err)
 {
 	int rc = plugin_answer_get(address, "fabric", text, err);
@@ -50,8 +48,6 @@ int live_fabric_ask(const struct plugin_address *address, char **text, struct hd
 				    "of an older version");
 	return rc;
 }
-
-/* ---- ibnetdiscover ---- */
 
 /* Starts the program with `output` as its output. */
 static int start(int output, pid_t *child, struct hd_error *err)

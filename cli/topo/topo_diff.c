@@ -28,8 +28,6 @@ struct diff_job {
 	bool compared; /* the exit status is that of a result */
 };
 
-/* ---- options ---- */
-
 static enum hd_speed speed_named(const char *name)
 {
 	for (enum hd_speed speed = HD_SPEED_SDR; speed < HD_SPEED_COUNT; speed++) {
@@ -100,8 +98,6 @@ static const struct usage usage = {
 		 "bad input or usage: nothing was compared"},
 };
 
-/* ---- the two fabrics ---- */
-
 /* Whether an operand is a kind of generated fabric, and no file. */
 static bool is_kind(const char *operand)
 {
@@ -154,8 +150,6 @@ static int load_live(const struct diff_job *job, const struct hd_log *log, struc
 
 	return rc ? message_fail(&err) : 0;
 }
-
-/* ---- what is shown ---- */
 
 static int write_html(const struct topo_diff_view *view, const char *path, struct hd_error *err)
 {

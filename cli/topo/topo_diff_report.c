@@ -25,7 +25,8 @@ const char *topo_diff_kind(enum hd_fabric_difference_kind kind)
 	return kinds[kind];
 }
 
-const char *topo_diff_match(enum hd_match match)
+/* "by GUID" */
+static const char *topo_diff_match(enum hd_match match)
 {
 	static const char *const matches[] = {[HD_MATCH_GUID] = "by GUID",
 					      [HD_MATCH_NAME] = "by name",
@@ -38,8 +39,6 @@ static bool by_shape(const struct topo_diff_view *view)
 {
 	return view->comparison->match == HD_MATCH_SHAPE;
 }
-
-/* ---- names ---- */
 
 static const char *type_of(const struct hd_fabric *fabric, uint32_t node)
 {
@@ -98,8 +97,6 @@ static void print_live(const struct topo_diff_view *view, uint32_t port, FILE *s
 	fputs(view->expected->node_name[place], stream);
 	fputc(')', stream);
 }
-
-/* ---- sentences ---- */
 
 /* " at 'leaf'[3]": the far end of the first cable of a node that is no switch. */
 static void print_place(const struct hd_fabric *fabric, uint32_t node, FILE *stream)
@@ -326,8 +323,6 @@ void topo_diff_text(const struct topo_diff_view *view)
 	putchar('\n');
 }
 
-/* ---- JSON ---- */
-
 static json_t *sentence_json(const struct topo_diff_view *view,
 			     const struct hd_fabric_difference *difference)
 {
@@ -419,8 +414,6 @@ json_t *topo_diff_json(const struct topo_diff_view *view)
 			 (json_int_t)comparison->agreeing, "steps", (json_int_t)comparison->mends,
 			 "counts", counts_json(comparison), "differences", list);
 }
-
-/* ---- Nagios ---- */
 
 static enum nagios_status nagios_status_of(const struct topo_diff_view *view)
 {

@@ -18,9 +18,6 @@ struct topo_diff_view {
 /* "cable moved" */
 const char *topo_diff_kind(enum hd_fabric_difference_kind kind);
 
-/* "by GUID" */
-const char *topo_diff_match(enum hd_match match);
-
 /* One difference as a sentence without a full stop. */
 void topo_diff_sentence(const struct topo_diff_view *view,
 			const struct hd_fabric_difference *difference, FILE *stream);

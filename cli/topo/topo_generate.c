@@ -24,8 +24,6 @@ struct generate_job {
 	bool aggregation_nodes, names;
 };
 
-/* ---- a kind ---- */
-
 static int take_percent(const struct typed *typed, void *place)
 {
 	double *percent = place;
@@ -193,8 +191,6 @@ static int generate_kind(const struct hd_generator *generator, int argc, char **
 	hd_options_free(job.options);
 	return status;
 }
-
-/* ---- all kinds ---- */
 
 struct list_job {
 	bool json, names;

@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- CSV ---- */
-
 /* The switches of a fabric as a table for spreadsheets. */
 
 static void write_switch(struct csv *csv, const struct hd_fabric *fabric, uint32_t sw,
@@ -51,8 +49,6 @@ static int topo_csv(const struct hd_fabric *fabric, struct hd_error *err)
 	return rc;
 }
 
-/* ---- facts ---- */
-
 /* What `heddle topo show` shows, counted but not printed. */
 
 struct radix_count {
@@ -84,8 +80,6 @@ struct topo_facts {
 	uint32_t *machines; /* [hosts + 1] machines by their ports */
 	struct hd_arena arena; /* holds the arrays */
 };
-
-/* ---- LIDs ---- */
 
 /* How many LIDs OpenSM needs for a fabric. */
 
@@ -161,8 +155,6 @@ static int topo_lids_largest_lmc(const struct hd_fabric *fabric, int *largest, s
 	*largest = lmc;
 	return 0;
 }
-
-/* ---- facts ---- */
 
 #define WIDTHS 256
 
@@ -323,8 +315,6 @@ static int topo_facts_count(const struct hd_fabric *fabric, const struct hd_mach
 		hd_arena_release(&facts->arena);
 	return rc;
 }
-
-/* ---- what is shown ---- */
 
 struct show_job {
 	struct policy_arguments policy;

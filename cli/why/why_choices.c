@@ -16,8 +16,6 @@
 #define SAME 1e-9
 #define NOTABLE 0.01 /* of the largest part of what crosses the hot link: less does not count */
 
-/* ---- arguments ---- */
-
 int why_take_try(const struct typed *typed, void *place)
 {
 	struct why_tries *tries = place;
@@ -28,8 +26,6 @@ int why_take_try(const struct typed *typed, void *place)
 	tries->count += !status;
 	return status;
 }
-
-/* ---- one choice ---- */
 
 static double capacity_of(const struct why_view *view, uint32_t link)
 {
@@ -136,8 +132,6 @@ static struct why_choice *next_choice(struct why_view *view)
 	return &view->choices[view->choice_count++];
 }
 
-/* ---- engines ---- */
-
 static int try_engine(const struct why_choosing *choosing, struct why_view *view,
 		      const struct hd_fabric *fabric, const struct table_source *source,
 		      struct hd_error *err)
@@ -227,8 +221,7 @@ static int try_lids(const struct why_choosing *choosing, struct why_view *view,
 	return rc;
 }
 
-/* ---- adaptive routing and a key, on the tables of today ---- */
-
+/* Adaptive routing and a key, on the tables of today */
 static int try_adaptive(const struct why_choosing *choosing, struct why_view *view,
 			struct hd_error *err)
 {
@@ -263,8 +256,6 @@ static int try_key(const struct why_choosing *choosing, struct why_view *view, s
 		rc = why_key_loads(view, choosing->threads, &loads, &reason);
 	return end_choice(view, choice, rc, &reason, &loads, err);
 }
-
-/* ---- all of them ---- */
 
 static int judge_today(struct why_view *view, struct hd_error *err)
 {

@@ -46,8 +46,6 @@ struct why_job {
 	struct hd_estimate *estimate;
 };
 
-/* ---- arguments ---- */
-
 static int take_period(const struct typed *typed, void *place)
 {
 	double *seconds = place;
@@ -112,8 +110,6 @@ static const struct usage usage = {
 		 "a bottleneck",
 		 "bad input or usage, or the engine refuses the fabric"},
 };
-
-/* ---- reading ---- */
 
 static int read_counters(const struct why_job *job, const char *path, const struct hd_log *log,
 			 struct hd_counters **out, struct hd_error *err)
@@ -219,8 +215,6 @@ static int load(struct why_job *job, const struct hd_log *log, struct hd_error *
 		check_loads(job, log);
 	return rc;
 }
-
-/* ---- finding ---- */
 
 static int show_round(void *context, uint32_t round, uint32_t rounds)
 {
@@ -346,8 +340,6 @@ static int find_errors(struct why_view *view, struct hd_error *err)
 	return 0;
 }
 
-/* ---- the command ---- */
-
 static int show(const struct why_job *job, const struct why_view *view)
 {
 	int status = why_has_bottleneck(view) || *view->doubt || view->error_count ? STATUS_FAULTS
@@ -396,8 +388,6 @@ static void release(struct why_job *job, struct why_view *view)
 	hd_routes_free(job->routes);
 	hd_fabric_free(job->fabric);
 }
-
-/* ---- what was typed ---- */
 
 /* Only one input can be standard input. */
 static int check_inputs(const struct why_job *job, const struct operands *operands)

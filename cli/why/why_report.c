@@ -33,8 +33,6 @@ static bool to_host(const struct why_view *view, uint32_t link)
 	return link >= view->fabric->isl_count + view->fabric->host_count;
 }
 
-/* ---- the verdict ---- */
-
 /* What counts of a choice: where the bottleneck is a link between switches, what its traffic would meet. */
 static double weight_of(const struct why_view *view, const struct why_choice *choice)
 {
@@ -178,8 +176,6 @@ const char *why_verdict(const struct why_view *view, char *buffer, size_t size)
 		    view->counters->ports_full);
 	return buffer;
 }
-
-/* ---- text ---- */
 
 static void print_share(const char *name, double share, bool timed)
 {

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- dot ---- */
-
 /* A drawing of the switches for Graphviz's dot. */
 
 void hd_dot_write_name(const char *name, FILE *stream)
@@ -97,8 +95,6 @@ int hd_fabric_write_dot(const struct hd_fabric *fabric, FILE *stream, struct hd_
 	free(level);
 	return write_stream_finish(stream, err);
 }
-
-/* ---- GraphML ---- */
 
 /* A graph in GraphML, an XML form that tools for graphs read: Gephi, yEd, NetworkX, igraph. */
 
@@ -211,8 +207,6 @@ int hd_fabric_write_graphml(const struct hd_fabric *fabric, FILE *stream, struct
 	free(level);
 	return rc;
 }
-
-/* ---- netlists ---- */
 
 /*
  * The netlist must suit ibsim, which reads at most 254 bytes of a line, ends a record at a blank

@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- opensm-lfts.dump ---- */
-
 /*
  * opensm-lfts.dump. A big fabric has millions of rows. The text after the port is the same in every
  * table, so it is made once for each LID, and a row is two copies.
@@ -131,8 +129,6 @@ int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes 
 	return write_stream_finish(stream, err);
 }
 
-/* ---- blocks ---- */
-
 #define BLOCK_LIDS 64u
 
 /* Returns the number of entries with a port. */
@@ -177,8 +173,6 @@ int hd_routes_write_blocks(const struct hd_fabric *fabric, const struct hd_route
 		write_blocks(fabric, routes, sw, stream);
 	return write_stream_finish(stream, err);
 }
-
-/* ---- service levels ---- */
 
 /*
  * The dump of service levels:
@@ -327,8 +321,6 @@ int hd_routes_write_levels(const struct hd_fabric *fabric, const struct hd_route
 	return write_stream_finish(stream, err);
 }
 
-/* ---- what ibdmchk reads ---- */
-
 /*
  * The two files from which ibdmchk reads service levels (ibutils, IBFabric::parsePSLFile and
  * parseSLVLFile). GUIDs are those of nodes:
@@ -336,8 +328,6 @@ int hd_routes_write_levels(const struct hd_fabric *fabric, const struct hd_route
  *   0x0000000000100000 154 0                        source, destination LID, SL
  *   0x0000000000200000 5 1 0x01 0x23 .. 0xef        switch, port in, port out, VLs of two SLs
  */
-
-/* ---- SLs of paths ---- */
 
 static uint8_t level_of(const struct hd_routes *routes, uint32_t sw, uint32_t lid)
 {
@@ -403,8 +393,6 @@ int hd_routes_write_psl(const struct hd_fabric *fabric, const struct hd_routes *
 	free(of_host);
 	return rc ? rc : write_stream_finish(stream, err);
 }
-
-/* ---- VLs of SLs ---- */
 
 static bool is_cabled(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
 {

@@ -21,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- host lists ---- */
-
 /* Lists of names in Slurm's short form: "node[08-10,12],login1". */
 
 #define DIGITS_MAX 9 /* of a number that fits into 32 bits */
@@ -115,8 +113,6 @@ static void write_hostlist(const char **names, uint32_t count, FILE *stream)
 	}
 }
 
-/* ---- topology.conf ---- */
-
 /* A line of the file: a leaf with its nodes, or a block. */
 struct vertex {
 	const char *name;
@@ -163,8 +159,6 @@ static int allocate(struct slurm *slurm, struct hd_error *err)
 	slurm->list = hd_arena_alloc(arena, hosts + 2 * (size_t)switches, sizeof(*slurm->list));
 	return hd_arena_check(arena) ? hd_error_no_memory(err) : 0;
 }
-
-/* ---- names ---- */
 
 static bool suits(char character)
 {
@@ -293,8 +287,6 @@ static int make_unique(struct slurm *slurm, struct hd_error *err)
 	return slurm->arena.failed ? hd_error_no_memory(err) : 0;
 }
 
-/* ---- blocks ---- */
-
 static uint32_t find(struct slurm *slurm, uint32_t sw)
 {
 	uint32_t *set = slurm->set;
@@ -394,8 +386,6 @@ static int make_tree(struct slurm *slurm, struct hd_error *err)
 	return make_unique(slurm, err);
 }
 
-/* ---- lines ---- */
-
 /* The list of a leaf's nodes. */
 static void write_nodes(struct slurm *slurm, const struct vertex *leaf, FILE *stream)
 {
@@ -476,8 +466,6 @@ static void write_weight_lines(struct slurm *slurm, FILE *stream)
 		if (slurm->vertices[i].parent == HD_NONE)
 			write_weights(slurm, i, &weight, stream);
 }
-
-/* ---- topology/block ---- */
 
 #define SIZES_MAX 16 /* that Slurm takes */
 
@@ -576,8 +564,6 @@ static void write_block_lines(struct slurm *slurm, FILE *stream)
 	fputc('\n', stream);
 }
 
-/* ---- topology.yaml ---- */
-
 static void write_yaml_tree(struct slurm *slurm, FILE *stream)
 {
 	fputs("- topology: tree\n  cluster_default: true\n  tree:\n    switches:\n", stream);
@@ -621,8 +607,6 @@ static void write_yaml(struct slurm *slurm, FILE *stream)
 	write_yaml_tree(slurm, stream);
 	write_yaml_blocks(slurm, &blocks, stream);
 }
-
-/* ---- all of them ---- */
 
 static int write_file(const struct hd_fabric *fabric, FILE *stream,
 		      void (*lines)(struct slurm *, FILE *), struct hd_error *err)

@@ -5,7 +5,6 @@
 
 #include <heddle/ar_manager/ar_config.h>
 #include <heddle/ar_manager/certify.h>
-#include <heddle/ar_manager/circling.h>
 #include <heddle/ar_manager/codec.h>
 #include <heddle/ar_manager/collect.h>
 #include <heddle/ar_manager/diff.h>

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- lists ---- */
-
 /* What the agent tells one plugin about the subnets of the others. */
 
 /* A plugin listens to lists once it has told the router its own. */
@@ -107,8 +105,6 @@ static void agent_lists_advertise(struct agent *agent)
 		if (wants_lists(agent, &agent->links[s]))
 			advertise_at(agent, &agent->links[s]);
 }
-
-/* ---- the agent ---- */
 
 #define POLL_MS 20u /* for umad ports whose descriptor the event loop cannot watch */
 #define REST_MS 60000u

@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/util.h>
+#include <heddle/base/clock.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
-
-/* ---- SMPs to the switches ---- */
 
 int agent_smp_open(struct agent_smp *smp, uint8_t subnet, const struct hd_umad_choice *choice,
 		   struct hd_error *err)
@@ -80,19 +78,14 @@ static bool receive_smp(void *context, struct hd_router_answer *answer)
 
 static uint64_t now_ms(void *context)
 {
-	struct timespec now;
-
 	(void)context;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return (uint64_t)hd_clock_ms();
 }
 
 struct hd_router_callbacks agent_smp_callbacks(struct agent_smp *smp)
 {
 	return (struct hd_router_callbacks){send_smp, receive_smp, now_ms, smp};
 }
-
-/* ---- the plugin ---- */
 
 #define WAIT_FIRST_MS 1000u
 #define WAIT_LAST_MS 60000u

@@ -16,8 +16,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* ---- what is shown ---- */
-
 /* The client of the control socket. */
 
 #define COLUMNS_MAX 16u
@@ -146,8 +144,6 @@ static int agent_show(const char *socket_path, const char *table, bool as_json, 
 	json_decref(answer);
 	return 0;
 }
-
-/* ---- the program ---- */
 
 enum { EXIT_USAGE = 2 };
 

@@ -362,11 +362,6 @@ void hd_handshake_keep_alive(struct hd_handshake *handshake)
 					     (struct hd_router_message){.type = HD_ROUTER_ALIVE});
 }
 
-uint64_t hd_handshake_epoch(const struct hd_handshake *handshake)
-{
-	return handshake->published ? handshake->epoch : 0;
-}
-
 uint64_t hd_handshake_router(const struct hd_handshake_session *session)
 {
 	return session->session.node_guid;

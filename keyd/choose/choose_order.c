@@ -38,8 +38,6 @@ int choose_ranks_new(const struct choose_groups *groups, const struct hd_key_pat
 	return 0;
 }
 
-/* ---- the order of hosts ---- */
-
 static int by_number(const void *a, const void *b)
 {
 	const uint64_t *left = a, *right = b;
@@ -86,8 +84,6 @@ static void turn_colours(struct choose_ranks *ranks)
 		last = ranks->groups->colour[ranks->slots[end - 1]];
 	}
 }
-
-/* ---- growing ---- */
 
 /* Ranks are placed slot by slot. The score of a rank is how often its partners lie near: a partner
  * counts once for each level on which it shares a group with the slot to fill. */

@@ -40,8 +40,6 @@ static bool goes_on(struct choosing *choosing)
 	return !choosing->stopped;
 }
 
-/* ---- requests ---- */
-
 static int check_hosts(const struct hd_key_choose_request *request, struct hd_error *err)
 {
 	uint32_t hosts = request->fabric->host_count;
@@ -115,8 +113,6 @@ static int prepare(struct choosing *choosing, struct hd_error *err)
 	return rc || hd_arena_check(arena) ? hd_error_no_memory(err) : 0;
 }
 
-/* ---- proposals ---- */
-
 /* Takes what is proposed if it is better than the best so far. */
 static void consider(struct choosing *choosing)
 {
@@ -174,8 +170,6 @@ static void propose(struct choosing *choosing, struct choose_free *free)
 		last = each;
 	}
 }
-
-/* ---- changes ---- */
 
 static uint32_t below(struct choosing *choosing, uint32_t bound)
 {
@@ -274,8 +268,6 @@ static void improve(struct choosing *choosing)
 	     i++)
 		try_change(choosing);
 }
-
-/* ---- results ---- */
 
 /* The hosts by their lowest rank. */
 static void list_hosts(struct choosing *choosing, struct hd_key_choice *choice)

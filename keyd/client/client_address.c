@@ -5,6 +5,7 @@
 #include "client_problem.h"
 
 #include <errno.h>
+#include <heddle/base/clock.h>
 #include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -64,10 +65,7 @@ int client_address_parse(const char *text, struct client_address *out,
 
 int64_t client_address_clock(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)hd_clock_ms();
 }
 
 int client_address_wait(int fd, short events, int64_t deadline, short *seen)

@@ -12,8 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- the head of an answer ---- */
-
 /* A decimal number of `length` digits to *out; false if it is none, or larger than `most`. */
 static bool number(const char *text, size_t length, uint64_t most, uint64_t *out)
 {
@@ -134,8 +132,6 @@ int client_http_read_head(const char *bytes, size_t length, struct client_head *
 	*out = head;
 	return 0;
 }
-
-/* ---- the exchange ---- */
 
 /* What has come of an answer. */
 struct incoming {

@@ -241,8 +241,7 @@ int hd_key_client_release(struct hd_key_client *client, const char *job,
 	return rc;
 }
 
-/* ---- phases: called often, so over the network with the job's token ---- */
-
+/* Phases: called often, so over the network with the job's token */
 static int call_phase(struct hd_key_client *client, struct client_call *call, json_t *body,
 		      json_t **answer, struct hd_key_client_problem *problem)
 {

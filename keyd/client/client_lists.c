@@ -77,8 +77,6 @@ static int no_memory(struct hd_key_client_problem *problem)
 	return client_problem_memory(problem ? problem : &unused);
 }
 
-/* ---- jobs ---- */
-
 void hd_key_client_jobs_free(struct hd_key_client_jobs *jobs)
 {
 	if (jobs)
@@ -119,8 +117,6 @@ int hd_key_client_jobs(struct hd_key_client *client, struct hd_key_client_jobs *
 	return 0;
 }
 
-/* ---- flows without keys ---- */
-
 void hd_key_client_without_keys_free(struct hd_key_client_withouts *jobs)
 {
 	if (jobs)
@@ -158,8 +154,6 @@ int hd_key_client_without_keys(struct hd_key_client *client, struct hd_key_clien
 	*out = jobs;
 	return 0;
 }
-
-/* ---- links ---- */
 
 void hd_key_client_links_free(struct hd_key_client_links *links)
 {
@@ -199,8 +193,6 @@ int hd_key_client_links(struct hd_key_client *client, bool all, struct hd_key_cl
 	*out = links;
 	return 0;
 }
-
-/* ---- the fabric ---- */
 
 static bool read_fabric(const json_t *json, struct hd_key_client_fabric *fabric)
 {

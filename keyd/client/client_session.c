@@ -27,8 +27,6 @@ struct message {
 	size_t length;
 };
 
-/* ---- MUNGE ---- */
-
 #ifdef HEDDLE_MUNGE
 
 /* The SHA-256 of method, blank, path, newline and body, as 64 hexadecimal digits. */
@@ -147,8 +145,6 @@ static int munge(const char *socket, const struct message *message, int64_t dead
 }
 
 #endif
-
-/* ---- the session ---- */
 
 /* Ids are part of a path: other characters than these do not belong into one. */
 int client_session_check_id(const char *id, struct hd_key_client_problem *problem)

@@ -35,8 +35,6 @@ static void read_fabric(struct keyd_task *task)
 	reading->rc = keyd_view_new(&reading->message.fabric, &reading->view, &reading->err);
 }
 
-/* ---- a view goes, another one comes ---- */
-
 static void forget_shifts(struct keyd_job *job)
 {
 	struct keyd_step *step;

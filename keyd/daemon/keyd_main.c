@@ -29,8 +29,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* ---- systemd ---- */
-
 /* What systemd and heddle-keyd say to each other: readiness, and sockets that are open already. */
 
 /* Number of sockets that this process was given, from descriptor KEYD_SYSTEMD_FIRST on (LISTEN_FDS).
@@ -73,8 +71,6 @@ static int keyd_systemd_sockets(void)
 		fcntl(KEYD_SYSTEMD_FIRST + i, F_SETFD, FD_CLOEXEC);
 	return sockets < 0 ? 0 : sockets;
 }
-
-/* ---- sockets ---- */
 
 /* The sockets at which heddle-keyd listens. */
 
@@ -146,8 +142,6 @@ static int keyd_listen_tcp(const char *text, int *descriptor, struct hd_error *e
 	return 0;
 }
 
-/* ---- the daemon ---- */
-
 #define DRAIN_TICK_US 20000
 #define DRAIN_US 5000000u
 
@@ -159,8 +153,6 @@ struct run {
 	uint64_t drain_end; /* microseconds */
 	bool own_socket; /* to be removed at the end */
 };
-
-/* ---- signals ---- */
 
 static void on_drain(evutil_socket_t unused, short what, void *context)
 {
@@ -305,8 +297,6 @@ static int add_signals(struct run *run, struct hd_error *err)
 	return run->drain ? 0 : hd_error_no_memory(err);
 }
 
-/* ---- sockets ---- */
-
 static int accept_given(struct keyd *keyd, int count, struct hd_error *err)
 {
 	int rc = 0;
@@ -371,8 +361,6 @@ static uint32_t connection_limit(const struct keyd_config *config)
 							     : limit.rlim_cur / 2;
 	return (uint32_t)most;
 }
-
-/* ---- start and end ---- */
 
 static void raise_file_limit(void)
 {
@@ -562,8 +550,6 @@ static int keyd_run(struct keyd_config *config, const char *config_path, const s
 	stop(&run);
 	return rc;
 }
-
-/* ---- the command line ---- */
 
 enum { EXIT_USAGE = 2 };
 

@@ -358,12 +358,3 @@ int keyd_managers_set(struct keyd_managers *managers, uint64_t key, uint64_t epo
 	*request = message.set.request;
 	return 0;
 }
-
-unsigned keyd_managers_pending(const struct keyd_managers *managers)
-{
-	unsigned pending = 0;
-
-	for (unsigned i = 0; i < managers->count; i++)
-		pending += managers->list[i].count;
-	return pending;
-}

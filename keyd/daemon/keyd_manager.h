@@ -47,7 +47,4 @@ const struct hd_channel_hello *keyd_managers_master(const struct keyd_managers *
 int keyd_managers_set(struct keyd_managers *managers, uint64_t key, uint64_t epoch,
 		      const struct hd_key_overlay *overlay, uint64_t *request);
 
-/* SETs without a result. */
-unsigned keyd_managers_pending(const struct keyd_managers *managers);
-
 #endif

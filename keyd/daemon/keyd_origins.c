@@ -36,8 +36,6 @@ static bool take_sockaddr(const struct sockaddr *from, struct in6_addr *out)
 	return true;
 }
 
-/* ---- the list ---- */
-
 static int add(struct keyd_origins *origins, const struct in6_addr *address, struct hd_error *err)
 {
 	struct in6_addr *hosts =
@@ -104,8 +102,6 @@ void keyd_origins_free(struct keyd_origins *origins)
 		free(origins->hosts);
 	free(origins);
 }
-
-/* ---- who calls ---- */
 
 /* Whether the address is one of this machine. */
 static bool is_local(const struct in6_addr *address)

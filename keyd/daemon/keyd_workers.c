@@ -11,8 +11,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* ---- the mailbox ---- */
-
 struct keyd_mailbox {
 	pthread_mutex_t mutex;
 	struct keyd_task_list tasks;
@@ -118,8 +116,6 @@ void keyd_mailbox_post(struct keyd_mailbox *mailbox, struct keyd_task_list list)
 	if (first && write(mailbox->descriptor, &one, sizeof(one)) < 0)
 		return;
 }
-
-/* ---- the threads ---- */
 
 struct keyd_workers {
 	struct keyd_mailbox *mailbox;

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- items of the flows ---- */
-
 struct climber {
 	uint32_t flow, source, destination; /* switch, host */
 	uint8_t offset;
@@ -91,8 +89,6 @@ static int begin(struct climbing *climbing)
 	return 0;
 }
 
-/* ---- the tightest switch ---- */
-
 struct demand {
 	uint32_t *leave, *enter; /* [switch_count] flows, upwards and from above */
 };
@@ -158,8 +154,6 @@ static int note_tightest(struct climbing *climbing, struct hd_key *key, uint32_t
 	return 0;
 }
 
-/* ---- ways and routes ---- */
-
 /* The links of a way, as numbers among the links of the lower switch of each. */
 static void store_way(const struct climbing *climbing, const struct key_way *way,
 		      struct key_moved *out)
@@ -210,8 +204,6 @@ int key_climb_make(const struct hd_key_request *request, struct hd_key *key)
 	hd_arena_release(&climbing.arena);
 	return rc;
 }
-
-/* ---- shifts ---- */
 
 /* The ways of the key as it was made. */
 static void take_ways(struct climbing *climbing)
@@ -268,8 +260,6 @@ int key_climb_shift(const struct hd_key_tree *tree, const struct hd_key *key,
 	hd_arena_release(&climbing.arena);
 	return rc;
 }
-
-/* ---- paths ---- */
 
 static int compare_moved(const void *key, const void *item)
 {

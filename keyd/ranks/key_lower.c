@@ -21,8 +21,6 @@ struct lowering {
 	int *height; /* [switch_count] the new levels */
 };
 
-/* ---- switches that dangle from one other ---- */
-
 /* The only switch to which cables lead, without those that are gone; HD_NONE: there are none or several. */
 static uint32_t only_neighbour(const struct lowering *lowering, uint32_t sw)
 {
@@ -58,8 +56,6 @@ static void find_dangling(struct lowering *lowering)
 	for (uint32_t i = lowering->count; i-- > 0;)
 		lowering->root[lowering->order[i]] = lowering->root[lowering->on[i]];
 }
-
-/* ---- tops that no path passes ---- */
 
 static void add_bit(uint64_t *set, uint32_t bit)
 {
@@ -160,8 +156,6 @@ static void lower_dangling(struct lowering *lowering)
 			lowering->height[lowering->order[i]] =
 			    lowering->height[lowering->on[i]] - 1;
 }
-
-/* ---- the new levels ---- */
 
 static int begin(struct lowering *lowering, struct hd_arena *arena, uint8_t **out)
 {

@@ -5,8 +5,6 @@
 #include <heddle/fabric/tree.h>
 #include <string.h>
 
-/* ---- one tree ---- */
-
 static enum key_direction direction_of(const uint8_t *level, uint32_t near, uint32_t far)
 {
 	if (level[near] == HD_TREE_NO_LEVEL || level[far] == HD_TREE_NO_LEVEL)

@@ -47,8 +47,6 @@ struct leading {
 	    *fixed; /* [switch_count] the link of another item of the bundle numbered fixed_in */
 };
 
-/* ---- loads ---- */
-
 static uint32_t others_on(const struct leading *leading, uint32_t link)
 {
 	return leading->ways->others ? leading->ways->others[link] : 0;
@@ -76,8 +74,6 @@ static uint64_t link_cost(const struct leading *leading, uint32_t link, uint32_t
 	}
 	return cost;
 }
-
-/* ---- one way ---- */
 
 static uint64_t cost_from(struct leading *leading, uint32_t sw, uint32_t destination,
 			  uint32_t weight);
@@ -134,8 +130,6 @@ static void lead_item(struct leading *leading, struct key_way_item *item, uint32
 	add_way(leading, item, 1);
 }
 
-/* ---- rounds ---- */
-
 static bool is_over(const struct leading *leading, const struct key_bundle *bundle)
 {
 	for (uint32_t i = bundle->first; i < bundle->first + bundle->count; i++) {
@@ -176,8 +170,6 @@ static void lead_round(struct leading *leading, uint32_t round)
 			leading->history[link] += OVER_COST / 2;
 	leading->over_cost += leading->over_cost / 4;
 }
-
-/* ---- the best ways ---- */
 
 static struct score score_of(const struct leading *leading)
 {
@@ -244,8 +236,6 @@ static bool negotiate(struct leading *leading, uint32_t target)
 	take_best(leading);
 	return leading->score.most <= target;
 }
-
-/* ---- both calls ---- */
 
 static int begin(struct leading *leading)
 {

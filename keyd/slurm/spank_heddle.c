@@ -24,8 +24,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- settings ---- */
-
 /* The arguments of the plugin's line in plugstack.conf. */
 
 struct spank_settings {
@@ -83,8 +81,6 @@ static int spank_settings_client(const struct spank_settings *settings, struct h
 	return rc;
 }
 
-/* ---- the step ---- */
-
 /* What the plugin does for a job step. */
 
 struct spank_step {
@@ -102,8 +98,6 @@ static void set_step(struct spank_step *step, uint32_t job_id, uint32_t step_id)
 	snprintf(step->step, sizeof(step->step), "%u", step_id);
 	step->has_ranks = step_id <= SLURM_MAX_NORMAL_STEP_ID;
 }
-
-/* ---- the layout ---- */
 
 /* Which node each rank of a step runs on. */
 
@@ -189,8 +183,6 @@ static void spank_layout_release(struct spank_layout *layout)
 	free(layout->hosts);
 }
 
-/* ---- the step ---- */
-
 /* Every message for users begins with this, so that they know who says it. */
 #define WITHOUT_KEY "heddle: job %s step %s runs without a routing key: %s"
 
@@ -205,8 +197,6 @@ static bool spank_step_get(spank_t spank, struct spank_step *out)
 	set_step(out, job_id, step_id);
 	return true;
 }
-
-/* ---- heterogeneous jobs ---- */
 
 /*
  * Each component of a heterogeneous job is a job of its own for Slurm, with hosts and ranks of its own, and so it is for
@@ -435,8 +425,6 @@ static void spank_step_join(spank_t spank, const struct spank_settings *settings
 	spank_setenv(spank, "HEDDLE_OFFSET", "0", 1);
 }
 
-/* ---- the pattern ---- */
-
 /* The value of --routing-pattern. */
 
 #define SPANK_PATTERN_LONGEST 4095u
@@ -487,8 +475,6 @@ static int spank_pattern_check(const char *text, char *out, char **flows, char *
 		snprintf(reason, size, "%s", err.text);
 	return rc;
 }
-
-/* ---- the plugin ---- */
 
 SPANK_PLUGIN(heddle_spank, 1)
 

@@ -21,8 +21,6 @@ struct lead {
 	uint8_t port;
 };
 
-/* ---- the ports ---- */
-
 struct leads {
 	struct lead *list; /* [count] from malloc() */
 	uint32_t count;
@@ -70,8 +68,6 @@ static int list_leads(const struct hd_fabric *fabric, const struct drained_set *
 	free(changes);
 	return made ? 0 : -ENOMEM;
 }
-
-/* ---- OpenSM's tables ---- */
 
 static osm_switch_t *find_switch(struct osm_opensm *osm, uint64_t guid)
 {
@@ -145,8 +141,6 @@ int drain_complete_check(const struct part_context *context, const struct draine
 	return rc;
 }
 
-/* ---- adaptive routing ---- */
-
 static bool plan_leads(const struct hd_ar_plan *plan, const struct lead *lead)
 {
 	for (uint32_t sw = 0; sw < plan->switch_count; sw++) {
@@ -178,14 +172,10 @@ static int check_plan(const struct hd_fabric *found, const struct hd_ar_plan *pl
 
 const char *drain_complete_doubt(const struct part_context *context)
 {
-	struct adaptive_view view;
-
-	adaptive_look(context->adaptive, &view);
-	const bool unknown = view.state == ADAPTIVE_UNKNOWN;
-	adaptive_view_release(&view);
-	return unknown ? "it is not known what the switches hold of adaptive routing; heddle "
-			 "status names them"
-		       : "";
+	return adaptive_state_now(context->adaptive) == ADAPTIVE_UNKNOWN
+		   ? "it is not known what the switches hold of adaptive routing; heddle status "
+		     "names them"
+		   : "";
 }
 
 int drain_complete_adaptive(const struct part_context *context, const struct drained_set *out,

@@ -34,8 +34,6 @@ char *drain_file_path(const char *state, uint64_t guid)
 	return asprintf(&made, "%s/%s", folder, name) < 0 ? NULL : made;
 }
 
-/* ---- reading ---- */
-
 static bool take_guid(struct hd_cursor *cursor, uint64_t *guid)
 {
 	hd_take_blanks(cursor);
@@ -135,8 +133,6 @@ int drain_file_read(const char *path, struct drained_set *out, struct hd_error *
 	hd_text_close(&text);
 	return rc;
 }
-
-/* ---- writing ---- */
 
 static void print_name(FILE *stream, const char *name)
 {

@@ -78,21 +78,19 @@ static void start_server(struct drain_state *state)
  * is no such file, stays. */
 static void move_file(const struct drain_state *state, const char *file)
 {
-	struct drained *drained = state->context->drained;
-	struct drained_set accepted = {0}, old = {0};
+	struct drained_set old = {0};
+	struct drained_state now;
 	struct hd_error err;
 
 	if (!state->loaded || !*state->file || !strcmp(state->file, file))
 		return;
-	pthread_mutex_lock(&drained->lock);
-	int rc = drained_set_copy(&drained->accepted, &accepted);
-	pthread_mutex_unlock(&drained->lock);
+	int rc = drained_read(state->context->drained, &now);
 	if (!rc && *file)
-		rc = drain_file_write(file, &accepted, &err);
+		rc = drain_file_write(file, &now.accepted, &err); /* the server tries again */
 	if (!rc && !drain_file_read(state->file, &old, &err))
 		unlink(state->file);
 	drained_set_release(&old);
-	drained_set_release(&accepted);
+	drained_state_release(&now);
 }
 
 /* Starts the server, if it does not run with these settings. */
@@ -274,36 +272,29 @@ static void status(void *data, struct status_report *report)
 	static const struct status_metric metric = {"heddle_drained", "gauge",
 						    "Cables and switches that are drained"};
 	const struct drain_state *state = data;
-	struct drained *drained = state->context->drained;
-	struct drained_set accepted = {0};
-	char suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT], unstored[HD_ERROR_TEXT],
-	    counts[80];
+	struct drained_state now;
+	char counts[80];
 
-	pthread_mutex_lock(&drained->lock);
-	drained_set_copy(&drained->accepted, &accepted);
-	memcpy(suspended, drained->suspended, sizeof(suspended));
-	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
-	memcpy(unstored, drained->unstored, sizeof(unstored));
-	pthread_mutex_unlock(&drained->lock);
-	if (!*incomplete)
-		snprintf(incomplete, sizeof(incomplete), "%s",
-			 drain_complete_doubt(state->context));
+	drained_read(state->context->drained, &now); /* without memory: nothing is named */
+	const char *incomplete =
+	    *now.incomplete ? now.incomplete : drain_complete_doubt(state->context);
 	status_report_section(report, "drain");
-	print_counts(&accepted, counts, sizeof(counts));
-	status_report_text(report, "summary", "%s", accepted.count ? counts : "nothing");
-	status_report_number(report, "count", accepted.count);
-	report_things(&accepted, report);
-	if (*suspended)
+	print_counts(&now.accepted, counts, sizeof(counts));
+	status_report_text(report, "summary", "%s", now.accepted.count ? counts : "nothing");
+	status_report_number(report, "count", now.accepted.count);
+	report_things(&now.accepted, report);
+	if (*now.suspended)
 		status_report_fault(report, "what is drained is used again, do not pull it: %s",
-				    suspended);
-	else if (accepted.count && *incomplete)
+				    now.suspended);
+	else if (now.accepted.count && *incomplete)
 		status_report_fault(report, "what is drained is not safe to pull yet: %s",
 				    incomplete);
-	if (*unstored)
-		status_report_fault(
-		    report, "a restarted OpenSM will not know what is drained now: %s", unstored);
-	status_report_metric(report, &metric, accepted.count);
-	drained_set_release(&accepted);
+	if (*now.unstored)
+		status_report_fault(report,
+				    "a restarted OpenSM will not know what is drained now: %s",
+				    now.unstored);
+	status_report_metric(report, &metric, now.accepted.count);
+	drained_state_release(&now);
 }
 
 static void destroy(void *data)

@@ -104,43 +104,27 @@ static void finish(struct socket_client *client, int status, FILE *stream, char 
 	free(*text);
 }
 
-static int copy(struct drained *drained, const struct drained_set *from, struct drained_set *to)
-{
-	pthread_mutex_lock(&drained->lock);
-	int rc = drained_set_copy(from, to);
-	pthread_mutex_unlock(&drained->lock);
-	return rc;
-}
-
 static void list(struct drain_server *server, struct socket_client *client)
 {
-	struct drained *drained = server->context->drained;
-	struct drained_set accepted = {0};
-	char *text = NULL, suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT],
-	     unstored[HD_ERROR_TEXT];
+	struct drained_state state;
+	int rc = drained_read(server->context->drained, &state);
+	const char *incomplete =
+	    *state.incomplete ? state.incomplete : drain_complete_doubt(server->context);
+	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 
-	pthread_mutex_lock(&drained->lock);
-	int rc = drained_set_copy(&drained->accepted, &accepted);
-	memcpy(suspended, drained->suspended, sizeof(suspended));
-	memcpy(incomplete, drained->incomplete, sizeof(incomplete));
-	memcpy(unstored, drained->unstored, sizeof(unstored));
-	pthread_mutex_unlock(&drained->lock);
-	if (!*incomplete)
-		snprintf(incomplete, sizeof(incomplete), "%s",
-			 drain_complete_doubt(server->context));
 	if (stream && !rc) {
-		print_things(stream, &accepted, "");
-		if (*suspended)
-			fprintf(stream, "NOT SAFE TO PULL, routing uses it: %s\n", suspended);
-		else if (accepted.count && *incomplete)
+		print_things(stream, &state.accepted, "");
+		if (*state.suspended)
+			fprintf(stream, "NOT SAFE TO PULL, routing uses it: %s\n", state.suspended);
+		else if (state.accepted.count && *incomplete)
 			fprintf(stream, "NOT SAFE TO PULL YET: %s\n", incomplete);
-		if (*unstored)
-			fprintf(stream, UNSTORED, unstored);
+		if (*state.unstored)
+			fprintf(stream, UNSTORED, state.unstored);
 	}
 	finish(client, rc ? 2 : 0, stream, &text);
-	drained_set_release(&accepted);
+	drained_state_release(&state);
 }
 
 static void ask_for_sweep(struct drain_server *server)
@@ -168,8 +152,10 @@ static int decide(struct drain_server *server, const struct drain_request *reque
 {
 	struct drained *drained = server->context->drained;
 	struct routing *routing = hold_published(server->context);
-	int rc = copy(drained, &drained->wanted, wanted) ? hd_error_no_memory(err) : 0;
 
+	pthread_mutex_lock(&drained->lock);
+	int rc = drained_set_copy(&drained->wanted, wanted) ? hd_error_no_memory(err) : 0;
+	pthread_mutex_unlock(&drained->lock);
 	if (!rc && !master_is_ours(server->context->osm))
 		rc = hd_error_set(err, -EPERM, "this OpenSM is not the master of the subnet");
 	if (!rc && !drain_request_adds(request))
@@ -273,35 +259,9 @@ static void change(struct drain_server *server, struct socket_client *client,
 	drained_set_release(&asked);
 }
 
-/* What the sweeps have decided so far. */
-struct state {
-	uint64_t routed, complete, refused, unproved;
-	char refusal[HD_ERROR_TEXT], suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT],
-	    unstored[HD_ERROR_TEXT];
-	struct drained_set accepted, out;
-};
-
-static int read_state(struct drained *drained, struct state *state)
-{
-	pthread_mutex_lock(&drained->lock);
-	state->routed = drained->routed;
-	state->complete = drained->complete;
-	state->refused = drained->refused;
-	state->unproved = drained->unproved;
-	memcpy(state->refusal, drained->refusal, sizeof(state->refusal));
-	memcpy(state->suspended, drained->suspended, sizeof(state->suspended));
-	memcpy(state->incomplete, drained->incomplete, sizeof(state->incomplete));
-	memcpy(state->unstored, drained->unstored, sizeof(state->unstored));
-	int rc = drained_set_copy(&drained->accepted, &state->accepted);
-	if (!rc)
-		rc = drained_set_copy(&drained->out, &state->out);
-	pthread_mutex_unlock(&drained->lock);
-	return rc;
-}
-
 /* Stores what is accepted, so that a restarted OpenSM knows it: before the answer, and also if who asked for it has hung
  * up. What could not be stored is tried again. */
-static void keep_stored(struct drain_server *server, struct state *state)
+static void keep_stored(struct drain_server *server, struct drained_state *state)
 {
 	struct hd_error err = {""};
 
@@ -317,7 +277,7 @@ static void keep_stored(struct drain_server *server, struct state *state)
 }
 
 /* Whether the tables in force leave out what is to be used again: they are not of a routing that was asked since. */
-static bool is_out_still(const struct waiting *waiting, const struct state *state)
+static bool is_out_still(const struct waiting *waiting, const struct drained_state *state)
 {
 	for (uint32_t i = 0; i < waiting->asked.count; i++)
 		if (drained_set_find(&state->out, &waiting->asked.things[i]) != HD_NONE)
@@ -325,18 +285,8 @@ static bool is_out_still(const struct waiting *waiting, const struct state *stat
 	return false;
 }
 
-static bool is_foreign(const struct drain_server *server)
-{
-	struct adaptive_view view;
-
-	adaptive_look(server->context->adaptive, &view);
-	const bool foreign = view.state == ADAPTIVE_FOREIGN;
-	adaptive_view_release(&view);
-	return foreign;
-}
-
 static void say_done(const struct drain_server *server, const struct waiting *waiting,
-		     const struct state *state)
+		     const struct drained_state *state)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -361,7 +311,8 @@ static void say_done(const struct drain_server *server, const struct waiting *wa
 			"%" PRIu64
 			" entries were written without a proved order; the log says why\n",
 			state->unproved);
-	if (stream && !waiting->undo && is_foreign(server))
+	if (stream && !waiting->undo &&
+	    adaptive_state_now(server->context->adaptive) == ADAPTIVE_FOREIGN)
 		fputs("adaptive routing is another manager's: only forwarding tables and multicast "
 		      "groups were looked at\n",
 		      stream);
@@ -371,7 +322,7 @@ static void say_done(const struct drain_server *server, const struct waiting *wa
 }
 
 /* Why what was asked for is not so: somebody else has asked for the contrary since. */
-static bool is_overtaken(const struct waiting *waiting, const struct state *state,
+static bool is_overtaken(const struct waiting *waiting, const struct drained_state *state,
 			 struct hd_error *err)
 {
 	char label[DRAINED_LABEL];
@@ -394,7 +345,7 @@ static bool is_overtaken(const struct waiting *waiting, const struct state *stat
 
 /* Whether the client has its answer; else `err` says what it waits for. */
 static bool answer_waiting(struct drain_server *server, struct waiting *waiting,
-			   const struct state *state, struct hd_error *err)
+			   const struct drained_state *state, struct hd_error *err)
 {
 	if (!waiting->client)
 		return true;
@@ -456,11 +407,11 @@ static void tell(struct waiting *waiting, double now, const struct hd_error *err
 
 static void look(struct drain_server *server)
 {
-	struct state state = {0};
+	struct drained_state state;
 	struct hd_error err = {""};
 	const double now = monotonic_ms();
+	const bool known = !drained_read(server->context->drained, &state);
 
-	const bool known = !read_state(server->context->drained, &state);
 	if (known)
 		keep_stored(server, &state);
 	for (struct waiting **at = &server->first; known && *at;) {
@@ -473,8 +424,7 @@ static void look(struct drain_server *server)
 		*at = waiting->next;
 		forget(waiting);
 	}
-	drained_set_release(&state.accepted);
-	drained_set_release(&state.out);
+	drained_state_release(&state);
 	if (!server->first)
 		return;
 	if (now > server->again)

@@ -95,12 +95,10 @@ uint64_t keys_worker_begin(struct keys_worker *worker)
 
 const char *keys_worker_waits_for(const struct keys_worker *worker)
 {
-	struct adaptive_view view;
+	const struct part_context *context = worker->shared->context;
+	const bool changing = adaptive_state_now(context->adaptive) == ADAPTIVE_CHANGING &&
+			      writer_turn(context->writer);
 
-	adaptive_look(worker->shared->context->adaptive, &view);
-	const bool changing =
-	    view.state == ADAPTIVE_CHANGING && writer_turn(worker->shared->context->writer);
-	adaptive_view_release(&view);
 	return changing ? "adaptive routing is being programmed" : "OpenSM sweeps the subnet";
 }
 

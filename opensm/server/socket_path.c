@@ -22,8 +22,6 @@
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_NS 10000000
 
-/* ---- addresses ---- */
-
 static bool is_path(const char *address)
 {
 	return *address == '/';
@@ -55,8 +53,6 @@ static int look_up_port(const char *text, struct sockaddr_storage *out, struct h
 	freeaddrinfo(found);
 	return 0;
 }
-
-/* ---- files ---- */
 
 struct socket_path_file socket_path_note(const char *path)
 {
@@ -122,8 +118,6 @@ static int lock_folder(const char *path)
 	free(folder);
 	return lock;
 }
-
-/* ---- listening ---- */
 
 static int fail(const char *address, const char *what, struct hd_error *err)
 {

@@ -14,8 +14,6 @@
 #define BUSY_SHARE 0.5 /* of its rate, from which a link is listed */
 #define BUSY_WAIT 0.1 /* of the time */
 
-/* ---- the most of a list ---- */
-
 /* Those with the largest figures, in descending order. Zero-initialise before use. */
 struct ranking {
 	struct {
@@ -80,8 +78,6 @@ static struct ranking rank_errors(const struct hd_counters *counters)
 	}
 	return ranking;
 }
-
-/* ---- the section ---- */
 
 /* "'S1_0'[5]" */
 static const char *label_port(const struct hd_fabric *fabric, uint32_t port,

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- nodes ---- */
-
 /* By GUID; of two for the same node the newer one first. */
 static int compare_nodes(const void *a, const void *b)
 {
@@ -58,8 +56,6 @@ static uint32_t gather_nodes(const struct status_lost *lost, const struct hd_fab
 			nodes[kept++] = nodes[i];
 	return kept;
 }
-
-/* ---- cables ---- */
 
 static int compare_ends(const struct status_cable *left, const struct status_cable *right)
 {
@@ -141,8 +137,6 @@ static bool is_lost(const struct status_lost *lost, const struct status_cable *c
 	}
 	return !cable->here;
 }
-
-/* ---- for others ---- */
 
 static void count_lost(struct status_lost *lost)
 {

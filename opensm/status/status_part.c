@@ -30,8 +30,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the subnet ---- */
-
 /* What the status part says itself, of sweeps and of the fabric. For its own files. */
 
 struct osm_opensm;
@@ -62,8 +60,6 @@ struct status_view {
 
 #define NAMED_MOST 50u /* lost switches and cables */
 
-/* ---- what the thread knows ---- */
-
 static void status_view_release(struct status_view *view)
 {
 	routing_release(view->routing);
@@ -93,8 +89,6 @@ static int status_view_take(struct status_view *view, struct status_sweeps *swee
 	sweeps->fabric = NULL;
 	return fabric_of(view) ? status_lost_note(&view->lost, fabric_of(view), err) : 0;
 }
-
-/* ---- the subnet ---- */
 
 /* No lock: the value may be old for a moment, as any answer would be. */
 static unsigned state_of(const struct osm_opensm *osm)
@@ -185,8 +179,6 @@ static void report_subnet(const struct status_sweeps *sweeps, const struct osm_o
 	status_report_metric(report, &last, (double)sweeps->last);
 }
 
-/* ---- the fabric ---- */
-
 static uint32_t count_cables(const struct hd_fabric *fabric)
 {
 	uint32_t count = 0;
@@ -258,8 +250,6 @@ static void report_fabric(const struct hd_fabric *fabric, const struct status_lo
 	report_fabric_metrics(fabric, cables, lost, report);
 }
 
-/* ---- loads ---- */
-
 static void print_link(const struct hd_fabric *fabric, uint32_t link, char *text, size_t size)
 {
 	if (link == HD_NONE)
@@ -321,8 +311,6 @@ static void status_subnet_report(struct status_view *view, const struct status_s
 	status_missing_report(view->routing->fabric, &view->missing, report);
 }
 
-/* ---- the part ---- */
-
 #define PATH_SIZE HD_ERROR_TEXT
 
 struct status_state {
@@ -330,24 +318,22 @@ struct status_state {
 	struct status_server *server; /* NULL: there is no thread */
 	struct status_server_settings settings; /* of the server */
 	char path[PATH_SIZE], group[PATH_SIZE]; /* for them */
-	/* ---- only the sweeper thread ---- */
+	/* only the sweeper thread */
 	bool fresh; /* the published routing is of this sweep */
 	double begun; /* ms; of the sweep */
 	bool ended; /* the sweep, but what it found is not in `sweeps` yet */
 	time_t last; /* when; `seconds` is how long it took */
 	double seconds;
-	/* ---- both threads ---- */
+	/* both threads */
 	pthread_mutex_t lock; /* of all below */
 	struct status_sweeps sweeps;
 	char textfile[PATH_SIZE];
-	/* ---- only the part's thread ---- */
+	/* only the part's thread */
 	struct status_view view;
 	char file_fault[HD_ERROR_TEXT]; /* why the file was not written; "" it was */
 	char written[PATH_SIZE]; /* the last file; "": none */
 	struct file_mark mark; /* of it */
 };
-
-/* ---- heddle.conf ---- */
 
 static const char *option(const struct status_state *state, const char *section, const char *name)
 {
@@ -358,8 +344,6 @@ static void expand(const struct status_state *state, const char *text, char path
 {
 	port_path_expand(port_path_guid(state->context->osm), text, path, PATH_SIZE);
 }
-
-/* ---- the thread ---- */
 
 /* Takes what the last sweep found. Returns a copy of the figures. */
 static struct status_sweeps look(struct status_state *state)
@@ -399,8 +383,6 @@ static int make_answer(struct status_state *state, struct status_answer *out, st
 	part_status(state->context, &report);
 	return status_report_end(&report, out, err);
 }
-
-/* ---- other answers ---- */
 
 /* The fabric of the last sweep as a netlist. */
 static int print_fabric(const struct status_state *state, FILE *stream)
@@ -486,11 +468,13 @@ static void work(void *context)
 	memcpy(path, state->textfile, sizeof(path));
 	pthread_mutex_unlock(&state->lock);
 	/* a collector would go on with a file that is not written any more */
-	if (strcmp(state->written, path) && file_mark_remove(state->written, &state->mark))
-		log_info(&state->context->log,
-			 "metrics: removed %s, which heddle.conf does not name any more",
-			 state->written);
-	*state->written = '\0';
+	if (strcmp(state->written, path)) {
+		if (file_mark_remove(state->written, &state->mark))
+			log_info(&state->context->log,
+				 "metrics: removed %s, which heddle.conf does not name any more",
+				 state->written);
+		*state->written = '\0';
+	}
 	if (!*path)
 		return;
 	int rc = make_answer(state, &made, &err);
@@ -500,11 +484,11 @@ static void work(void *context)
 		free(made.metrics);
 	}
 	note_file(state, rc, &err);
+	if (rc)
+		return; /* what is at the path is not of this time, perhaps of somebody else */
 	memcpy(state->written, path, sizeof(path));
 	state->mark = file_mark(path);
 }
-
-/* ---- settings ---- */
 
 /* Where the administrator has asked for nothing, it is no error: another OpenSM of the machine answers
  * there, or this one has no right to the folder. */
@@ -555,8 +539,6 @@ static void keep_server(struct status_state *state)
 	snprintf(state->group, sizeof(state->group), "%s", group);
 	start_server(state);
 }
-
-/* ---- hooks ---- */
 
 static int create(struct part_context *context, void **out, struct hd_error *err)
 {

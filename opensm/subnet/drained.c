@@ -235,12 +235,40 @@ void drained_release(struct drained *drained)
 	pthread_mutex_destroy(&drained->lock);
 }
 
-void drained_tell(struct drained *drained)
+/* Writes the eventfd. With the lock. */
+static void drained_tell(struct drained *drained)
 {
 	const uint64_t one = 1;
 	const ssize_t written = drained->wake < 0 ? 0 : write(drained->wake, &one, sizeof(one));
 
 	(void)written; /* it fails only if it has been written very often already */
+}
+
+int drained_read(struct drained *drained, struct drained_state *out)
+{
+	*out = (struct drained_state){0};
+	pthread_mutex_lock(&drained->lock);
+	out->routed = drained->routed;
+	out->complete = drained->complete;
+	out->refused = drained->refused;
+	out->unproved = drained->unproved;
+	memcpy(out->refusal, drained->refusal, sizeof(out->refusal));
+	memcpy(out->suspended, drained->suspended, sizeof(out->suspended));
+	memcpy(out->incomplete, drained->incomplete, sizeof(out->incomplete));
+	memcpy(out->unstored, drained->unstored, sizeof(out->unstored));
+	int rc = drained_set_copy(&drained->accepted, &out->accepted);
+	if (!rc)
+		rc = drained_set_copy(&drained->out, &out->out);
+	pthread_mutex_unlock(&drained->lock);
+	if (rc)
+		drained_state_release(out);
+	return rc;
+}
+
+void drained_state_release(struct drained_state *state)
+{
+	drained_set_release(&state->accepted);
+	drained_set_release(&state->out);
 }
 
 uint64_t drained_want(struct drained *drained, struct drained_set *set, bool unproved_too)

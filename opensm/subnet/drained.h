@@ -99,6 +99,18 @@ struct drained {
 void drained_init(struct drained *drained);
 void drained_release(struct drained *drained);
 
+/* A copy of the record. */
+struct drained_state {
+	struct drained_set accepted, out;
+	uint64_t routed, complete, refused, unproved;
+	char refusal[HD_ERROR_TEXT], suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT],
+	    unstored[HD_ERROR_TEXT];
+};
+
+/* *out is released with drained_state_release() in any case. Errors: -ENOMEM, then the sets are empty. */
+int drained_read(struct drained *drained, struct drained_state *out);
+void drained_state_release(struct drained_state *state);
+
 /* Replaces what is wanted, which it takes over, and returns the new number. unproved_too: even if no order of the changes
  * is proved. */
 uint64_t drained_want(struct drained *drained, struct drained_set *set, bool unproved_too);
@@ -132,8 +144,5 @@ void drained_note_stored(struct drained *drained, const char *unstored);
 
 /* How many entries a sweep has moved in proved steps, and how many otherwise. */
 void drained_note_order(struct drained *drained, uint64_t entries, uint64_t unproved);
-
-/* Writes the eventfd. With the lock. */
-void drained_tell(struct drained *drained);
 
 #endif

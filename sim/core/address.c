@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <heddle/ir_router/map.h>
 
-/* ---- router ports ---- */
-
 static int prepare_map(struct hd_sim *sim, uint32_t s)
 {
 	const struct hd_interconnect *interconnect = sim->network.interconnect;
@@ -65,8 +63,6 @@ static uint16_t router_lid(const struct hd_sim *sim, uint32_t subnet, const stru
 		return 0;
 	return sim->subnets[subnet].map_lid[answer.port];
 }
-
-/* ---- packets of a source ---- */
 
 static uint32_t lane_number(const struct hd_sim *sim, uint32_t lane)
 {
@@ -131,8 +127,6 @@ bool address_message(const struct hd_sim *sim, struct sim_message *message)
 			    : router_lid(sim, source->subnet, to);
 	return message->dlid && choose_lane(sim, source, message);
 }
-
-/* ---- packets that a router sends on ---- */
 
 bool address_relay(const struct hd_sim *sim, const struct sim_message *message,
 		   struct sim_packet *packet)

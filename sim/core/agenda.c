@@ -41,8 +41,6 @@ void agenda_release(struct agenda *agenda)
 	free(agenda->far);
 }
 
-/* ---- the current bucket ---- */
-
 static int make_room(struct agenda *agenda, uint32_t more)
 {
 	struct agenda_event *grown;
@@ -72,8 +70,6 @@ static int insert(struct agenda *agenda, uint64_t time, uint32_t what)
 	agenda->current[place] = (struct agenda_event){time, what, HD_NONE};
 	return 0;
 }
-
-/* ---- the far future ---- */
 
 static bool before(const struct agenda_far *a, const struct agenda_far *b)
 {
@@ -112,8 +108,6 @@ static void pop_far(struct agenda *agenda)
 	}
 	heap[place] = last;
 }
-
-/* ---- the ring ---- */
 
 static int push_near(struct agenda *agenda, uint64_t time, uint32_t what)
 {

@@ -60,8 +60,6 @@ struct conga {
 	uint64_t random; /* for choices among equal paths */
 };
 
-/* ---- tables ---- */
-
 static bool is_to_switch(const struct sim_port *port)
 {
 	return port->peer != HD_NONE && port->peer_kind != SIM_HOST;
@@ -194,8 +192,6 @@ static struct tag *tag_of(struct hd_sim *sim, uint32_t packet)
 	return &conga->tags[packet];
 }
 
-/* ---- rates of outputs ---- */
-
 static uint8_t metric_of(struct hd_sim *sim, uint32_t port)
 {
 	struct estimate *estimate = &sim->conga->estimates[port];
@@ -211,8 +207,6 @@ static uint8_t metric_of(struct hd_sim *sim, uint32_t port)
 	metric = estimate->bytes * (METRIC_MOST + 1) / (full ? full : 1);
 	return (uint8_t)(metric > METRIC_MOST ? METRIC_MOST : metric);
 }
-
-/* ---- choosing ---- */
 
 struct best {
 	struct path path;
@@ -336,8 +330,6 @@ uint32_t conga_choose(struct hd_sim *sim, const struct sim_packet *packet,
 	tag->used = true;
 	return tag->path.second;
 }
-
-/* ---- on the way ---- */
 
 /* The packet leaves for its host: the leaf keeps what it says. */
 static void learn(struct hd_sim *sim, uint32_t node, const struct tag *tag)

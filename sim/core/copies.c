@@ -60,8 +60,6 @@ uint32_t copies_clone(struct hd_sim *sim, uint32_t packet)
 	return copy;
 }
 
-/* ---- each copy by itself ---- */
-
 static void ask_all(struct hd_sim *sim, uint32_t queue)
 {
 	const struct sim_queue *asking = &sim->queues[queue];
@@ -127,8 +125,6 @@ void copies_send(struct hd_sim *sim, uint32_t port, const struct arbiter_offer *
 	outputs_forget(sim, port, offer->lane, offer->input);
 	sim_lane(sim, port, offer->lane)->turn = (uint8_t)offer->input;
 }
-
-/* ---- all copies together ---- */
 
 /* Whether all outputs have credits, or will have them whatever others do. If not, copies_reserve()
  * is called when more are there. */
@@ -308,8 +304,6 @@ bool copies_send_together(struct hd_sim *sim, uint32_t queue)
 	return true;
 }
 
-/* ---- central buffer ---- */
-
 void copies_release(struct hd_sim *sim, uint32_t copies, uint64_t when)
 {
 	if (!--sim->copies[copies].shares)
@@ -321,8 +315,6 @@ void copies_central(struct hd_sim *sim, uint32_t copies)
 	sim->nodes[sim->copies[copies].node].central_bytes -= sim->copies[copies].bytes;
 	pools_free_copies(sim, copies);
 }
-
-/* ---- for all ways ---- */
 
 void copies_ask(struct hd_sim *sim, uint32_t queue)
 {

@@ -243,6 +243,7 @@ struct hd_sim {
 	struct sim_node *nodes;
 	struct sim_port *ports;
 	struct sim_lane *lane; /* [port_count * lanes] */
+	uint32_t *known, known_last; /* [the same] of reach.c, and its last number */
 	uint32_t *reserved; /* [the same] queue whose packet leaves in copies, all together */
 	uint64_t *asking; /* [port_count * lanes * words] inputs with packets */
 	struct sim_queue *queues;

@@ -107,8 +107,6 @@ void egress_choose(struct hd_sim *sim, uint32_t port)
 		selection_again(sim, out->node);
 }
 
-/* ---- events ---- */
-
 void egress_credit(struct hd_sim *sim, uint32_t lane_index)
 {
 	struct sim_lane *lane = &sim->lane[lane_index];

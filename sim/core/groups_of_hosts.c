@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <heddle/base/grow.h>
 
-/* ---- members ---- */
-
 /* The endpoint to which a port of a switch leads; HD_NONE: to no host. */
 static uint32_t endpoint_behind(const struct hd_sim *sim, uint32_t node, uint32_t number)
 {
@@ -123,8 +121,6 @@ bool groups_of_hosts_has(const struct sim_group *group, uint32_t endpoint)
 	return place_of(group, endpoint) < group->member_count;
 }
 
-/* ---- counters of messages ---- */
-
 static struct sim_group *group_of(const struct hd_sim *sim, const struct sim_message *message)
 {
 	return groups_of_hosts_find(sim, sim->hosts[message->what.source].subnet,
@@ -172,8 +168,6 @@ void groups_of_hosts_end(struct hd_sim *sim, const struct sim_message *message)
 	sim->counts[message->counts] = group->free;
 	group->free = message->counts;
 }
-
-/* ---- entries ---- */
 
 struct hd_port_set groups_of_hosts_ports(const struct hd_sim *sim, uint32_t node, uint32_t mlid,
 					 uint32_t input)

@@ -3,8 +3,6 @@
 
 #include "sim_hosts.h"
 
-/* ---- outputs ---- */
-
 /* The exit of a router. */
 static bool relay(const struct hd_sim *sim, struct sim_packet *packet)
 {
@@ -43,8 +41,6 @@ static bool direct(struct hd_sim *sim, uint32_t packet)
 	sim->ports[come->out].waiting += come->bytes;
 	return true;
 }
-
-/* ---- queues ---- */
 
 /* When the first packet of a queue is dropped, HD_SIM_NEVER: it is not. */
 static uint64_t deadline(const struct hd_sim *sim, const struct sim_queue *queue)
@@ -140,8 +136,6 @@ static void enqueue(struct hd_sim *sim, uint32_t queue, uint32_t packet)
 		sim_push(sim, entered->busy_until, SIM_READY, queue);
 }
 
-/* ---- central buffer ---- */
-
 /* The packet leaves its queue when its last byte has come. */
 static void leave_input(struct hd_sim *sim, uint32_t queue)
 {
@@ -193,8 +187,6 @@ static bool store(struct hd_sim *sim, uint32_t queue)
 	return true;
 }
 
-/* ---- asking ---- */
-
 /* The first packet of a queue asks its outputs. */
 static void ask(struct hd_sim *sim, uint32_t queue)
 {
@@ -211,8 +203,6 @@ static void withdraw(struct hd_sim *sim, uint32_t queue)
 	else
 		copies_withdraw(sim, queue);
 }
-
-/* ---- lifetimes ---- */
 
 /* The first packet of a queue, which has an output, is dropped. */
 static void drop_first(struct hd_sim *sim, uint32_t queue)
@@ -252,8 +242,6 @@ void ingress_lifetime(struct hd_sim *sim, uint32_t queue)
 	else
 		drop_first(sim, queue);
 }
-
-/* ---- arrival ---- */
 
 /* With FIFO, and in lanes of outputs, the output is chosen when the packet is first in its queue. */
 void ingress_arrive(struct hd_sim *sim, uint32_t packet)

@@ -21,8 +21,6 @@ void outputs_wake(struct hd_sim *sim, uint32_t port)
 		outputs_watch(sim, port);
 }
 
-/* ---- credits ---- */
-
 int64_t outputs_credits(struct hd_sim *sim, struct sim_lane *lane)
 {
 	while (lane->first != HD_NONE && sim->returns[lane->first].time <= sim->now) {
@@ -98,8 +96,6 @@ void outputs_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t 
 	if (sim->lane[index].starved || sim->lane[index].timer != HD_SIM_NEVER)
 		set_timer(sim, index, sim->returns[item].time);
 }
-
-/* ---- asking ---- */
 
 void outputs_note_blocked(struct hd_sim *sim, uint32_t port, bool blocked)
 {
@@ -213,8 +209,6 @@ void outputs_withdraw(struct hd_sim *sim, uint32_t queue)
 	if (!sim->ports[packet->out].wanted)
 		outputs_note_blocked(sim, packet->out, false);
 }
-
-/* ---- sending ---- */
 
 /* The next input after another one that asks for the lane. One does. */
 static uint32_t input_after(const struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t before)

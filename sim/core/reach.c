@@ -4,15 +4,18 @@
 #include "sim_switches.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <string.h>
 
-/* Of all paths at once: what is known of each input and lane at which packets can come. */
-enum { UNKNOWN, OPEN, DONE };
+/*
+ * Of all paths at once: what is known of each input and lane at which packets can come, sim->known, as a number. Each
+ * message has two numbers of its own, which are larger than those of all before: nothing is to be cleared between them.
+ */
+enum { OPEN, DONE, STATES };
 
 struct reach {
 	const struct hd_sim *sim;
 	const struct sim_message *message;
-	uint8_t *known; /* [port_count * lanes], of adaptive paths alone */
+	uint32_t *known, first; /* sim->known; the number of OPEN, that of DONE follows */
 	struct hd_error *err;
 	hd_sim_visit visit; /* NULL: nobody wants to know */
 	void *context;
@@ -53,8 +56,6 @@ static bool has_arrived(const struct reach *reach, const struct sim_packet *pack
 	return at->kind == SIM_HOST &&
 	       reach->sim->nodes[at->node].index == reach->message->what.destination;
 }
-
-/* ---- one path ---- */
 
 /* Why a switch has no output for a packet. */
 static const char *reason(const struct hd_sim *sim, const struct sim_packet *packet)
@@ -109,8 +110,6 @@ static int follow_one(const struct reach *reach, struct sim_packet packet)
 	return rc;
 }
 
-/* ---- all paths ---- */
-
 static int follow_all(const struct reach *reach, struct sim_packet packet);
 
 static int follow_ports(const struct reach *reach, const struct sim_packet *packet,
@@ -134,17 +133,17 @@ static int follow_ports(const struct reach *reach, const struct sim_packet *pack
 static int follow_all(const struct reach *reach, struct sim_packet packet)
 {
 	const struct hd_sim *sim = reach->sim;
-	uint8_t *known = &reach->known[packet.at * sim->lanes + packet.lane_in];
+	uint32_t *known = &reach->known[packet.at * sim->lanes + packet.lane_in];
 	struct choice_ports allowed;
 	int rc;
 
-	if (has_arrived(reach, &packet) || *known == DONE)
+	if (has_arrived(reach, &packet) || *known == reach->first + DONE)
 		return 0;
-	if (*known == OPEN)
+	if (*known == reach->first + OPEN)
 		return packet.flags >> SIM_ROUTING_SHIFT >= HD_SIM_PATH_BITS
 			   ? 0
 			   : fail(reach, &packet, "the entries form a loop");
-	*known = OPEN;
+	*known = reach->first + OPEN;
 	if (sim->ports[packet.at].kind != SIM_SWITCH) {
 		rc = one_hop(reach, &packet);
 		if (!rc)
@@ -157,11 +156,9 @@ static int follow_all(const struct reach *reach, struct sim_packet packet)
 		if (!rc)
 			rc = follow_ports(reach, &packet, &allowed.detours);
 	}
-	*known = DONE;
+	*known = reach->first + DONE;
 	return rc;
 }
-
-/* ---- multicast ---- */
 
 static int follow_tree(const struct reach *reach, struct sim_packet packet, uint32_t *members)
 {
@@ -178,9 +175,9 @@ static int follow_tree(const struct reach *reach, struct sim_packet packet, uint
 	}
 	if (at->kind == SIM_ROUTER)
 		return fail(reach, &packet, "the entries lead to a router");
-	if (reach->known[at->node])
+	if (reach->known[at->node] == reach->first + DONE)
 		return fail(reach, &packet, "the entries form a loop");
-	reach->known[at->node] = DONE;
+	reach->known[at->node] = reach->first + DONE;
 	ports = groups_of_hosts_ports(sim, at->node, packet.dlid, at->number);
 	if (hd_port_set_is_empty(&ports))
 		return fail(reach, &packet, "no entry in the multicast forwarding table");
@@ -210,25 +207,6 @@ static int follow_multicast(const struct reach *reach, struct sim_packet packet)
 			    group->mlid, members, expected);
 }
 
-/* ---- messages ---- */
-
-static int follow(struct reach *reach, const struct sim_packet *packet)
-{
-	const struct hd_sim *sim = reach->sim;
-	bool one = reach->message->what.routing == HD_SIM_DETERMINISTIC;
-	int rc;
-
-	if (one && reach->message->what.destination != HD_NONE)
-		return follow_one(reach, *packet);
-	reach->known = calloc((size_t)sim->port_count * sim->lanes, sizeof(*reach->known));
-	if (!reach->known)
-		return hd_error_no_memory(reach->err);
-	rc = reach->message->what.destination == HD_NONE ? follow_multicast(reach, *packet)
-							 : follow_all(reach, *packet);
-	free(reach->known);
-	return rc;
-}
-
 /* The first packet of a message where its host sends it; *made is the message. Errors: those of
  * hd_sim_check_message(). */
 static int begin(const struct hd_sim *sim, const struct hd_sim_message *message,
@@ -255,15 +233,26 @@ static int begin(const struct hd_sim *sim, const struct hd_sim_message *message,
 	return 0;
 }
 
-int hd_sim_check_message(const struct hd_sim *sim, const struct hd_sim_message *message,
+int hd_sim_check_message(struct hd_sim *sim, const struct hd_sim_message *message,
 			 struct hd_error *err)
 {
 	struct sim_message made;
 	struct sim_packet packet;
-	struct reach reach = {.sim = sim, .message = &made, .err = err};
+	struct reach reach = {.sim = sim, .message = &made, .known = sim->known, .err = err};
 	int rc = begin(sim, message, &made, &packet, err);
 
-	return rc || message->source == message->destination ? rc : follow(&reach, &packet);
+	if (rc || message->source == message->destination)
+		return rc;
+	if (message->routing == HD_SIM_DETERMINISTIC && message->destination != HD_NONE)
+		return follow_one(&reach, packet);
+	sim->known_last += STATES;
+	if (sim->known_last > UINT32_MAX - STATES) {
+		memset(sim->known, 0, (size_t)sim->port_count * sim->lanes * sizeof(*sim->known));
+		sim->known_last = STATES;
+	}
+	reach.first = sim->known_last;
+	return message->destination == HD_NONE ? follow_multicast(&reach, packet)
+					       : follow_all(&reach, packet);
 }
 
 int hd_sim_follow(const struct hd_sim *sim, const struct hd_sim_message *message,

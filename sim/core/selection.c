@@ -6,8 +6,6 @@
  */
 #include "sim_switches.h"
 
-/* ---- packets that come ---- */
-
 static uint64_t held_behind(struct hd_sim *sim, uint32_t port, uint8_t lane_number)
 {
 	struct sim_lane *lane = sim_lane(sim, port, lane_number);
@@ -151,8 +149,6 @@ bool selection_take(struct hd_sim *sim, struct sim_packet *packet)
 	count_use(sim, packet, 1);
 	return true;
 }
-
-/* ---- packets that wait ---- */
 
 bool selection_may_change(const struct hd_sim *sim, const struct sim_packet *packet)
 {

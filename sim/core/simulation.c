@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- running ahead ---- */
-
 /*
  * Asks the processor to load what the next events will need, while the present one is handled.
  *
@@ -155,13 +153,9 @@ static void ahead_load(const struct hd_sim *sim)
 		look_fourth(sim, next[FOURTH_LOOK].what);
 }
 
-/* ---- the simulation ---- */
-
 /* With more ports than this, what a run touches does not fit into a processor's cache. */
 #define PORTS_IN_CACHE 4096u
 #define EVENTS_AHEAD 128u /* that are sorted at once then */
-
-/* ---- beginning and end ---- */
 
 /* A lane can change only where tables differ, and where DFP raises it. Then, and where a multicast
  * packet and others of its input may ask for the same lane, the queue has to be searched. */
@@ -247,8 +241,6 @@ void hd_sim_free(struct hd_sim *sim)
 	hd_arena_release(&sim->arena);
 	free(sim);
 }
-
-/* ---- events ---- */
 
 static void wake(struct hd_sim *sim, uint32_t index)
 {
@@ -419,8 +411,6 @@ int hd_sim_run(struct hd_sim *sim, uint64_t until, enum hd_sim_end *end, struct 
 	*end = why;
 	return 0;
 }
-
-/* ---- for callbacks ---- */
 
 uint64_t hd_sim_now(const struct hd_sim *sim)
 {

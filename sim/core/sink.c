@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- histograms ---- */
-
 #define STEPS 64u /* bins of values between a power of 2 and the next */
 
 static uint32_t bin_of(uint64_t value)
@@ -58,27 +56,6 @@ void hd_sim_histogram_add(struct hd_sim_histogram *histogram, uint64_t value)
 	histogram->bins[bin_of(value)]++;
 }
 
-void hd_sim_histogram_merge(struct hd_sim_histogram *histogram,
-			    const struct hd_sim_histogram *other)
-{
-	double both = (double)histogram->count + (double)other->count;
-	double difference = other->mean - histogram->mean;
-
-	if (!other->count)
-		return;
-	clear_if_empty(histogram);
-	histogram->mean += difference * (double)other->count / both;
-	histogram->square += other->square + difference * difference * (double)histogram->count *
-						 (double)other->count / both;
-	histogram->count += other->count;
-	if (other->least < histogram->least)
-		histogram->least = other->least;
-	if (other->greatest > histogram->greatest)
-		histogram->greatest = other->greatest;
-	for (uint32_t bin = 0; bin < HD_SIM_HISTOGRAM_BINS; bin++)
-		histogram->bins[bin] += other->bins[bin];
-}
-
 uint64_t hd_sim_histogram_quantile(const struct hd_sim_histogram *histogram, double share)
 {
 	double wanted = share * (double)histogram->count;
@@ -95,12 +72,9 @@ uint64_t hd_sim_histogram_quantile(const struct hd_sim_histogram *histogram, dou
 	return histogram->greatest;
 }
 
-/* ---- figures ---- */
-
 /* What is counted while the simulation runs. */
 
-/* ---- bytes over time: rows of flows, bin_room entries each ---- */
-
+/* Bytes over time: rows of flows, bin_room entries each */
 static int widen(struct hd_sim *sim, uint64_t bins)
 {
 	uint64_t flows = sim->settings.flow_count;
@@ -192,14 +166,10 @@ const struct hd_sim_buffer *hd_sim_deadlock(const struct hd_sim *sim, uint32_t *
 	return sim->cycle_length ? sim->cycle : NULL;
 }
 
-/* ---- the sink ---- */
-
 static struct hd_sim_times times_of(const struct hd_sim *sim, const struct sim_message *message)
 {
 	return (struct hd_sim_times){message->created, message->injected, sim->now};
 }
-
-/* ---- whole messages ---- */
 
 /* The callbacks may send messages, so the pool may move: they get a copy. */
 static void tell_delivered(struct hd_sim *sim, uint32_t message, uint32_t endpoint)
@@ -284,8 +254,6 @@ void sink_self(struct hd_sim *sim, uint32_t message)
 	figures_payload(sim, what, what->bytes);
 	sink_sent(sim, message);
 }
-
-/* ---- packets ---- */
 
 static void forget_packet(struct hd_sim *sim, uint32_t packet)
 {

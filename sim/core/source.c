@@ -101,8 +101,6 @@ void source_sent(struct hd_sim *sim, uint32_t port)
 		sink_sent(sim, message);
 }
 
-/* ---- new messages ---- */
-
 bool source_fits(const struct hd_sim *sim, const struct hd_sim_message *message)
 {
 	const struct hd_sim_settings *settings = &sim->settings;

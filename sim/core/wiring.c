@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* ---- checks ---- */
-
 /* Whether the tables of a network fit its fabrics. */
 
 static int check_tables(const struct hd_sim_subnet *subnet, uint32_t number, struct hd_error *err)
@@ -93,11 +91,7 @@ static int wiring_check(const struct hd_sim *sim, struct hd_error *err)
 	return rc ? rc : check_interconnect(&sim->network, err);
 }
 
-/* ---- wiring ---- */
-
 #define BITS_AND_PICOSECONDS UINT64_C(8000000000000) /* ps of a byte at 1 bit/s */
-
-/* ---- numbers ---- */
 
 static bool is_router(const struct hd_fabric *fabric, uint32_t port)
 {
@@ -158,6 +152,7 @@ static int allocate(struct hd_sim *sim)
 	sim->ports = hd_arena_alloc(arena, sim->port_count, sizeof(*sim->ports));
 	sim->lane = hd_arena_alloc(arena, lanes, sizeof(*sim->lane));
 	sim->reserved = hd_arena_alloc(arena, lanes, sizeof(*sim->reserved));
+	sim->known = hd_arena_alloc(arena, lanes, sizeof(*sim->known));
 	sim->asking = hd_arena_alloc(arena, lanes * sim->words, sizeof(*sim->asking));
 	sim->counted = hd_arena_alloc(arena, sim->port_count, sizeof(*sim->counted));
 	sim->link = hd_arena_alloc(arena, sim->port_count, sizeof(struct hd_sim_link *));
@@ -178,8 +173,6 @@ static int allocate(struct hd_sim *sim)
 		sim->lane_chosen = hd_arena_alloc(arena, lanes, sizeof(*sim->lane_chosen));
 	return hd_arena_check(arena);
 }
-
-/* ---- nodes ---- */
 
 static void add_ports(struct hd_sim *sim, uint32_t node, uint32_t first, bool inside)
 {
@@ -295,8 +288,6 @@ static int add_nodes(struct hd_sim *sim)
 	return 0;
 }
 
-/* ---- cables ---- */
-
 static void set_times(const struct hd_sim *sim, struct sim_port *out)
 {
 	if (BITS_AND_PICOSECONDS % out->rate == 0)
@@ -398,8 +389,6 @@ static int add_cables(struct hd_sim *sim, struct hd_error *err)
 	return rc;
 }
 
-/* ---- queues ---- */
-
 static bool has_central(const struct hd_sim *sim, const struct sim_node *node)
 {
 	return sim->settings.replication == HD_SIM_CENTRAL_BUFFER && node->kind == SIM_SWITCH &&
@@ -454,8 +443,6 @@ static int add_queues(struct hd_sim *sim, struct hd_error *err)
 	}
 	return 0;
 }
-
-/* ---- adaptive routing ---- */
 
 static int add_plan(struct hd_sim *sim, uint32_t s, uint32_t *groups, uint32_t *entries)
 {

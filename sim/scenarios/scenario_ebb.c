@@ -124,8 +124,6 @@ void scenario_ebb_release(struct scenario_ebb *ebb)
 	hd_options_free(ebb->options);
 }
 
-/* ---- the run ---- */
-
 static int progress(void *context, const struct hd_congestion_progress *done)
 {
 	(void)done;

@@ -61,8 +61,6 @@ const struct hd_option scenario_subnet_keys[] = {
 const unsigned scenario_fabric_key_count = COUNT(scenario_fabric_keys);
 const unsigned scenario_subnet_key_count = COUNT(scenario_subnet_keys);
 
-/* ---- its source ---- */
-
 static int find_generator(const struct hd_scenario *scenario,
 			  const struct scenario_section *section, const struct hd_generator **out,
 			  struct hd_error *err)

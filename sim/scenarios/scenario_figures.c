@@ -74,8 +74,6 @@ static void add_run(const struct recording *recording)
 	add(recording, "-", (double)figures->dropped_route, "packets.dropped_route");
 }
 
-/* ---- classes ---- */
-
 static void add_latency(const struct recording *recording, const char *class, const char *what,
 			const struct hd_sim_histogram *histogram)
 {
@@ -105,8 +103,6 @@ static void add_class(const struct recording *recording, uint32_t index)
 	add_latency(recording, name, "latency", &class->message);
 	add_latency(recording, name, "packet_latency", &class->packet);
 }
-
-/* ---- flows ---- */
 
 static const char *host_name(const struct recording *recording, uint32_t endpoint)
 {
@@ -172,8 +168,7 @@ static void add_total(const struct recording *recording)
 		    "flows.share");
 }
 
-/* ---- phases: from the beginning or end of a flow to the next one ---- */
-
+/* Phases: from the beginning or end of a flow to the next one */
 static int ascending(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -268,8 +263,6 @@ static void add_series(const struct recording *recording)
 	free(shares);
 }
 
-/* ---- links ---- */
-
 static double busy(const struct recording *recording, uint32_t subnet, uint32_t port)
 {
 	return recording->seconds > 0 ? (double)recording->figures.links[subnet][port].busy *
@@ -316,8 +309,6 @@ static void add_links(const struct recording *recording, bool lists)
 	add(recording, "1", links > 0 ? sum / links : 0, "links.mean");
 }
 
-/* ---- the traffic's own ---- */
-
 static void add_own(const struct recording *recording)
 {
 	uint32_t count = 0;
@@ -363,8 +354,6 @@ void scenario_simulation_record(struct scenario_simulation *simulation, bool lis
 	if (lists)
 		add_series(&recording);
 }
-
-/* ---- counters ---- */
 
 static void add_counter(struct hd_record *record, const struct hd_sim_link *links, uint32_t ports,
 			const char *name)

@@ -42,8 +42,6 @@ bool hd_scenario_section(unsigned index, struct hd_scenario_section *out)
 	return true;
 }
 
-/* ---- the keys of one section ---- */
-
 /* "traffic" of "traffic NAME" */
 static bool find_fixed(const char *kind, struct hd_scenario_section *out)
 {
@@ -110,8 +108,6 @@ static int check_value(const struct scenario_section *section, const char *key, 
 	hd_arena_release(&arena);
 	return rc;
 }
-
-/* ---- [quick] ---- */
 
 static int check_target(const struct hd_scenario *scenario, const char *target, const char *value,
 			struct hd_error *err);
@@ -184,8 +180,6 @@ static int check_quick(const struct hd_scenario *scenario, struct hd_error *err)
 	hd_scenario_free(changed);
 	return rc;
 }
-
-/* ---- the file ---- */
 
 int hd_scenario_parse(const struct hd_text *text, struct hd_scenario **out, struct hd_error *err)
 {

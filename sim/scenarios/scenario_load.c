@@ -78,8 +78,6 @@ static bool read_even(const struct hd_traffic_request *request, struct even *out
 	       !has(options, "routing", "adaptive");
 }
 
-/* ---- the links ---- */
-
 static double rate_of(const struct loads *loads, uint32_t subnet, uint32_t port)
 {
 	const struct hd_sim_settings *settings = &loads->simulation->settings;
@@ -187,8 +185,6 @@ static double largest(const struct loads *loads)
 			}
 	return most;
 }
-
-/* ---- all traffics ---- */
 
 static bool allocate(struct loads *loads, struct place **places)
 {

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- routing ---- */
-
 /* The section [routing]: the tables of a fabric, single entries, and adaptive routing. */
 
 struct making {
@@ -41,8 +39,6 @@ static int fail(const struct making *making, const char *key, int rc, struct hd_
 	return entry ? scenario_text_error(making->scenario, making->section, entry, rc, err)
 		     : scenario_text_error_in(making->scenario, making->section, rc, err);
 }
-
-/* ---- engines ---- */
 
 static int find_engine(const char *name, const struct hd_engine **out, struct hd_error *err)
 {
@@ -90,8 +86,6 @@ static int run_engine(const struct making *making, const struct hd_fabric *fabri
 	return rc ? fail(making, "engine", rc, err) : 0;
 }
 
-/* ---- tables from files ---- */
-
 /* Takes the next piece of a list "a, b, c"; false at its end. */
 static bool next_piece(struct hd_cursor *list, struct hd_cursor *piece)
 {
@@ -126,8 +120,7 @@ static int read_tables(const struct making *making, const char *list,
 	return hd_routes_read(paths, count, fabric, making->request->log, out, err);
 }
 
-/* ---- single entries: "SWITCH HOST PORT [OFFSET], ..." ---- */
-
+/* Single entries: "SWITCH HOST PORT [OFFSET], ..." */
 static bool take_word(struct hd_cursor *piece, char *buffer)
 {
 	struct hd_cursor word;
@@ -187,8 +180,6 @@ static int set_entries(const struct making *making, const struct hd_fabric *fabr
 		rc = set_entry(fabric, piece, routes, err);
 	return rc ? fail(making, "entries", rc, err) : 0;
 }
-
-/* ---- adaptive routing ---- */
 
 /* A plan by which packets get lost or lanes deadlock is refused. */
 static int read_plan(const struct making *making, const char *path, struct scenario_subnet *subnet,
@@ -270,8 +261,6 @@ static void name_tables(const struct making *making, char *buffer, size_t size)
 		 adaptive ? ", AR " : "", adaptive ? ar : "");
 }
 
-/* ---- the network ---- */
-
 const struct hd_option scenario_routing_keys[] = {
     {.name = "engine",
      .summary = "NAME[:KEY=VALUE,...] of an engine",
@@ -326,8 +315,6 @@ const unsigned scenario_routing_key_count =
 
 enum map_kind { MAP_ISSR, MAP_ISFR, MAP_PREFIX, MAP_PREFIX_ONE_ROUTER };
 
-/* ---- digest ---- */
-
 static bool decides(const char *name)
 {
 	return !strcmp(name, "fabric") || !strcmp(name, "subnet") || !strcmp(name, "routing");
@@ -357,8 +344,6 @@ char *scenario_network_digest(const struct hd_scenario *scenario)
 	}
 	return text;
 }
-
-/* ---- subnets ---- */
 
 static int read_fabrics(const struct hd_scenario *scenario, const struct hd_log *log,
 			struct scenario_network *network, struct hd_error *err)

@@ -90,8 +90,6 @@ const struct hd_record_item *hd_record_find(const struct hd_record *record, cons
 	return NULL;
 }
 
-/* ---- text ---- */
-
 void hd_record_write(const struct hd_record *record, uint32_t run, FILE *stream)
 {
 	fprintf(stream, "run %" PRIu32 "\n", run);

@@ -63,8 +63,6 @@ int hd_scenario_figures(const struct hd_scenario_runs *runs, struct hd_record *c
 	return 0;
 }
 
-/* ---- judging ---- */
-
 /* The point with the same labels but one, which is `label`; UINT32_MAX: none. */
 static uint32_t find_reference(const struct scenario_runs *runs, uint32_t number, const char *label)
 {

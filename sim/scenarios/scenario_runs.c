@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- keys ---- */
-
 const struct hd_option scenario_title_keys[] = {
     {.name = "title", .summary = "in a few words", .type = HD_OPTION_STRING, .fallback = ""},
     {.name = "summary",
@@ -76,8 +74,6 @@ const struct hd_option scenario_expect_keys[] = {
 };
 const unsigned scenario_expect_key_count =
     sizeof(scenario_expect_keys) / sizeof(scenario_expect_keys[0]);
-
-/* ---- what papers say ---- */
 
 /* A label that no point has is a mistake. */
 static int check_expected_label(const struct scenario_runs *runs, const char *label,
@@ -170,8 +166,6 @@ static int read_expects(const struct hd_scenario *scenario, struct scenario_runs
 	return rc;
 }
 
-/* ---- what is known before ---- */
-
 static int read_titles(const struct hd_scenario *scenario, struct scenario_runs *runs,
 		       struct hd_error *err)
 {
@@ -257,8 +251,6 @@ static void find_digest(struct scenario_runs *runs)
 			value = network_digest(runs->ready[i].network, value);
 	runs->shown.digest = runs->counters ? hd_digest_text(value, "counters") : value;
 }
-
-/* ---- points ---- */
 
 /* The network of an earlier point with the same sections, or a new one. */
 static int find_network(struct scenario_runs *runs, uint32_t number,
@@ -421,8 +413,6 @@ uint32_t hd_scenario_host_count(const struct hd_scenario_runs *runs, uint32_t po
 {
 	return scenario_runs_of(runs)->ready[point].host_count;
 }
-
-/* ---- a run ---- */
 
 struct asking {
 	uint32_t run;

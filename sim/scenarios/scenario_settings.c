@@ -116,8 +116,6 @@ const struct hd_option scenario_run_keys[] = {
 };
 const unsigned scenario_run_key_count = sizeof(scenario_run_keys) / sizeof(scenario_run_keys[0]);
 
-/* ---- values that were checked when they were set ---- */
-
 static uint64_t time_of(const struct hd_options *options, const char *key)
 {
 	uint64_t value = 0;
@@ -253,8 +251,6 @@ int scenario_settings_read(const struct hd_scenario *scenario, struct scenario_r
 	return rc;
 }
 
-/* ---- seeds ---- */
-
 static int parse_seeds(const char *text, uint64_t *list, uint32_t *count)
 {
 	const char *at = text;
@@ -304,8 +300,6 @@ int scenario_settings_seeds(const struct hd_scenario *scenario, uint64_t first, 
 		     SEEDS_MAX);
 	return entry ? scenario_text_error(scenario, section, entry, rc, err) : rc;
 }
-
-/* ---- numbers as papers print them ---- */
 
 int scenario_settings_number(const char *text, double *out, struct hd_error *err)
 {

@@ -12,8 +12,6 @@
 #define MANY_HOPS 400000u
 #define FIRST_SLICE HD_SIM_MICROSECOND
 
-/* ---- multicast trees ---- */
-
 struct planning {
 	struct scenario_simulation *simulation;
 	uint32_t subnet, first; /* of the endpoints in the subnet */
@@ -98,8 +96,6 @@ static int plan_groups(struct scenario_simulation *simulation, struct hd_error *
 	return rc;
 }
 
-/* ---- before and after ---- */
-
 static int copy_network(struct scenario_simulation *simulation, struct hd_error *err)
 {
 	const struct hd_sim_network *shared = &simulation->point->network->sim;
@@ -154,8 +150,6 @@ void scenario_simulation_close(struct scenario_simulation *simulation)
 	hd_routes_free(simulation->tables);
 	free(simulation->subnets);
 }
-
-/* ---- the run ---- */
 
 static bool ask(struct scenario_simulation *simulation, uint32_t run,
 		const struct hd_scenario_watch *watch, const struct hd_sim_figures *figures)

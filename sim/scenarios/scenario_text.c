@@ -25,8 +25,6 @@ static const struct scenario_kind kinds[] = {
 
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
-/* ---- sections and entries ---- */
-
 static const struct scenario_kind *find_kind(const char *name)
 {
 	for (unsigned i = 0; i < KIND_COUNT; i++)
@@ -147,8 +145,6 @@ const struct scenario_entry *scenario_text_entry(const struct scenario_section *
 			return &section->entries[i];
 	return NULL;
 }
-
-/* ---- reading ---- */
 
 /* A comment begins the text, or follows a blank. */
 static void cut_comment(struct hd_cursor *text)
@@ -297,8 +293,6 @@ void hd_scenario_free(struct hd_scenario *scenario)
 	hd_arena_release(&scenario->arena);
 	free(scenario);
 }
-
-/* ---- changes ---- */
 
 struct hd_scenario *scenario_text_copy(const struct hd_scenario *scenario)
 {
@@ -492,8 +486,7 @@ int hd_scenario_set_by(struct hd_scenario *scenario, const char *option, const c
 	return scenario_text_set(scenario, target, &like, err);
 }
 
-/* ---- reasons get the place in the file, or the option that was typed ---- */
-
+/* Reasons get the place in the file, or the option that was typed */
 int scenario_text_error_in(const struct hd_scenario *scenario,
 			   const struct scenario_section *section, int rc, struct hd_error *err)
 {
@@ -585,8 +578,6 @@ int scenario_text_error_of_traffic(const struct hd_scenario *scenario, int rc, s
 	}
 	return scenario_text_error_in(scenario, NULL, rc, err);
 }
-
-/* ---- values ---- */
 
 int scenario_text_options(const struct hd_scenario *scenario,
 			  const struct scenario_section *section, const struct hd_option *table,

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- files ---- */
-
 int traffic_lines(const char *path, int (*next)(struct hd_words *words, struct hd_error *err),
 		  int (*take)(void *context, const struct hd_words *words, struct hd_error *err),
 		  void *context, struct hd_error *err)
@@ -32,8 +30,6 @@ int traffic_lines(const char *path, int (*next)(struct hd_words *words, struct h
 	hd_text_close(&text);
 	return rc;
 }
-
-/* ---- places ---- */
 
 uint64_t traffic_cable_rate(const struct hd_traffic *traffic, const struct hd_fabric *fabric,
 			    uint32_t port)
@@ -101,8 +97,6 @@ const char *traffic_label(const struct hd_traffic *traffic, uint32_t endpoint, c
 	return buffer;
 }
 
-/* ---- one host ---- */
-
 static int by_name(const struct hd_traffic *traffic, const char *text, uint32_t *endpoint,
 		   struct hd_error *err)
 {
@@ -149,8 +143,6 @@ int traffic_host(const struct hd_traffic *traffic, const char *text, uint32_t *e
 		rc = by_name(traffic, text, endpoint, err);
 	return rc ? rc : check_host(traffic, text, *endpoint, err);
 }
-
-/* ---- lists ---- */
 
 struct list {
 	struct hd_traffic *traffic;
@@ -232,8 +224,11 @@ static void add_all(struct list *list)
 			list->endpoints[list->count++] = i;
 }
 
-int traffic_hosts(struct hd_traffic *traffic, const char *text, uint32_t **endpoints,
-		  uint32_t *count, struct hd_error *err)
+/* The endpoints that a text means, in its order: "all", numbers and ranges, names, "file:PATH" with
+ * one host a line. Errors: -EINVAL unknown, repeated, no adapter, without LID; the errno of the
+ * file; -ENOMEM. */
+static int traffic_hosts(struct hd_traffic *traffic, const char *text, uint32_t **endpoints,
+			 uint32_t *count, struct hd_error *err)
 {
 	struct hd_arena *arena = &traffic->arena;
 	struct list list = {.traffic = traffic};
@@ -272,8 +267,6 @@ bool hd_traffic_host_count(const struct hd_traffic *traffic, uint32_t *count)
 	free(seen);
 	return true;
 }
-
-/* ---- messages, flows and classes ---- */
 
 uint64_t traffic_stream(const struct hd_traffic_part *part, uint32_t number)
 {
@@ -416,8 +409,6 @@ int traffic_visit(const struct hd_traffic_part *part, uint32_t source, uint32_t 
 	return rc;
 }
 
-/* ---- common options ---- */
-
 uint64_t traffic_time(const struct hd_options *options, const char *name)
 {
 	uint64_t value = 0;
@@ -442,8 +433,9 @@ uint64_t traffic_share(const struct hd_options *options, const char *name)
 	return value;
 }
 
-int traffic_number(const struct hd_options *options, const char *name, uint32_t most,
-		   uint32_t *value, struct hd_error *err)
+/* "0 .. most" from the text of an option. Errors: -EINVAL, -ERANGE. */
+static int traffic_number(const struct hd_options *options, const char *name, uint32_t most,
+			  uint32_t *value, struct hd_error *err)
 {
 	const char *text = hd_options_get(options, name)->text;
 	struct hd_cursor cursor = {text, text + strlen(text)};
@@ -573,8 +565,6 @@ int traffic_common(struct hd_traffic_part *part, const struct hd_options *option
 			   &part->template.traffic_class, err);
 	return rc ? rc : addressing(part, options, err);
 }
-
-/* ---- figures ---- */
 
 struct hd_traffic_report {
 	struct hd_traffic *traffic;

@@ -125,10 +125,6 @@ uint64_t traffic_time(const struct hd_options *options, const char *name);
 uint64_t traffic_size(const struct hd_options *options, const char *name);
 uint64_t traffic_share(const struct hd_options *options, const char *name); /* millionths */
 
-/* "0 .. most" from the text of an option. Errors: -EINVAL, -ERANGE. */
-int traffic_number(const struct hd_options *options, const char *name, uint32_t most,
-		   uint32_t *value, struct hd_error *err);
-
 /*
  * Gives the lines of a file with words on them to `take`, one after the other, until it returns an
  * error. `next` is hd_words_next or hd_words_next_name. Errors: the errno of the file; with file and
@@ -147,12 +143,6 @@ int traffic_places(struct hd_traffic *traffic, struct hd_error *err);
 /* bits/s of a port's cable: what the settings force, what the fabric says, or what the settings say for the others */
 uint64_t traffic_cable_rate(const struct hd_traffic *traffic, const struct hd_fabric *fabric,
 			    uint32_t port);
-
-/* The endpoints that a text means, in its order: "all", numbers and ranges, names, "file:PATH" with
- * one host a line. Errors: -EINVAL unknown, repeated, no adapter, without LID; the errno of the
- * file; -ENOMEM. */
-int traffic_hosts(struct hd_traffic *traffic, const char *text, uint32_t **endpoints,
-		  uint32_t *count, struct hd_error *err);
 
 /* One endpoint: a number or a name. Errors: -EINVAL. */
 int traffic_host(const struct hd_traffic *traffic, const char *text, uint32_t *endpoint,

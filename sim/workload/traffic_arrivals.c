@@ -33,8 +33,6 @@ struct arriving {
 	uint32_t *switches; /* of a path */
 };
 
-/* ---- one application ---- */
-
 static uint32_t link_between(const struct hd_fabric *fabric, uint32_t from, uint32_t to)
 {
 	uint32_t link = fabric->isl_base[from];
@@ -103,8 +101,6 @@ static int add_application(struct arriving *arriving, const uint32_t *hosts, uin
 	free(flows);
 	return rc;
 }
-
-/* ---- all of them ---- */
 
 static int prepare(struct arriving *arriving, struct hd_error *err)
 {

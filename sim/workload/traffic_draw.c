@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- random variables ---- */
-
 #define LN2 0.693147180559945309417232121458
 #define SQRT_HALF 0.707106781186547524400844362105
 
@@ -94,8 +92,6 @@ void draw_order(uint64_t *random, uint32_t *values, uint32_t count)
 		values[j] = kept;
 	}
 }
-
-/* ---- sizes of messages ---- */
 
 static int one_size(const struct hd_cursor *piece, uint32_t *size, struct hd_error *err)
 {
@@ -192,8 +188,6 @@ void draw_sizes_total(const struct traffic_sizes *sizes, uint32_t mtu, uint32_t 
 		*wire += sizes_wire(sizes->list[i], mtu, header);
 	}
 }
-
-/* ---- frames ---- */
 
 static const char letters[] = "IPB";
 

@@ -12,8 +12,6 @@
 
 #define PARTS_MAX 65536u
 
-/* ---- kinds ---- */
-
 static const struct hd_traffic_kind *const kinds[] = {
     &traffic_flows, &traffic_constant, &traffic_poisson, &traffic_on_off,     &traffic_control,
     &traffic_video, &traffic_ring,     &traffic_phases,	 &traffic_collective, &traffic_rounds,
@@ -33,8 +31,6 @@ const struct hd_traffic_kind *hd_traffic_find(const char *name)
 			return kinds[i];
 	return NULL;
 }
-
-/* ---- making ---- */
 
 static int check_request(const struct hd_traffic_request *requests, uint32_t index,
 			 struct hd_error *err)
@@ -124,8 +120,6 @@ void hd_traffic_free(struct hd_traffic *traffic)
 	free(traffic);
 }
 
-/* ---- what the caller asks ---- */
-
 uint32_t hd_traffic_class_count(const struct hd_traffic *traffic)
 {
 	return traffic->class_count;
@@ -168,7 +162,7 @@ int hd_traffic_list(const struct hd_traffic *traffic, hd_traffic_visit visit, vo
 
 struct check {
 	const struct hd_traffic *traffic;
-	const struct hd_sim *sim;
+	struct hd_sim *sim;
 	const struct hd_go_on *go_on;
 };
 
@@ -192,7 +186,7 @@ static int check_message(void *context, const struct hd_sim_message *message, st
 	    message->lid_offset);
 }
 
-int hd_traffic_check(const struct hd_traffic *traffic, const struct hd_sim *sim,
+int hd_traffic_check(const struct hd_traffic *traffic, struct hd_sim *sim,
 		     const struct hd_go_on *go_on, struct hd_error *err)
 {
 	struct check check = {traffic, sim, go_on};
@@ -224,8 +218,6 @@ int hd_traffic_result(const struct hd_traffic *traffic, struct hd_error *err)
 {
 	return traffic->rc ? hd_error_set(err, traffic->rc, "%s", traffic->err.text) : 0;
 }
-
-/* ---- callbacks ---- */
 
 /* Kinds take the numbers of endpoints from the fabrics, before there is a simulation. */
 static int check_places(const struct hd_traffic *traffic, struct hd_error *err)

@@ -51,8 +51,6 @@ struct phases {
 	uint32_t contention; /* of the worst key */
 };
 
-/* ---- the pattern ---- */
-
 static uint32_t *group_flows(struct hd_arena *arena, const struct phase *phase, uint32_t ranks,
 			     bool by_source, uint32_t **base)
 {
@@ -114,8 +112,6 @@ static int keep_pattern(struct phases *phases, struct hd_key_pattern *pattern, s
 	hd_key_pattern_free(pattern);
 	return make_phases(phases, err);
 }
-
-/* ---- applications ---- */
 
 /* The list of turns is the same for all; each application has its own order of it. */
 static int draw_turns(struct phases *phases, const struct traffic_sizes *sizes, bool shuffled,
@@ -208,8 +204,6 @@ static int make_applications(struct phases *phases, struct hd_error *err)
 			rc = add_key(phases, a, p, err);
 	return rc || !phases->preloaded ? rc : preload(phases, err);
 }
-
-/* ---- what a rank does next ---- */
 
 /* The time that the messages of a turn need on the cable of one host, ps. */
 static uint64_t ideal_time(const struct phases *phases, const struct turn *turn)
@@ -306,8 +300,6 @@ static void done(void *context, uint32_t job, uint32_t tag)
 	if (phases->keys.mode && !phases->preloaded)
 		keys_end(phases->part->traffic->keys, phases->applications[job].keys[tag]);
 }
-
-/* ---- the kind ---- */
 
 static int read_options(struct phases *phases, const struct hd_options *options,
 			struct hd_error *err)

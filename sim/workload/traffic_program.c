@@ -35,8 +35,6 @@ struct keyword {
 
 #define REFUSE(reader, ...) hd_lines_error(&(reader)->lines, (reader)->err, __VA_ARGS__)
 
-/* ---- words ---- */
-
 static bool parse_signed(const char *text, int64_t *distance)
 {
 	struct hd_cursor cursor = {text + 1, text + strlen(text)};
@@ -111,8 +109,6 @@ static int end_of_line(struct reader *reader)
 	hd_take_blanks(&reader->rest);
 	return hd_cursor_done(&reader->rest) ? 0 : REFUSE(reader, "too many words");
 }
-
-/* ---- operations ---- */
 
 static int add(struct reader *reader, const struct program_operation *operation)
 {
@@ -382,8 +378,6 @@ static int read_grid(struct reader *reader, const struct keyword *keyword)
 	return 0;
 }
 
-/* ---- lines ---- */
-
 static const struct keyword keywords[] = {
     {"ranks", read_ranks, PROGRAM_WAIT, false, 0},
     {"grid", read_grid, PROGRAM_WAIT, false, 0},
@@ -459,8 +453,6 @@ static int read_all(struct reader *reader, const struct hd_text *text)
 	return rc;
 }
 
-/* ---- the result ---- */
-
 static void *keep(struct hd_arena *arena, const void *from, uint32_t count, size_t size)
 {
 	void *copy = hd_arena_alloc(arena, count, size);
@@ -506,8 +498,6 @@ int program_read(struct hd_arena *arena, const char *text, size_t length, const 
 	free(reader.program.ranges);
 	return rc;
 }
-
-/* ---- who takes part in an operation, and with whom ---- */
 
 bool program_in_ranges(const struct program *program, const struct program_operation *only,
 		       uint32_t rank)

@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <stdint.h>
 
-/* ---- matching ---- */
-
 /* Messages that have come and receives that wait, by sender, receiver and tag. */
 
 /* What receives do while they wait. Of one key, receives that block were posted last. */
@@ -125,8 +123,6 @@ static int match_post(struct match *match, uint64_t key, enum match_mode mode, _
 	return 0;
 }
 
-/* ---- ranks ---- */
-
 /* A message's tag: its match number, then flags. */
 #define MATCH_BITS 24
 #define MATCH_MASK ((UINT64_C(1) << MATCH_BITS) - 1)
@@ -169,8 +165,6 @@ struct ranks {
 };
 
 static void proceed(struct ranks *ranks, uint32_t job, uint32_t rank);
-
-/* ---- making ---- */
 
 static void set_job(struct ranks *ranks, uint32_t index, const struct rank_job *given)
 {
@@ -233,8 +227,6 @@ int ranks_place(struct hd_traffic_part *part, uint32_t count, bool random, struc
 		(*jobs)[i] = (struct rank_job){size, hosts + (size_t)i * size};
 	return 0;
 }
-
-/* ---- messages ---- */
 
 static uint64_t key_of(uint32_t source, uint32_t destination, uint64_t match)
 {
@@ -335,8 +327,6 @@ void ranks_lost(struct hd_traffic_part *part, const struct hd_sim_message *messa
 	ranks->jobs[ranks->places[message->source].job].again++;
 	traffic_send(ranks->part, &again, message->tag | AGAIN);
 }
-
-/* ---- steps ---- */
 
 /* Goes through the steps of a collective operation. True: it is complete. */
 static bool exchange(struct ranks *ranks, struct place place)
@@ -558,13 +548,6 @@ int ranks_list_exchange(const struct hd_traffic_part *part, const struct rank_jo
 				rc = traffic_visit(part, job->hosts[r], job->hosts[step.to], visit,
 						   context, err);
 	return rc;
-}
-
-/* ---- figures ---- */
-
-uint32_t ranks_job_count(const struct ranks *ranks)
-{
-	return ranks->job_count;
 }
 
 void ranks_times(const struct ranks *ranks, uint32_t index, struct rank_times *out)

@@ -92,7 +92,6 @@ int ranks_list_exchange(const struct hd_traffic_part *part, const struct rank_jo
 			enum exchange exchange, uint32_t root, uint64_t bytes,
 			hd_traffic_visit visit, void *context, struct hd_error *err);
 
-uint32_t ranks_job_count(const struct ranks *ranks);
 void ranks_times(const struct ranks *ranks, uint32_t job, struct rank_times *out);
 
 /* Cuts the members of a part into `count` jobs of equal size, contiguous or at random; hosts that

@@ -175,8 +175,6 @@ static double progress(const struct hd_traffic_part *part)
 	return (double)rings->finished / ((double)rings->count * rings->job.count);
 }
 
-/* ---- figures ---- */
-
 struct summary {
 	double mean, least, most; /* of the rings' means */
 	double node_least, node_most; /* of single nodes in single rings */

@@ -43,8 +43,6 @@ struct sources {
 	double latency_sum; /* ps */
 };
 
-/* ---- rates ---- */
-
 static struct interval quotient(wide numerator, wide denominator)
 {
 	wide whole = numerator / denominator, rest = numerator % denominator;
@@ -100,8 +98,6 @@ static struct interval interval_of(const struct hd_traffic_part *part,
 	/* wire * 8 * 10^18 / (cable * share * count), with factors of ten cancelled */
 	return quotient((wide)wire * 8 * HD_SIM_SECOND * 1000, (wide)cable * count * share / 1000);
 }
-
-/* ---- making ---- */
 
 static int make_sources(struct hd_traffic_part *part, struct sources *sources, const char *rate,
 			struct hd_error *err)
@@ -172,8 +168,6 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 
 	return targets_list(sources->targets, visit, context, err);
 }
-
-/* ---- running ---- */
 
 static void add_interval(struct source *source, struct interval interval)
 {
@@ -339,8 +333,6 @@ static void figures(const struct hd_traffic_part *part, struct hd_traffic_report
 	for (unsigned i = 0; i < TRAFFIC_COUNT(values); i++)
 		traffic_report(report, &values[i]);
 }
-
-/* ---- the kinds ---- */
 
 #define RATE_OPTION(value)                                                                         \
 	TRAFFIC_CHECKED("rate",                                                                    \

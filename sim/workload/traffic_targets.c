@@ -12,8 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- pairs ---- */
-
 struct reader {
 	const struct hd_traffic *traffic;
 	bool timed;
@@ -137,8 +135,6 @@ int targets_read_pairs(const struct hd_traffic *traffic, const char *text, bool 
 	return rc;
 }
 
-/* ---- targets ---- */
-
 #define NOT_GIVEN UINT64_MAX
 
 struct traffic_targets {
@@ -154,8 +150,6 @@ struct traffic_targets {
 	uint32_t *hot; /* [domain_count] endpoints */
 	uint64_t remote, hot_share; /* millionths; remote may be NOT_GIVEN */
 };
-
-/* ---- lists ---- */
 
 static int make_list(struct traffic_targets *targets, const struct traffic_pair *pairs,
 		     uint32_t count, struct hd_error *err)
@@ -247,8 +241,6 @@ static int take_permutation(struct traffic_targets *targets, uint32_t shift, str
 	return take_order(targets, order, err);
 }
 
-/* ---- patterns of the analysis ---- */
-
 static int pattern_pairs(const struct traffic_targets *targets,
 			 const struct traffic_pattern *pattern, struct traffic_pair **pairs,
 			 uint32_t *count, struct hd_error *err)
@@ -288,8 +280,6 @@ static int take_pattern(struct traffic_targets *targets, const char *text, struc
 	traffic_pattern_release(&pattern);
 	return rc;
 }
-
-/* ---- domains ---- */
 
 static uint32_t domain_key(const struct hd_traffic *traffic, uint32_t endpoint)
 {
@@ -379,8 +369,6 @@ static int check_domains(const struct traffic_targets *targets, struct hd_error 
 	return 0;
 }
 
-/* ---- making ---- */
-
 static int take_to(struct traffic_targets *targets, const char *text, struct hd_error *err)
 {
 	struct hd_cursor cursor = {text, text + strlen(text)};
@@ -432,8 +420,6 @@ int targets_new(struct hd_traffic_part *part, const struct hd_options *options,
 	*out = targets;
 	return rc;
 }
-
-/* ---- drawing ---- */
 
 static uint32_t other_domain(const struct traffic_targets *targets, uint32_t own, uint64_t *random)
 {

@@ -32,8 +32,6 @@ struct trace {
 	uint64_t actions_done;
 };
 
-/* ---- keys ---- */
-
 /* The flow that an earlier message of the same rank to the same partner has; HD_NONE: a new one. */
 static uint32_t known_flow(const struct trace *trace, uint32_t request, uint32_t operation,
 			   uint32_t rank, uint32_t peer)
@@ -108,8 +106,6 @@ static int make_keys(struct trace *trace, struct hd_error *err)
 			rc = add_key(trace, i, flows, on_hosts, err);
 	return rc;
 }
-
-/* ---- what a rank does next ---- */
 
 /* Goes to where a repeat or an `only` leads; false: the operation is none of them. */
 static bool follow_block(const struct trace *trace, uint32_t rank, struct trace_rank *state)
@@ -231,8 +227,6 @@ static void done(void *context, uint32_t job, uint32_t tag)
 
 	keys_end(trace->part->traffic->keys, trace->state[job].keys[tag]);
 }
-
-/* ---- the kind ---- */
 
 static int read_program(struct trace *trace, const char *path, struct hd_error *err)
 {

@@ -16,8 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- streams ---- */
-
 /* How many video streams a host has, and of which rates. */
 
 #define STREAM_RATES_MAX 16u
@@ -104,8 +102,6 @@ static struct stream_plan streams_plan(const struct stream_rates *rates,
 	return (struct stream_plan){streams, scale > 0.01 ? scale : 0.01};
 }
 
-/* ---- video ---- */
-
 #define FRAME_BITS 24
 #define STREAM_BITS 22
 #define COUNTS (UINT64_C(1) << (FRAME_BITS + STREAM_BITS)) /* sent after the warm-up */
@@ -151,8 +147,6 @@ static struct stream_plan plan_of(const struct hd_traffic_part *part, const stru
 		   ? (struct stream_plan){streams, 1}
 		   : streams_plan(&video->rates, part->traffic, part->members[host], host, load);
 }
-
-/* ---- receivers and groups ---- */
 
 static int draw_group(struct hd_traffic_part *part, struct video *video, uint32_t host,
 		      uint64_t *random, struct hd_error *err)
@@ -328,8 +322,6 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 	}
 	return rc;
 }
-
-/* ---- running ---- */
 
 static int compare_origins(const void *a, const void *b)
 {

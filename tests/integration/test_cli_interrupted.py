@@ -75,6 +75,13 @@ def test_ebb(fabric):
     assert 0 < done < 4000000000 and f"of {done} patterns in" in text
 
 
+def test_ebb_of_an_application(fabric, tmp_path):
+    patterns = tmp_path / "application"
+    patterns.write_text("50% neighbours:dimensions=2\n")
+    assert interrupted("ebb", *ENDLESS, "-e", "dmodk", "--application", patterns, fabric, sign=r"\d+ of \d+ patterns",
+                       said="ended before all patterns were measured") == ""
+
+
 def test_ebb_as_json(fabric):
     found = json.loads(interrupted("ebb", "--json", *ENDLESS, "-e", "dmodk", fabric, sign=r"\d+ of \d+ patterns",
                                    number=signal.SIGTERM))

@@ -439,6 +439,20 @@ def test_the_file_goes_with_its_option(tmp_path):
             assert first.read_text() == "of another program"
 
 
+def test_a_file_that_could_not_be_replaced_stays(tmp_path):
+    """Heddle has not written it, so it does not remove it when the option goes."""
+    with Simulation(generate(tmp_path, *SMALL)) as simulation:
+        first, second = simulation.folder / "first.prom", simulation.folder / "second.prom"
+        first.write_text("of another program")
+        (simulation.folder / "first.prom.new").mkdir()
+        with simulation.opensm("dmodk", heddle_conf=f"[metrics]\ntextfile = {first}\n") as opensm:
+            wait_until(lambda: "ERR HD14: metrics: " in opensm.log(), "the error")
+            opensm.write_heddle_conf(f"[metrics]\ntextfile = {second}\n")
+            opensm.sweep()
+            wait_until(second.exists, "the other file")
+            assert first.read_text() == "of another program"
+
+
 def test_routing_engine_that_waits_for_a_restart(tmp_path):
     """OpenSM reads routing_engine only when it starts: the log and status say so, once, until it is as before."""
     def engines():

@@ -18,8 +18,6 @@
 #define FIRST_LONG 256 /* getopt's value for row 0; smaller values are letters */
 #define HELP_VALUE (FIRST_LONG + ROWS_MAX)
 
-/* ---- the kinds of values ---- */
-
 int arguments_take_flag(const struct typed *typed, void *place)
 {
 	(void)typed;
@@ -77,8 +75,6 @@ int arguments_take_choice(const struct typed *typed, void *place)
 			     argument->value);
 }
 
-/* ---- help ---- */
-
 const char *arguments_path(const char *typed)
 {
 	return strcmp(typed, "-") ? typed : "/dev/stdin";
@@ -132,8 +128,6 @@ static void print_help(const struct usage *usage)
 		printf("\n%s\n", usage->notes);
 	print_statuses(usage);
 }
-
-/* ---- parsing ---- */
 
 struct getopt_tables {
 	struct option long_options[ROWS_MAX + 2];

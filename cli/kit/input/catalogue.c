@@ -15,8 +15,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* ---- engines ---- */
-
 static struct hd_engine_list *loaded; /* NULL: not loaded yet, or no memory */
 static bool tried;
 
@@ -50,8 +48,6 @@ void catalogue_forget_engines(void)
 	tried = false;
 }
 
-/* ---- files that come with heddle ---- */
-
 /* The path of the executable, without symbolic links. A chroot may have no /proc: then as exec() got it. */
 static bool find_program(char program[PATH_MAX])
 {
@@ -82,8 +78,6 @@ void catalogue_module_path(const char *name, char *path, size_t size)
 }
 
 #define NAMES_SIZE 512
-
-/* ---- the catalogues ---- */
 
 /* Engines, patterns and generators have the members of an entry under the same names. */
 #define ENTRY_OF(item)                                                                             \
@@ -140,8 +134,6 @@ static struct catalogue_entry fabric_entry(unsigned index)
 const struct catalogue catalogue_engines = {"engine", count_engines, engine_entry};
 const struct catalogue catalogue_patterns = {"pattern", count_patterns, pattern_entry};
 const struct catalogue catalogue_fabrics = {"kind of fabric", count_fabrics, fabric_entry};
-
-/* ---- choosing ---- */
 
 static int refuse_name(const struct catalogue *catalogue, const char *name)
 {
@@ -208,8 +200,6 @@ int catalogue_choose(const struct catalogue *catalogue, const char *text,
 	return status;
 }
 
-/* ---- for people ---- */
-
 const char *catalogue_range(const struct hd_option *option, char *buffer, size_t size)
 {
 	char range[300] = "";
@@ -275,8 +265,6 @@ void catalogue_print_names(const struct catalogue *catalogue, const struct catal
 		for (unsigned i = 0; i < catalogue->count(); i++)
 			puts(catalogue->entry(i).name);
 }
-
-/* ---- for programs ---- */
 
 static const char *type_name(enum hd_option_type type)
 {

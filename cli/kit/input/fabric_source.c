@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- random groups ---- */
-
 void fabric_source_draw_group(const struct hd_fabric *fabric, uint32_t size, uint64_t *seed,
 			      uint32_t *hosts, uint32_t *members)
 {
@@ -21,8 +19,6 @@ void fabric_source_draw_group(const struct hd_fabric *fabric, uint32_t size, uin
 		members[i] = fabric->host_port[host];
 	}
 }
-
-/* ---- fabrics ---- */
 
 struct lid_use {
 	uint32_t without; /* hosts and switches without a LID */
@@ -70,8 +66,9 @@ static int settle_lids(const char *path, int lmc, const struct hd_log *log,
 	return 0;
 }
 
-int fabric_source_rename(const char *path, const struct hd_log *log, struct hd_fabric **fabric,
-			 struct hd_error *err)
+/* hd_fabric_rename() by the name map of that path, in place. After an error the fabric is as it was. */
+static int fabric_source_rename(const char *path, const struct hd_log *log,
+				struct hd_fabric **fabric, struct hd_error *err)
 {
 	struct hd_fabric *renamed = NULL;
 	struct hd_text text;

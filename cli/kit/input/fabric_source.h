@@ -39,10 +39,6 @@ struct fabric_source {
 /* hd_fabric_tell_apart(), in place. After an error the fabric is as it was. */
 int fabric_source_tell_apart(struct hd_fabric **fabric, struct hd_error *err);
 
-/* hd_fabric_rename() by the name map of that path, in place. After an error the fabric is as it was. */
-int fabric_source_rename(const char *path, const struct hd_log *log, struct hd_fabric **fabric,
-			 struct hd_error *err);
-
 /*
  * Reads a fabric, and gives its nodes the names of the name map. If the file has no LIDs, or if its
  * hosts have another LMC than the one wanted, the fabric gets new LIDs in canonical order. Errors:

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the option ---- */
-
 /* A prefix is 0xfec0000000000001, or the first GID of the subnet: fec0:0:0:1::. */
 static int parse_prefix(const char *text, size_t length, uint64_t *prefix, struct hd_error *err)
 {
@@ -59,8 +57,6 @@ int subnets_take(const struct typed *typed, void *place)
 	items[subnets->count++] = item;
 	return 0;
 }
-
-/* ---- loading ---- */
 
 char *subnets_map_path(const char *folder, uint64_t prefix)
 {
@@ -161,8 +157,6 @@ void subnets_release(struct subnets *subnets)
 	free(subnets->items);
 	table_source_release(&subnets->tables);
 }
-
-/* ---- finding hosts ---- */
 
 static int host_of_port(const struct hd_subnet *subnet, uint32_t port, const char *text,
 			uint32_t *host, struct hd_error *err)

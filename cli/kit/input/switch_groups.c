@@ -43,8 +43,6 @@ uint32_t *switch_groups_levels(const struct hd_fabric *fabric, struct hd_arena *
 	return level;
 }
 
-/* ---- parts ---- */
-
 static uint32_t root_of(uint32_t *root, uint32_t sw)
 {
 	while (root[sw] != sw)
@@ -116,8 +114,6 @@ static void find_parts(struct grouping *grouping)
 			grouping->part[sw] = sw;
 }
 
-/* ---- order ---- */
-
 static unsigned long number_at(const char **text)
 {
 	char *end;
@@ -176,8 +172,6 @@ static void sort_switches(struct grouping *grouping)
 	}
 	qsort(keys, switches, sizeof(*keys), by_key);
 }
-
-/* ---- groups ---- */
 
 static bool begins_part(const struct grouping *grouping, uint32_t i)
 {

@@ -9,13 +9,11 @@
 #include "progress.h"
 
 #include <errno.h>
+#include <heddle/base/clock.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-/* ---- the workload ---- */
 
 static int choose_pattern(struct workload *workload, const char *text)
 {
@@ -153,8 +151,6 @@ const char *workload_pi_remark(const struct workload *workload)
 	return hd_lids_divide(workload->lids) ? ", pi rounded up" : "";
 }
 
-/* ---- the run ---- */
-
 #define FIRST_SHOWN 1.0 /* seconds */
 #define SHOWN_EVERY 0.25
 
@@ -239,8 +235,6 @@ struct hd_congestion_request workload_request(const struct workload *workload,
 	};
 }
 
-/* ---- progress ---- */
-
 /* A command may have many short runs: the line is about all of them. */
 static double first_run, last_shown;
 
@@ -251,18 +245,10 @@ struct watch {
 	bool shown;
 };
 
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static int show_progress(void *context, const struct hd_congestion_progress *progress)
 {
 	struct watch *watch = context;
-	double now = seconds(), passed = now - watch->begin;
+	double now = hd_clock_ms() / 1e3, passed = now - watch->begin;
 
 	if (interrupt_came())
 		return HD_CONGESTION_ENOUGH;
@@ -281,7 +267,7 @@ int workload_run(struct workload *workload, struct hd_congestion_request *reques
 		 const char *title, struct hd_congestion_report **out, struct hd_error *err)
 {
 	struct watch watch = {
-	    .title = title, .terminal = isatty(STDERR_FILENO), .begin = seconds()};
+	    .title = title, .terminal = isatty(STDERR_FILENO), .begin = hd_clock_ms() / 1e3};
 
 	if (workload->processes->parts <= 1)
 		interrupt_catch();
@@ -303,8 +289,6 @@ void workload_print_partial(const struct workload *workload, const char *done)
 	if (workload->partial)
 		printf("\nPARTIAL: ended early, after %s\n", done);
 }
-
-/* ---- the frame of the commands ---- */
 
 static int list_patterns(bool json)
 {

@@ -54,8 +54,6 @@ static double x_share(const struct chart *chart, double x)
 	return (x - chart->x_first) / (chart->x_end - chart->x_first);
 }
 
-/* ---- marks ---- */
-
 struct marks {
 	double row_end[MARK_ROWS]; /* in percent */
 	uint32_t rows;
@@ -126,8 +124,6 @@ static uint32_t marks(FILE *page, const struct chart *chart, double top, enum ma
 	return placed.rows;
 }
 
-/* ---- axes ---- */
-
 static void draw_x_axis(FILE *page, const struct chart *chart, double top)
 {
 	double step = chart_step(chart->x_end - chart->x_first, 6);
@@ -160,8 +156,6 @@ static void draw_y_axis(FILE *page, const struct chart *chart, double top)
 			y, y, y + 4, decimals(step), i * step, chart->y_unit);
 	}
 }
-
-/* ---- lines ---- */
 
 static void draw_path(FILE *page, const struct chart *chart, uint32_t number)
 {

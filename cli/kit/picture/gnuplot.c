@@ -6,8 +6,6 @@
 #include <heddle/base/plain.h>
 #include <string.h>
 
-/* ---- histograms ---- */
-
 #define BARS_MOST 40u
 
 int gnuplot_take_path(const struct typed *typed, void *place)
@@ -49,7 +47,7 @@ static void write_bars(FILE *script, const struct hd_congestion_report *report)
 }
 
 /* In gnuplot's single-quoted strings a quote is written twice. */
-void gnuplot_quote(FILE *script, const char *text)
+static void gnuplot_quote(FILE *script, const char *text)
 {
 	fputc('\'', script);
 	for (const char *end = text + strlen(text); text < end;) {
@@ -111,8 +109,6 @@ int gnuplot_histogram(const char *path, const char *title, const char *share,
 	return drawing_make(&gnuplot_program, path, write_histogram, &histogram, err);
 }
 
-/* ---- charts ---- */
-
 #define WIDTH 900u
 #define HEIGHT 540u
 #define NAME_WIDTH 18u /* of a name that stands upright, in pixels */
@@ -136,8 +132,6 @@ static void write_label(FILE *script, const char *what, const char *text)
 	gnuplot_quote(script, text);
 	fputs(" noenhanced\n", script);
 }
-
-/* ---- lines, as they stand beside each other ---- */
 
 static uint32_t bar_count(const struct gnuplot_chart *chart)
 {
@@ -194,8 +188,6 @@ static bool has_spread(const struct gnuplot_line *line)
 			return true;
 	return false;
 }
-
-/* ---- the picture ---- */
 
 static unsigned longest_name(const struct gnuplot_chart *chart)
 {

@@ -54,7 +54,4 @@ int gnuplot_draw(const char *path, const struct gnuplot_chart *chart, struct hd_
 /* Whether gnuplot is installed, to be asked before long work. Errors: -ENOPKG. */
 int gnuplot_check(struct hd_error *err);
 
-/* A text in the quotes of gnuplot's language. */
-void gnuplot_quote(FILE *script, const char *text);
-
 #endif

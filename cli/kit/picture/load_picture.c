@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- lines ---- */
-
 /* The loads of a small tree: its switches in rows by level, and lines between them. */
 
 #define SPAN 1000.0 /* the width in the units of the lines */
@@ -169,8 +167,6 @@ static int load_lines_draw(FILE *page, const struct load_picture *picture,
 	return rc;
 }
 
-/* ---- the picture ---- */
-
 #define DRAWN_SWITCHES 48u
 #define DRAWN_PAIRS 320u /* of one picture */
 #define PAIRS_MOST 1600u /* of all pictures */
@@ -178,8 +174,6 @@ static int load_lines_draw(FILE *page, const struct load_picture *picture,
 #define GROUPS_MOST 40u
 #define GROUPS_LEAST 12u
 #define NUMBERED 20u /* with more groups only each fifth has a number */
-
-/* ---- which picture ---- */
 
 /* A small tree: no cable joins two switches of one level. */
 static bool is_small_tree(const struct hd_fabric *fabric, const uint32_t *level, uint32_t levels,
@@ -219,8 +213,6 @@ int load_picture_prepare(const struct hd_fabric *fabric, uint32_t pictures, doub
 	out->drawn = !rc && is_small_tree(fabric, out->level, levels, pictures);
 	return rc;
 }
-
-/* ---- the matrix ---- */
 
 #define EMPTY (-1.0)
 
@@ -353,8 +345,6 @@ int load_picture_draw(FILE *page, const struct load_picture *picture,
 	free(matrix.load);
 	return 0;
 }
-
-/* ---- what it shows ---- */
 
 static void group_row(FILE *page, const struct load_picture *picture, uint32_t i)
 {

@@ -141,13 +141,6 @@ enum hd_mapping {
 bool hd_pattern_varies(const struct hd_pattern *pattern, enum hd_mapping mapping);
 
 /*
- * Number of bisections of P ranks, P! / floor(P/2)!. A bisection cuts the ranks into two halves (if
- * P is odd, one sits out), pairs them one to one, and gives each pair a direction. Exact up to
- * 2^64, infinite from about 2,500 ranks on.
- */
-long double hd_pattern_bisections(uint32_t ranks);
-
-/*
  * Gives the flows of round `round` of pattern number `index`, as host indices: exactly those that
  * hd_congestion_run() counts. `flows` has room for pattern->round_max. Errors: -ENOMEM. Cost:
  * O(ranks + flows).

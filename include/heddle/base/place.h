@@ -45,8 +45,8 @@ int hd_place_find(const char *path, enum hd_place_rule rule, struct hd_place *pl
 
 void hd_place_close(struct hd_place *place);
 
-/* Checks a path by HD_PLACE_OWN: what is read there is of root or the caller. Errors: -EPERM; the reason names `path`.
- * What is missing is no error. */
+/* Checks a path by HD_PLACE_OWN: what is read there is of root or the caller. Errors: those of hd_place_find(); the
+ * reason names `path`. What is missing is no error. */
 int hd_place_check(const char *path, struct hd_error *err);
 
 /* The same for the folder of a path and what is above it: then nobody else can remove or exchange what this process

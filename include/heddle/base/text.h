@@ -26,7 +26,7 @@ struct hd_text {
 	size_t length;
 	/* For messages; belongs to the caller and must outlive the text and its lines */
 	const char *name;
-	void *mapping; /* what hd_text_close() releases; NULL: the bytes belong to the caller */
+	void *owned; /* what hd_text_close() releases; NULL: the bytes belong to the caller */
 };
 
 /* The most bytes that are read from a pipe, or unpacked: half of the machine's memory, at least 1 GiB. */

@@ -68,9 +68,6 @@ int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t
 /* Gives a node another name, which is copied as plain text. Errors: -ENOMEM. */
 int hd_builder_set_name(struct hd_builder *builder, uint32_t node, const char *name);
 
-/* Sets a node aside, or takes that back. For a node that its facts set aside, nothing changes. */
-void hd_builder_set_aside(struct hd_builder *builder, uint32_t node, bool aside);
-
 /* Takes all LIDs and LMCs away. O(ports). */
 void hd_builder_clear_lids(struct hd_builder *builder);
 

@@ -131,9 +131,6 @@ void hd_handshake_tick(struct hd_handshake *handshake, uint64_t now_ms);
 /* Sends a sign of life to all routers. */
 void hd_handshake_keep_alive(struct hd_handshake *handshake);
 
-/* The epoch in force; 0: nothing was published yet. */
-uint64_t hd_handshake_epoch(const struct hd_handshake *handshake);
-
 /* The router of a session; 0: it has not greeted. */
 uint64_t hd_handshake_router(const struct hd_handshake_session *session);
 

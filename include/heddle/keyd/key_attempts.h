@@ -11,8 +11,6 @@
  *   while (!hd_key_attempts_next(attempts, &attempt, &err))
  *           hd_key_attempts_answer(attempts, whether the overlay of attempt.key and attempt.shift is sound);
  *   hd_key_attempts_take(attempts, &key, &shift);
- *
- * or calls hd_key_attempts_prove() where the proof is a function.
  */
 #ifndef HEDDLE_KEYD_KEY_ATTEMPTS_H
 #define HEDDLE_KEYD_KEY_ATTEMPTS_H
@@ -69,18 +67,6 @@ int hd_key_attempts_take(struct hd_key_attempts *attempts, struct hd_key **key,
 
 /* NULL is allowed. */
 void hd_key_attempts_free(struct hd_key_attempts *attempts);
-
-/* Proves the entries of a key: 0, or -ELOOP or -EINVAL with the reason where they are not sound. Other errors end the
- * attempts. */
-typedef int hd_key_prover(void *context, const struct hd_key_overlay *overlay,
-			  struct hd_error *err);
-
-/*
- * Goes through all attempts. Errors: that of the last proof, with its reason, if no attempt is sound; other errors of
- * `prove`; those of hd_key_overlay(); -ENOMEM.
- */
-int hd_key_attempts_prove(struct hd_key_attempts *attempts, unsigned first_offset,
-			  hd_key_prover *prove, void *context, struct hd_error *err);
 
 #ifdef __cplusplus
 }

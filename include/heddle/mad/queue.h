@@ -115,15 +115,6 @@ void hd_smp_queue_wait_for(struct hd_smp_queue *queue, int milliseconds);
 int hd_smp_queue_run(struct hd_smp_queue *queue);
 
 /*
- * Submits one request and works until it has ended; others go on meanwhile. Returns result.rc.
- * `status` (NULL: not wanted) is the answer's; `answer`, 64 bytes, is written only if the result is
- * 0. Also -ENOMEM, and what hd_smp_queue_work() returns; then all requests to this destination are
- * canceled.
- */
-int hd_smp_queue_ask(struct hd_smp_queue *queue, uint32_t destination, const struct hd_smp *smp,
-		     uint8_t *answer, uint16_t *status);
-
-/*
  * A request has had no answer so far, or the node was busy. `tries` were made, 1 or more, and at least one is
  * left. The function may call hd_smp_queue_aim() for the destination, and nothing else of the queue. False:
  * no more tries; the request ends as if this had been the last one.

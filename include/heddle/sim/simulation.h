@@ -142,9 +142,9 @@ void hd_sim_free(struct hd_sim *sim);
  * Whether packets would arrive: follows the entries from the source to each destination of a
  * message, without a packet; adaptive ones through all ports of their groups. Errors: -EHOSTUNREACH with switch, LID and what
  * is wrong there (no entry, a port without a cable, a loop, no line in the map). O(hops), adaptive
- * O(links). To be called for all pairs that a workload will use, before the run.
+ * O(links). To be called for all pairs that a workload will use, before the run, by one thread at a time.
  */
-int hd_sim_check_message(const struct hd_sim *sim, const struct hd_sim_message *message,
+int hd_sim_check_message(struct hd_sim *sim, const struct hd_sim_message *message,
 			 struct hd_error *err);
 
 /* Gets a port, by index of its subnet's fabric, by which a message leaves a host, switch or router. */
@@ -215,8 +215,6 @@ struct hd_sim_histogram {
 };
 
 void hd_sim_histogram_add(struct hd_sim_histogram *histogram, uint64_t value);
-void hd_sim_histogram_merge(struct hd_sim_histogram *histogram,
-			    const struct hd_sim_histogram *other);
 /* The value that `share` (0 .. 1) of all values do not exceed, ps; 0 without values. */
 uint64_t hd_sim_histogram_quantile(const struct hd_sim_histogram *histogram, double share);
 

@@ -144,7 +144,7 @@ int hd_traffic_list(const struct hd_traffic *traffic, hd_traffic_visit visit, vo
 
 /* hd_sim_check_message() for all of them. `go_on` (NULL: never stop) is asked for each. Errors: -EHOSTUNREACH with
  * traffic, source and destination, and the reason; -ECANCELED. Routes of keys are not checked: they are written later. */
-int hd_traffic_check(const struct hd_traffic *traffic, const struct hd_sim *sim,
+int hd_traffic_check(const struct hd_traffic *traffic, struct hd_sim *sim,
 		     const struct hd_go_on *go_on, struct hd_error *err);
 
 /* Whether it ends without its caller: some traffic is finite, or all have a time to stop. */

@@ -162,8 +162,6 @@ static void make_answer(struct keyd_task *task)
 	answering->answer = keyd_writer_end(&writer);
 }
 
-/* ---- a placement or a layout ---- */
-
 struct keyd_answering *keyd_answering_new(const struct keyd_job *job, struct keyd_step *step,
 					  unsigned lmc)
 {
@@ -281,8 +279,6 @@ json_t *keyd_answer_phase(const struct keyd_slot *slot, uint32_t phase, uint32_t
 	}
 	return json;
 }
-
-/* ---- jobs ---- */
 
 static void write_active(struct keyd_writer *writer, const struct keyd_step *step)
 {

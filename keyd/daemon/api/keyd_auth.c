@@ -27,8 +27,7 @@ void keyd_auth_digest(const char *method, const char *target, const char *body, 
 	SHA256End(&context, text);
 }
 
-/* ---- MUNGE: munged is asked by threads that do nothing else ---- */
-
+/* MUNGE: munged is asked by threads that do nothing else */
 #define CHECKS_MOST 1024u /* under way or queued */
 #define CHECK_US 5000000u /* after which nobody waits for an answer any more */
 
@@ -156,8 +155,6 @@ static void check_munge(struct keyd_call *call, const char *credential,
 	call->keyd->checks++;
 	keyd_workers_submit(call->keyd->authenticators, &check->task);
 }
-
-/* ---- who calls ---- */
 
 static time_t now_s(void)
 {

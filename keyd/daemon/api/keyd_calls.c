@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is shown ---- */
-
 /* The calls that only show something, in a few words. */
 
 static void keyd_show_fabric(struct keyd_call *call)
@@ -40,8 +38,6 @@ static void keyd_show_health(struct keyd_call *call)
 	keyd_call_answer(call, json_pack("{s:s, s:s}", "status", "ok", "manager",
 					 connected ? "connected" : "away"));
 }
-
-/* ---- calls ---- */
 
 enum right {
 	ANY, /* anybody */
@@ -81,8 +77,6 @@ static const struct kind kinds[] = {
 #define NO_KIND KINDS /* in the metrics: the path or the method is unknown */
 
 _Static_assert(NO_KIND < KEYD_METRICS_CALLS, "the metrics have room for all calls");
-
-/* ---- which call it is ---- */
 
 /* Takes an id off the path. */
 static bool take_id(const char **path, char *id)
@@ -153,8 +147,6 @@ static int find_kind(struct keyd_call *call, char *allow, size_t size, struct ke
 	problem->allow = allow;
 	return -1;
 }
-
-/* ---- who may call ---- */
 
 static bool may_call(const struct keyd_call *call, const struct keyd_job *job)
 {

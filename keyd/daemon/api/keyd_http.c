@@ -78,8 +78,6 @@ static time_t now_s(void)
 	return now.tv_sec + 1;
 }
 
-/* ---- connections ---- */
-
 static int compare(const void *one, const void *other)
 {
 	uintptr_t first = (uintptr_t)((const struct connection *)one)->stream;
@@ -102,8 +100,6 @@ static struct connection *connection_of(const struct keyd_http *http,
 	found = tfind(&wanted, &http->by_stream, compare);
 	return found ? *found : NULL;
 }
-
-/* ---- limits ---- */
 
 static bool is_trusted(const struct connection *connection)
 {
@@ -174,8 +170,6 @@ bool keyd_http_takes_large(struct keyd_http *http, struct evhttp_request *reques
 	http->large[trusted]++;
 	return true;
 }
-
-/* ---- the life of a connection ---- */
 
 static void forget(struct connection *connection)
 {
@@ -349,8 +343,6 @@ bool keyd_http_is_gone(struct evhttp_request *request)
 	end.fd = bufferevent_getfd(evhttp_connection_get_bufferevent(server_side));
 	return poll(&end, 1, 0) > 0;
 }
-
-/* ---- requests and answers ---- */
 
 static bool is_plain(const char *text)
 {
@@ -571,8 +563,6 @@ void keyd_http_answer_problem(struct keyd_http *http, struct evhttp_request *req
 	}
 	keyd_http_answer(http, request, problem->status, keyd_problem_json(problem));
 }
-
-/* ---- the server ---- */
 
 int keyd_http_new(struct event_base *base, const struct keyd_http_limits *limits,
 		  const struct keyd_http_hooks *hooks, struct keyd_http **out, struct hd_error *err)

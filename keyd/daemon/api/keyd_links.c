@@ -33,8 +33,6 @@ size_t keyd_links_size(const struct keyd *keyd, const struct keyd_links *links)
 	return count_links(keyd) * (size_t)LINK_BYTES;
 }
 
-/* ---- the worker ---- */
-
 static void write_end(struct keyd_writer *writer, const struct hd_fabric *fabric, uint32_t node,
 		      const char *guid, const char *name)
 {
@@ -78,8 +76,6 @@ static void make_text(struct keyd_task *task)
 	keyd_write(&writer, "}");
 	links->text = keyd_writer_end(&writer);
 }
-
-/* ---- the event thread ---- */
 
 static void on_made(struct keyd_task *task)
 {

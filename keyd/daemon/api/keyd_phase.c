@@ -52,8 +52,6 @@ static int answer_ready(struct keyd_op *op)
 	return STOP;
 }
 
-/* ---- the step ---- */
-
 static int add_step(struct keyd_op *op)
 {
 	struct hd_key_pattern *pattern;
@@ -103,8 +101,6 @@ static int run_new_step(struct keyd_op *op)
 	keyd_step_free(&op->keyd->jobs, op->step);
 	return answer_problem(op);
 }
-
-/* ---- the phase ---- */
 
 static bool is_wanted(const struct keyd_step *step)
 {
@@ -433,8 +429,6 @@ void keyd_phase_join(struct keyd_call *call)
 		keyd_op_start(op);
 }
 
-/* ---- done ---- */
-
 /* Writes that the phase has ended, if it is active, and the caller does not mean one before it. */
 static void begin_done(struct keyd_op *op)
 {
@@ -484,8 +478,6 @@ void keyd_phase_done(struct keyd_call *call)
 	if (op)
 		keyd_op_start(op);
 }
-
-/* ---- release ---- */
 
 static void release(struct keyd_op *op)
 {

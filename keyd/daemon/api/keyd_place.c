@@ -17,8 +17,6 @@ static bool is_same(const struct keyd_job *job, uint32_t uid, const char *text)
 	return job->uid == uid && !strcmp(job->placement.text, text);
 }
 
-/* ---- the text of the answer ---- */
-
 static void on_answer(struct keyd_task *task)
 {
 	struct keyd_answering *answering = (struct keyd_answering *)task;
@@ -65,8 +63,6 @@ static int end_answer(struct keyd_op *op, struct keyd_text **answer, struct keyd
 	return 0;
 }
 
-/* ---- the same job again ---- */
-
 static void run_again(struct keyd_op *op)
 {
 	keyd_call_answer_text(op->call, op->job->answer);
@@ -80,8 +76,6 @@ static void place_again(struct keyd_call *call, struct keyd_job *job)
 	if (op)
 		keyd_op_start(op);
 }
-
-/* ---- a new job ---- */
 
 static int find_hosts(struct keyd_op *op)
 {
@@ -312,8 +306,6 @@ void keyd_place_job(struct keyd_call *call)
 {
 	keyd_parse(call, parse_placement, take_placement, 0);
 }
-
-/* ---- the layout of a step ---- */
 
 enum layout_state { LAYOUT_START, LAYOUT_KEYS, LAYOUT_ANSWER, LAYOUT_COMMIT };
 

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tables ---- */
-
 struct keyd_tables *keyd_tables_new(struct keyd_view *view, const struct hd_engine *engine)
 {
 	struct keyd_tables *tables = malloc(sizeof(*tables));
@@ -40,8 +38,6 @@ static int make_tables(struct keyd_tables *tables, struct keyd_problem *problem)
 				     tables->engine->name, err.text)
 		  : 0;
 }
-
-/* ---- hosts ---- */
 
 static int no_memory(struct keyd_problem *problem)
 {
@@ -118,8 +114,6 @@ int keyd_proposal_resolve(struct keyd_proposal *proposal, const struct keyd_host
 	memcpy(proposal->others, loads->flows, fabric->isl_count * sizeof(*proposal->others));
 	return find_hosts(proposal, hosts, first_name);
 }
-
-/* ---- the answer ---- */
 
 static void write_number(struct keyd_writer *writer, const char *name, uint64_t number)
 {
@@ -201,8 +195,6 @@ static struct keyd_text *write_answer(const struct keyd_proposal *proposal,
 	free(name_of);
 	return keyd_writer_end(&writer);
 }
-
-/* ---- the worker ---- */
 
 static bool has_time(void *context)
 {

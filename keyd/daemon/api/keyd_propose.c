@@ -39,8 +39,6 @@ static void drop(struct proposing *proposing)
 	free(proposing);
 }
 
-/* ---- one after the other ---- */
-
 static void end(struct proposing *proposing)
 {
 	struct keyd_proposals *proposals = proposing->proposals;
@@ -154,8 +152,6 @@ static void start(struct keyd_proposals *proposals)
 	}
 }
 
-/* ---- a call ---- */
-
 static unsigned count_of_user(const struct keyd_proposals *proposals, uint32_t uid)
 {
 	const struct proposing *proposing;
@@ -208,8 +204,6 @@ void keyd_propose(struct keyd_call *call)
 	insert(proposals, proposing);
 	start(proposals);
 }
-
-/* ---- begin and end ---- */
 
 int keyd_proposals_new(struct keyd *keyd, struct keyd_proposals **out, struct hd_error *err)
 {

@@ -116,8 +116,6 @@ static char *canonical(const json_t *root, struct hd_arena *arena)
 	return text;
 }
 
-/* ---- place ---- */
-
 /* Counts the flows. Their values are checked when they are taken. */
 static int count_flows(const json_t *phases, struct keyd_place_request *out, size_t *flows,
 		       struct keyd_problem *problem)
@@ -282,8 +280,6 @@ int keyd_request_place(const char *body, size_t length, struct keyd_place_reques
 	return rc;
 }
 
-/* ---- propose ---- */
-
 static int take_propose(const json_t *root, struct keyd_propose_request *out,
 			struct keyd_problem *problem)
 {
@@ -318,8 +314,6 @@ int keyd_request_propose(const char *body, size_t length, struct keyd_propose_re
 		hd_arena_release(&out->place.arena);
 	return rc;
 }
-
-/* ---- layout, request, done, join ---- */
 
 int keyd_request_layout(const char *body, size_t length, struct keyd_layout_request *out,
 			struct keyd_problem *problem)

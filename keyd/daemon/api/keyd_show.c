@@ -32,8 +32,6 @@ struct keyd_show {
 	} links[2]; /* [1]: all */
 };
 
-/* ---- calls wait ---- */
-
 static bool has_work(const struct keyd_show *show)
 {
 	bool works =
@@ -95,8 +93,6 @@ void keyd_show_metrics(struct keyd_call *call)
 {
 	wait_for(call, &call->keyd->show->metrics, 0);
 }
-
-/* ---- and are answered ---- */
 
 static void answer_parts(struct calls *calls, struct keyd_call *call, const struct keyd_part *parts,
 			 unsigned count)
@@ -207,8 +203,6 @@ static void turn_metrics(struct keyd_show *show)
 	free(text);
 }
 
-/* ---- links ---- */
-
 static void on_links(void *context, struct keyd_links *made)
 {
 	struct links *links = context;
@@ -241,8 +235,6 @@ static void turn_links(struct keyd_show *show, bool all)
 	else
 		answer_first(&links->calls, NULL);
 }
-
-/* ---- the turn ---- */
 
 static void on_turn(evutil_socket_t unused, short what, void *context)
 {

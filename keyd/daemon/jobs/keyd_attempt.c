@@ -31,8 +31,6 @@ static struct keyd_op *to_op(struct keyd_task *task)
 	return (struct keyd_op *)((char *)task - offsetof(struct keyd_op, task));
 }
 
-/* ---- the worker ---- */
-
 static void make_attempt(struct keyd_task *task)
 {
 	struct keyd_attempting *attempting = to_op(task)->attempting;
@@ -61,8 +59,6 @@ static enum keyd_attempt submit(struct keyd_op *op)
 	keyd_workers_submit(op->keyd->workers, &op->task);
 	return KEYD_ATTEMPT_MAKING;
 }
-
-/* ---- beginning and end ---- */
 
 static const struct hd_key *key_of(const struct keyd_slot *slot)
 {
@@ -231,8 +227,6 @@ static enum keyd_attempt finish(struct keyd_op *op)
 	keyd_program_store(op->keyd, slot);
 	return slot->storing ? KEYD_ATTEMPT_SENT : KEYD_ATTEMPT_NONE;
 }
-
-/* ---- step by step ---- */
 
 static bool is_over(const struct keyd_op *op)
 {

@@ -39,8 +39,6 @@ struct keyd_slot *keyd_job_slot_of_key(const struct keyd_jobs *jobs, uint64_t ke
 	return found ? *found : NULL;
 }
 
-/* ---- memory ---- */
-
 #define HOST_BYTES 72u /* a pointer, and the least that an arena gives for a name */
 
 /* Counts bytes of a job, and of a step of it if that is not NULL. */
@@ -67,8 +65,6 @@ static size_t bytes_of(const struct keyd_place_request *placement)
 	return strlen(placement->text) + placement->host_count * (HOST_BYTES + sizeof(uint32_t)) +
 	       placement->phase_count * sizeof(uint32_t) + flows * sizeof(struct hd_rank_flow);
 }
-
-/* ---- jobs ---- */
 
 int keyd_job_new(struct keyd_jobs *jobs, const char *id, uint32_t uid,
 		 struct keyd_place_request *placement, struct keyd_job **out)
@@ -181,8 +177,6 @@ const char *keyd_job_state_name(enum keyd_job_state state)
 
 	return names[state];
 }
-
-/* ---- steps ---- */
 
 /* Rank i is on host i; if there are more ranks than hosts, in blocks. */
 static void lay_out_ranks(struct keyd_step *step)

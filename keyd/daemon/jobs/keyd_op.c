@@ -103,8 +103,6 @@ void keyd_op_end_job(struct keyd_op *op, const struct keyd_problem *problem)
 	keyd_memory_settle(keyd, user);
 }
 
-/* ---- keys ---- */
-
 bool keyd_op_has_keys(const struct keyd_op *op)
 {
 	return op->step->keys && op->keyd->view && op->step->keys->view == op->keyd->view;
@@ -230,8 +228,6 @@ int keyd_op_make_keys(struct keyd_op *op)
 	keyd_workers_submit(keyd->workers, &op->task);
 	return 0;
 }
-
-/* ---- the database ---- */
 
 static void on_commit(struct keyd_task *task)
 {

@@ -25,8 +25,6 @@ struct choosing {
 	struct keyd_paths *paths;
 };
 
-/* ---- the flows ---- */
-
 /* Flows share links because they have one LID, and not for want of cables. */
 static bool is_crowded(const struct choosing *choosing, uint32_t phase)
 {
@@ -103,8 +101,6 @@ static void number_flows(struct choosing *choosing)
 	}
 }
 
-/* ---- one offset for all flows of a host ---- */
-
 /* The lowest offset that no host before has in one of these groups; KEYD_OFFSETS_LIMIT: none. */
 static uint32_t lowest_free(const uint64_t (*taken)[KEYD_OFFSETS_LIMIT / 64],
 			    const struct flow *flows, uint32_t count)
@@ -162,8 +158,6 @@ static int take_hosts(struct choosing *choosing, uint32_t offsets)
 		paths->phases[phase].count = offsets;
 	return 0;
 }
-
-/* ---- offsets for flows ---- */
 
 static int compare_paths(const void *one, const void *other)
 {
@@ -238,8 +232,6 @@ static int take_flows(struct choosing *choosing)
 	paths->phases[paths->phase_count].base = at;
 	return 0;
 }
-
-/* ---- choosing ---- */
 
 static struct keyd_paths *new_paths(uint32_t phases, uint32_t ranks)
 {
@@ -344,8 +336,6 @@ size_t keyd_paths_bytes(const struct keyd_paths *paths)
 	       paths->phases[paths->phase_count].base * sizeof(*paths->paths);
 }
 
-/* ---- asking ---- */
-
 uint32_t keyd_paths_count(const struct keyd_paths *paths, uint32_t phase)
 {
 	return paths ? paths->phases[phase].count : 1;
@@ -399,8 +389,6 @@ uint32_t keyd_paths_offset(const struct keyd_paths *paths, uint32_t phase, uint3
 			compare_paths);
 	return found ? found->offset : 0;
 }
-
-/* ---- as JSON ---- */
 
 static void write_numbers(struct keyd_writer *writer, const uint32_t *numbers, unsigned count)
 {

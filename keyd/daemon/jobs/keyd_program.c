@@ -218,8 +218,6 @@ void keyd_program_remove(struct keyd *keyd, struct keyd_step *step)
 	}
 }
 
-/* ---- what the manager says ---- */
-
 struct removal {
 	struct keyd *keyd;
 	uint64_t key;
@@ -333,8 +331,6 @@ void keyd_program_lose(struct keyd *keyd, struct keyd_slot *slot, const char *re
 	fail(slot, HD_CHANNEL_BUSY, reason);
 	keyd_program_count(keyd, slot, false);
 }
-
-/* ---- steps that have ended ---- */
 
 /* A change that no operation waits for. The task is first in it. */
 struct note {

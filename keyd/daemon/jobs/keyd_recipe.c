@@ -105,8 +105,6 @@ char *keyd_recipe_write(const struct keyd_slot *slot, uint64_t *check)
 	return text;
 }
 
-/* ---- reading ---- */
-
 static uint8_t *from_text(const char *text, size_t *length)
 {
 	size_t count = strlen(text) / 2;

@@ -328,8 +328,6 @@ void keyd_rekey(struct keyd *keyd, bool all, const char *cause)
 	rekey(keyd, all, false, cause);
 }
 
-/* ---- later ---- */
-
 static void on_broken(evutil_socket_t unused, short what, void *context)
 {
 	struct keyd *keyd = context;

@@ -35,8 +35,6 @@ struct rounds {
 	uint64_t finished; /* repetitions of ranks */
 };
 
-/* ---- the script ---- */
-
 static uint32_t count_of(const struct rounds *rounds, const struct peers *peers, uint32_t round,
 			 uint32_t rank)
 {
@@ -120,8 +118,6 @@ static void mark(void *context, uint32_t job, uint32_t rank, uint32_t tag, uint6
 	rounds->finished++;
 	*place = (struct round_of_rank){.repetition = place->repetition + 1};
 }
-
-/* ---- the pattern ---- */
 
 struct listed {
 	struct hd_flow *flows; /* ranks */
@@ -208,8 +204,6 @@ static int take_rounds(struct rounds *rounds, const struct traffic_pattern *patt
 	free(listed.base);
 	return rc;
 }
-
-/* ---- the traffic ---- */
 
 static int create(struct hd_traffic_part *part, const struct hd_options *options,
 		  struct hd_error *err)

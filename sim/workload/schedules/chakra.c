@@ -45,8 +45,6 @@ struct reader {
 	struct hd_error *err;
 };
 
-/* ---- operations ---- */
-
 static int add(struct reader *reader, const Chakra__Node *node,
 	       struct hd_schedule_operation operation, uint32_t *index)
 {
@@ -83,8 +81,6 @@ static int wait_for(struct reader *reader, uint32_t after, uint32_t first, uint3
 			return hd_error_no_memory(reader->err);
 	return 0;
 }
-
-/* ---- messages ---- */
 
 /* A number that the node must have, at most `most`. */
 static int need(struct reader *reader, const Chakra__Node *node, const char *name, uint64_t most,
@@ -125,8 +121,6 @@ static int take_message(struct reader *reader, const Chakra__Node *node, uint32_
 						       .cpu = CHAKRA_MESSAGES},
 			index);
 }
-
-/* ---- collective operations ---- */
 
 struct collective {
 	const Chakra__Node *node;
@@ -248,8 +242,6 @@ static int take_collective(struct reader *reader, const Chakra__Node *node, stru
 	return rc ? rc : add_steps(reader, &collective, &made->end);
 }
 
-/* ---- nodes ---- */
-
 static bool has_id(const void *context, uint32_t index)
 {
 	const struct made_node *const *searched = context;
@@ -353,8 +345,6 @@ static int note_node(void *context, const Chakra__Node *node, struct hd_error *e
 		return hd_error_no_memory(err);
 	return 0;
 }
-
-/* ---- ranks ---- */
 
 static int visit_file(struct reader *reader, chakra_visit *visit)
 {

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- memory ---- */
-
 /* protobuf-c returns the same for a message that is none and for want of memory. This allocator notes
  * the latter: its data are a bool. */
 static void *allocate(void *failed, size_t size)
@@ -26,10 +24,7 @@ static void release(void *failed, void *memory)
 	free(memory);
 }
 
-/* ---- messages ---- */
-
-#define MESSAGE_MOST                                                                               \
-	((size_t)1 << 20) /* protobuf-c takes up to 50 times this while it unpacks one */
+#define MESSAGE_MOST ((size_t)1 << 20) /* while it unpacks one, protobuf-c takes 50 times this */
 
 /* Takes the length that is before each message. False: it is cut off, or too long. */
 static bool take_length(struct chakra_file *file, size_t *length)
@@ -149,8 +144,6 @@ int chakra_file_nodes(const char *path, chakra_visit *visit, void *context, stru
 	hd_text_close(&file.text);
 	return rc;
 }
-
-/* ---- attributes ---- */
 
 static const Chakra__Attribute *find(const Chakra__Node *node, const char *name)
 {

@@ -63,8 +63,6 @@ static uint32_t job_of(uint64_t token)
 	return (uint32_t)(token >> OPERATION_BITS & JOB_MASK);
 }
 
-/* ---- queues ---- */
-
 static void append(struct run_job *job, uint32_t *first, uint32_t *last, uint32_t operation)
 {
 	job->next[operation] = HD_NONE;
@@ -83,8 +81,6 @@ static uint32_t take_first(struct run_job *job, uint32_t *first)
 		*first = job->next[operation];
 	return operation;
 }
-
-/* ---- operations ---- */
 
 /* Those that wait for the start, or for the end, of an operation wait for one less. */
 static void release(struct run *run, struct run_job *job, uint32_t operation, uint32_t started)
@@ -248,8 +244,6 @@ static void end_calculation(struct run *run, uint32_t index, uint32_t operation)
 		start(run, index, take_first(job, &cpu->first));
 }
 
-/* ---- callbacks ---- */
-
 static int start_all(struct hd_traffic_part *part, struct hd_error *err)
 {
 	const struct run *run = part->state;
@@ -317,8 +311,6 @@ static void lost(struct hd_traffic_part *part, const struct hd_sim_message *mess
 	(void)endpoint;
 	traffic_send(part, &again, message->tag | AGAIN);
 }
-
-/* ---- making ---- */
 
 static int check_amounts(const struct run *run, struct hd_error *err)
 {
@@ -424,8 +416,6 @@ static void release_run(struct hd_traffic_part *part)
 		hd_schedule_match_free(run->jobs[j].match);
 	hd_schedule_free(run->schedule);
 }
-
-/* ---- what the caller asks ---- */
 
 /* The peers of a rank, each once. `seen` has the number of the last rank that had a peer, and 1. */
 static int list_rank(const struct run *run, const struct run_job *job, uint32_t rank,

@@ -11,13 +11,14 @@
 
 #include <cmocka.h>
 
+#include "sanitized.h"
 #include "testing.h"
 
 #include "random_tables.h"
 
 #include <heddle/analysis/estimate.h>
 
-#define FABRICS 40
+#define FABRICS UNLESS_SANITIZED(40, 12)
 #define HOPS 64
 
 /* A fabric, tables, and counters that known traffic has left. */

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "sanitized.h"
 #include "testing.h"
 
 #include "oracle_congestion.h"
@@ -127,7 +128,7 @@ static void rates_bound_shares(void **state)
 
 /* ---- against the slow and obvious way, on random fabrics ---- */
 
-#define TRIALS 120
+#define TRIALS UNLESS_SANITIZED(120, 40)
 #define PATTERNS 5
 #define CLOSE 1e-8 /* of a mean: shares are kept in units of 2^-31 */
 

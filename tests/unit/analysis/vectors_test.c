@@ -74,14 +74,6 @@ static void sixteen_hosts_have_the_congestion_of_the_paper(void **state)
 	unlink(path);
 }
 
-static void sixteen_hosts_have_518918400_bisections(void **state)
-{
-	(void)state;
-	assert_true(hd_pattern_bisections(16) == 518918400.0L);
-	assert_true(hd_pattern_bisections(2) == 2.0L);
-	assert_true(hd_pattern_bisections(3) == 6.0L);
-}
-
 static void ten_ary_tree_under_dmodk_has_its_figures(void **state)
 {
 	(void)state;
@@ -133,7 +125,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(sixteen_hosts_have_the_congestion_of_the_paper),
-	    cmocka_unit_test(sixteen_hosts_have_518918400_bisections),
 	    cmocka_unit_test(ten_ary_tree_under_dmodk_has_its_figures),
 	    cmocka_unit_test(twelve_ary_tree_under_dmodk_has_its_figure),
 	    cmocka_unit_test(avakas_under_its_live_tables_has_its_figures),

@@ -10,9 +10,10 @@
 #include <cmocka.h>
 
 #include "ar_testing.h"
+#include "sanitized.h"
 #include "swapped_testing.h"
 
-#define TRIALS 60
+#define TRIALS UNLESS_SANITIZED(60, 18)
 #define STEPS 8
 #define LOSSES 6u
 

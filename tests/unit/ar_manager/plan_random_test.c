@@ -12,8 +12,9 @@
 #include "ar_testing.h"
 
 #include "oracle_ar.h"
+#include "sanitized.h"
 
-#define TRIALS 150
+#define TRIALS UNLESS_SANITIZED(150, 45)
 
 struct trial {
 	struct hd_fabric *fabric;

@@ -203,6 +203,11 @@ static void places(void **state)
 			assert_string_equal(text_of(path), "new");
 		assert_true(!unlink(path) == !cases[i].rc);
 	}
+	/* a way that is checked is there, is missing, or cannot be looked at */
+	assert_int_equal(hd_place_check("link/file", &err), 0);
+	assert_int_equal(hd_place_check("all/none/file", &err), 0);
+	assert_int_equal(hd_place_check("loop/file", &err), -ELOOP);
+	assert_non_null(strstr(err.text, "loop/file: "));
 	assert_int_equal(unlink("far") || unlink("loop") || unlink("link"), 0);
 	assert_int_equal(chdir(before), 0);
 }

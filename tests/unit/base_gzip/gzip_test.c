@@ -36,7 +36,7 @@ static struct hd_text pack(size_t length, bool varied)
 	assert_int_equal(deflateEnd(&stream), Z_OK);
 	free(plain);
 	return (struct hd_text){
-	    .bytes = packed, .length = stream.total_out, .name = "file", .mapping = packed};
+	    .bytes = packed, .length = stream.total_out, .name = "file", .owned = packed};
 }
 
 /* The same text with other bytes behind it. */
@@ -49,8 +49,7 @@ static struct hd_text join(struct hd_text text, const char *bytes, size_t length
 	memcpy(joined + text.length, bytes, length);
 	size_t total = text.length + length;
 	hd_text_close(&text);
-	return (struct hd_text){
-	    .bytes = joined, .length = total, .name = "file", .mapping = joined};
+	return (struct hd_text){.bytes = joined, .length = total, .name = "file", .owned = joined};
 }
 
 static void assert_refused(struct hd_text text, int rc, const char *reason)
@@ -139,10 +138,10 @@ static void damaged_files_are_refused(void **state)
 {
 	(void)state;
 	struct hd_text text = pack(5000, true);
-	((char *)text.mapping)[text.length - 6] ^= 1; /* of the checksum */
+	((char *)text.owned)[text.length - 6] ^= 1; /* of the checksum */
 	assert_refused(text, -EINVAL, "are damaged");
 	text = pack(5000, true);
-	((char *)text.mapping)[2] = 9; /* the method */
+	((char *)text.owned)[2] = 9; /* the method */
 	assert_refused(text, -EINVAL, "are damaged");
 }
 

@@ -486,30 +486,6 @@ static void callbacks_use_the_queue(void **state)
 	assert_int_equal(end_count, submitted);
 }
 
-/* ask() waits for its own answer, not for others' time-outs. */
-static void ask_returns_its_answer(void **state)
-{
-	struct hd_smp smp = {.method = HD_SMP_GET, .attribute = HD_SMP_LFT, .modifier = 2};
-	uint8_t answer[HD_SMP_DATA];
-	uint16_t status = 0;
-
-	(void)state;
-	start(2, usual);
-	port.nodes[0].silent = SIMULATED_FOREVER;
-	memset(port.nodes[1].lft + 128, 9, 64);
-	submit(0, 0);
-	assert_int_equal(hd_smp_queue_ask(queue, 1, &smp, answer, &status), 0);
-	assert_memory_equal(answer, port.nodes[1].lft + 128, 64);
-	assert_int_equal(port.now, 1001);
-	smp.attribute = 0xFF20;
-	assert_int_equal(hd_smp_queue_ask(queue, 1, &smp, answer, &status), -EREMOTEIO);
-	assert_int_equal(status, 0x0C);
-	assert_int_equal(hd_smp_queue_pending(queue), 1);
-	port.broken = -EIO;
-	assert_int_equal(hd_smp_queue_ask(queue, 1, &smp, answer, NULL), -EIO);
-	assert_int_equal(hd_smp_queue_pending(queue), 1);
-}
-
 /* What has been sent never exceeds the limits, each request of a node is first sent in order, and
  * each ends once: with random nodes, losses, delays and limits. */
 static void random_faults(uint64_t seed)
@@ -664,7 +640,6 @@ int main(void)
 	    cmocka_unit_test_teardown(cancellation, stop),
 	    cmocka_unit_test_teardown(cancellation_gives_the_turn_away, stop),
 	    cmocka_unit_test_teardown(callbacks_use_the_queue, stop),
-	    cmocka_unit_test_teardown(ask_returns_its_answer, stop),
 	    cmocka_unit_test(random_faults_keep_the_rules),
 	    cmocka_unit_test(never_exceeds_the_window),
 	};
