@@ -5,11 +5,12 @@
  * Proves with a certificate that every packet that finds an entry arrives, and that no lane has a
  * credit loop: doc/guide/certificates.md. TOPOLOGY is what ibnetdiscover prints, TABLES what
  * OpenSM, ibroute or dump_lfts write, LEVELS what heddle route --sl writes. Needs only libc and
- * verify_files.c, which reads all but the certificate:
+ * verify_files.c and verify_levels.c, which read all but the certificate:
  *	cc -O2 -o verify_certificate verify_certificate.c
  * Exit status: 0 proved, 1 not proved, 2 bad usage.
  */
 #include "verify_files.c"
+#include "verify_levels.c"
 
 static const char *const certificate_lines[] = {"Vheddle certificate %u",
 						"Mmade %u-%u-%uT%u:%u:%u.%uZ sweep %u change %u",

@@ -12,7 +12,7 @@
 #define ROOM_FIRST 65536
 /* What is unpacked: so many bytes, or so many times the packed ones. gzip can reach 1,030 times; the tables of 11,664 hosts
  * have 8. */
-#define UNPACKED_SMALL ((size_t)64 << 20)
+#define UNPACKED_SMALL ((size_t)16 << 20)
 #define RATIO_MOST 64
 #define HEADER_LENGTH 2 /* bytes that tell a gzip file from text */
 #define GZIP_WINDOW (15 + 16) /* zlib: the largest window, and a gzip header */

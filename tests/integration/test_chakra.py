@@ -225,6 +225,24 @@ def test_collectives_of_a_few_bytes(scenario, tmp_path):
     heddle("sim", scenario, cwd=tmp_path)
 
 
+def test_dependencies_of_a_few_bytes(scenario, tmp_path):
+    """A dependency can be a byte of the file, and less with gzip. How many there are is limited as operations are."""
+    write_with(tmp_path, lambda trace: trace.add("w", chakra.COMPUTE, [trace.next - 1] * 1300, 1))
+    text = scenario.read_text()
+    scenario.write_text(text.replace("kind = chakra", "kind = chakra\noperations = 300"))
+    message = refused("sim", scenario, cwd=tmp_path)
+    assert "more than 1200 dependencies" in message and "the option 'operations' raises this limit" in message
+    scenario.write_text(text)
+    heddle("sim", scenario, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("field", [chakra.bytes_field(5, b"\0" * (1 << 20)), b"\x52\0" * (1 << 19)], ids=["waits", "attributes"])
+def test_a_message_of_many_parts(scenario, tmp_path, field):
+    """Parts of two bytes take fifty times the memory while a message is unpacked."""
+    write_with(tmp_path, lambda trace: trace.messages.append(chakra.number_field(1, 99) + field))
+    assert "the most allowed are 1048576" in refused("sim", scenario)
+
+
 def test_no_file(scenario):
     assert "t.0.et: cannot open" in refused("sim", scenario)
 

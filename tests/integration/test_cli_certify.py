@@ -51,12 +51,12 @@ def routed(folder, engine, kind, *sizes):
 
 def test_programs_are_short_and_need_no_room():
     """At most 400 lines, comments and blank lines included, and only headers of the system."""
-    assert len((TOOLS / "verify_certificate.c").read_text().splitlines()) <= 400
     for path in TOOLS.glob("*.c"):
+        assert len(path.read_text().splitlines()) <= 400, path
         included = set(re.findall(r'#include ["<](.*)[">]', path.read_text()))
         assert all("/" not in name for name in included)
         assert {name for name in included if not name.startswith("std")} <= {
-            "string.h", "verify_files.c", "verify_certificate.c", "verify_adaptive.c"}, path
+            "string.h", "verify_files.c", "verify_levels.c", "verify_certificate.c", "verify_adaptive.c"}, path
 
 
 def test_tree(tmp_path, program):
@@ -67,6 +67,34 @@ def test_tree(tmp_path, program):
         "proved; 0 pairs of a switch and a LID have no entry\n")
     # The certificate does not depend on where the tables come from.
     assert heddle("certify", "-e", "dmodk", fabric)[0] == (tmp_path / "proof").read_text()
+
+
+def of_chassis(fabric):
+    """Plain ibnetdiscover output as with -g: adapters with the system image GUID of a switch follow it."""
+    records = fabric.strip().split("\n\n")
+    systems = {record: re.search(r"sysimgguid=(\w+)", record)[1] for record in records[1:]}
+    switches = [record for record in systems if "\nswitchguid=" in record]
+    grouped, text = set(), records[0]
+    for number, switch in enumerate(switches, start=1):
+        inside = [record for record in systems if systems[record] == systems[switch] and record != switch]
+        text += f"\n\nChassis {number} (guid {systems[switch]})\n\n# Spine Nodes\n# Line Nodes\n# Chassis Switches\n"
+        text += "\n# Chassis CAs\n".join([switch, *inside])
+        text = text.replace(f"sysimgguid={systems[switch]}\n", f"sysimgguid={systems[switch]}\t\t# Chassis {number}\n")
+        grouped |= {switch, *inside}
+    text = re.sub(r"(switchguid=\S+)", r"\1\t# ", text)
+    return "\n\n".join([text, "Non-Chassis Nodes", *(record for record in systems if record not in grouped)]) + "\n"
+
+
+def test_topology_of_chassis(tmp_path, program):
+    """ibnetdiscover -g, where aggregation nodes come before other switches."""
+    fabric, tables, levels = routed(tmp_path, "dmodk", "xgft", "--children", "2,2", "--parents", "1,2",
+                                    "--aggregation-nodes")
+    grouped = tmp_path / "grouped"
+    grouped.write_text(of_chassis(fabric.read_text()))
+    heddle("certify", fabric, tables, levels, "-o", tmp_path / "proof")
+    assert "proved" in verify(program, tmp_path / "proof", grouped, tables, levels)
+    grouped.write_text(grouped.read_text().replace("[1]\t\"S-", "[1][ext 5]\t\"S-", 1))
+    assert "none of the forms" in verify(program, tmp_path / "proof", grouped, tables, levels, status=1)
 
 
 def test_other_tables_are_refused(tmp_path, program):

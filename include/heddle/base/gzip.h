@@ -12,7 +12,8 @@
 /*
  * Unpacks a text that begins as a gzip file does: one stream or several, one after the other. Any
  * other text stays as it is. After an error the text is as it was. Errors: -EFBIG more than `largest`
- * bytes, or more than 64 MiB and 64 times the packed ones; -EINVAL the data are damaged, end too early, or have something else behind them; -ENOMEM.
+ * bytes, or more than 16 MiB and 64 times the packed ones; -EINVAL the data are damaged, end too early, or have something
+ * else behind them; -ENOMEM.
  * Cost: O(bytes); memory: up to twice the unpacked bytes.
  */
 int hd_gzip_unpack(struct hd_text *text, size_t largest, struct hd_error *err);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define NS_PER_MICRO 1000u
+#define WAITS_OF_OPERATION 4 /* dependencies on average, at most: real traces have one to three */
 #define COLLECTIVE_TAGS 0x80000000u /* tags of collective operations begin here */
 
 /* A node of the open rank, as operations. */
@@ -34,6 +35,7 @@ struct reader {
 	const struct chakra_bytes *files; /* NULL: PREFIX.RANK.et */
 	uint32_t ranks, rank;
 	uint32_t operations_most;
+	uint64_t dependencies_seen; /* in the files of all ranks */
 	struct chakra_groups groups;
 	struct hd_schedule_maker maker;
 	struct made_node *nodes; /* of the open rank, and so on */
@@ -257,6 +259,14 @@ static uint32_t find_node(const struct reader *reader, uint64_t id)
 
 static int add_dependencies(struct reader *reader, const uint64_t *on, size_t count)
 {
+	const uint64_t most = (uint64_t)reader->operations_most * WAITS_OF_OPERATION;
+
+	reader->dependencies_seen += count;
+	if (reader->dependencies_seen > most)
+		return hd_error_set(reader->err, -ERANGE,
+				    "more than %" PRIu64 " dependencies, %d for each operation "
+				    "allowed; the option 'operations' raises this limit",
+				    most, WAITS_OF_OPERATION);
 	for (size_t i = 0; i < count; i++) {
 		struct dependency *dependencies =
 		    hd_grow(reader->dependencies, reader->dependency_count, 1,

@@ -24,6 +24,8 @@ static void release(void *failed, void *memory)
 	free(memory);
 }
 
+#define MESSAGE_MOST ((size_t)1 << 20) /* while it unpacks one, protobuf-c takes 50 times this */
+
 /* Takes the length that is before each message. False: it is cut off, or too long. */
 static bool take_length(struct chakra_file *file, size_t *length)
 {
@@ -50,6 +52,12 @@ static int next_message(struct chakra_file *file, const uint8_t **bytes, size_t 
 	if (!take_length(file, length))
 		return hd_error_set(err, -EINVAL, "%s: message %" PRIu32 " is cut off",
 				    file->text.name, file->messages);
+	if (*length > MESSAGE_MOST)
+		return hd_error_set(err, -EFBIG,
+				    "%s: message %" PRIu32
+				    " has %zu bytes, the most allowed are %zu: "
+				    "let nodes between wait for parts of its dependencies",
+				    file->text.name, file->messages, *length, MESSAGE_MOST);
 	*bytes = (const uint8_t *)file->text.bytes + file->at;
 	file->at += *length;
 	return 1;

@@ -43,7 +43,7 @@ typedef int chakra_visit(void *context, const Chakra__Node *node, struct hd_erro
 /*
  * Gives the nodes of a file to `visit`, in their order, until it returns an error. A file may be
  * packed by gzip. Errors: -EINVAL with the file and the number of the message: one that is cut off
- * or is none; with the number of the node: an unknown type; -ENODATA no message; those of `visit`, to
+ * or is none; -EFBIG one of more than 1 MiB; with the number of the node: an unknown type; -ENODATA no message; those of `visit`, to
  * which file and node are added; errno of open and read; -ENOMEM.
  */
 int chakra_file_nodes(const char *path, chakra_visit *visit, void *context, struct hd_error *err);
