@@ -10,10 +10,12 @@ import secrets
 import socket
 import struct
 import threading
+import time
 from fabric_sim import PATIENCE
 
 HELLO, PORTS, HOSTS, MAP, READY, ACCEPTED, FOREIGN, PREFIXES, REFUSED, ALIVE = range(1, 11)
 MAGIC, VERSION = 0x48445254, 1
+ALIVE_S = .1  # the router closes a connection on which nothing has come for three times its advertise_ms
 HEADER = struct.Struct(">IHHIIQQQ")
 BODIES = {HELLO: ">B7xQQQ", PORTS: ">QII", HOSTS: ">QIIII", MAP: ">QIIII", READY: ">QIIII", ACCEPTED: ">QIIII",
           FOREIGN: ">QIIII", PREFIXES: ">QHHI", REFUSED: ">QIHH", ALIVE: ">"}
@@ -51,13 +53,14 @@ class Message:
 
 class Plugin:
     """Listens for one router, at a path or, for TCP, at an (address, port). A context manager. Messages of the router that are not
-    HELLO or ALIVE come out of `next`."""
+    HELLO or ALIVE come out of `next`. To what the router sends it answers ALIVE if it has said nothing for a while."""
 
     def __init__(self, path, prefix):
         self.path, self.prefix = path, prefix
         self.epoch = 0
         self.client = None
         self.greetings = 0
+        self.sending = threading.Lock()
 
     def __enter__(self):
         if isinstance(self.path, tuple):
@@ -126,6 +129,8 @@ class Plugin:
                 assert message.session == self.nonce
                 if message.kind != ALIVE:
                     self.messages.put(message)
+                if time.monotonic() > self.last + ALIVE_S:
+                    self.send(ALIVE, ())
 
     def send_bytes(self, data):
         self.client.sendall(data)
@@ -133,10 +138,12 @@ class Plugin:
     def stamp(self, kind, body, entries=(), epoch=None):
         """A message that is the next one of the session."""
         self.sent += 1
+        self.last = time.monotonic()
         return pack(kind, self.peer, self.sent, self.epoch if epoch is None else epoch, body, entries)
 
     def send(self, *message, **options):
-        self.send_bytes(self.stamp(*message, **options))
+        with self.sending:
+            self.send_bytes(self.stamp(*message, **options))
 
     def next(self, *kinds, timeout=PATIENCE):
         """The next message of one of these kinds; others are dropped."""

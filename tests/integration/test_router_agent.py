@@ -30,10 +30,10 @@ def configure(folder, control=None, **more):
 
 
 @contextlib.contextmanager
-def running(folder, control):
+def running(folder, control, **more):
     log = folder / "agent.log"
     with log.open("ab") as output:
-        process = subprocess.Popen([AGENT, "--config", configure(folder, control)], stderr=output, cwd=folder)
+        process = subprocess.Popen([AGENT, "--config", configure(folder, control, **more)], stderr=output, cwd=folder)
     try:
         wait_until(lambda: answers(control) or process.poll() is not None, "the control socket")
         assert process.poll() is None, log.read_text()
@@ -151,7 +151,8 @@ def test_lists_are_repeated(tmp_path):
 def test_an_epoch_goes_back(tmp_path):
     """A plugin whose clock was set back begins with a lower epoch: its lists count, and the log says so."""
     control = tmp_path / "control"
-    with Plugin(tmp_path / "near", NEAR) as near, Plugin(tmp_path / "far", FAR) as far, running(tmp_path, control):
+    with Plugin(tmp_path / "near", NEAR) as near, Plugin(tmp_path / "far", FAR) as far, \
+            running(tmp_path, control, advertise_ms=20000):
         wait_until(lambda: near.greetings and far.greetings, "greetings")
         near.send_epoch([], [(7, 0, 0, 9)])
         far.epoch = 900
