@@ -193,6 +193,7 @@ int sim_case_run(struct sim_case *one, const struct sim_options *options, struct
 				     .state = options->state,
 				     .processes = options->processes,
 				     .threads = options->threads};
+	interrupt_catch(); /* before the first run there is nothing to report, so a signal ended all */
 	rc = sim_runs_do(&one->job, err);
 	return rc ? rc : sim_view_make(&one->job, &one->view, err);
 }

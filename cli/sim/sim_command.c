@@ -224,7 +224,6 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 	if (rc && !status)
 		status = message_fail(&err);
 	if (processes_ready(job->options.processes, !status)) {
-		interrupt_catch();
 		rc = sim_case_run(&job->one, &job->options, &err);
 		if (!rc && job->question.fabric)
 			job->one.view.title =
