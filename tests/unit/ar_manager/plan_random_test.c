@@ -12,9 +12,8 @@
 #include "ar_testing.h"
 
 #include "oracle_ar.h"
-#include "sanitized.h"
 
-#define TRIALS UNLESS_SANITIZED(150, 45)
+#define TRIALS 150
 
 struct trial {
 	struct hd_fabric *fabric;
