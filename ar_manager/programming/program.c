@@ -174,12 +174,6 @@ void hd_ar_program_end_recovery(struct hd_ar_program *program)
 	begin(program, PROGRAM_END_RECOVERY, NULL, false);
 }
 
-void hd_ar_program_skip(struct hd_ar_program *program, const bool *skip)
-{
-	for (uint32_t i = 0; i < program->count; i++)
-		program->switches[i].skip = skip && skip[i];
-}
-
 void hd_ar_program_set_recovery(struct hd_ar_program *program, enum hd_ar_recovery most)
 {
 	program->recovery = most;
@@ -254,8 +248,7 @@ struct hd_ar_switch_report hd_ar_program_report(const struct hd_ar_program *prog
 					     .attribute = asked->attribute,
 					     .modifier = asked->modifier,
 					     .status = asked->status,
-					     .uncertain = asked->uncertain,
-					     .skipped = asked->skipped};
+					     .uncertain = asked->uncertain};
 
 	report.recovery = asked->info_known ? hd_ar_recovery_of(&asked->info) : HD_AR_RECOVERY_OFF;
 	report.recovery_refused = asked->notices.refused || asked->recovery_refused;

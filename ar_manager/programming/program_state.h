@@ -57,8 +57,6 @@ struct program_switch {
 	struct program_row row;
 	bool *filled; /* NULL: all blocks */
 	bool uncertain;
-	bool skip; /* apply leaves it alone */
-	bool skipped; /* the last operation did */
 
 	struct program_notices notices;
 	bool recovery_refused; /* it refuses an info with fast recovery */

@@ -670,7 +670,7 @@ static int begin(struct hd_ar_program *program, struct program_switch *sw)
 			return 0;
 		return switch_off(program, sw, PROGRAM_SETTING);
 	default:
-		if (sw->standing != HD_AR_ABLE || sw->skip)
+		if (sw->standing != HD_AR_ABLE)
 			return 0;
 		if (program_notices_are_due(program, sw))
 			return program_notices_begin(program, sw);
@@ -681,7 +681,6 @@ static int begin(struct hd_ar_program *program, struct program_switch *sw)
 void program_switch_begin(struct hd_ar_program *program, struct program_switch *sw)
 {
 	sw->rc = 0;
-	sw->skipped = sw->skip && program->goal == PROGRAM_APPLY;
 	sw->succeeded = true; /* the errors of earlier operations end with their window */
 	sw->silent_tries = 0;
 	sw->attribute = sw->modifier = sw->status = 0;

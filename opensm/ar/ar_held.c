@@ -23,13 +23,11 @@ bool ar_held_is_unknown(const struct ar_held *held, const struct hd_ar_switch_re
 	return !ar_held_is_off(report) && !has_groups(held->plan, report->guid);
 }
 
-/* Whether it is not known that the switch has done what the last operation asked. One that was not
- * asked is as it was. */
-static bool is_stuck(const struct hd_ar_switch_report *report, bool was)
+/* Whether it is not known that the switch has done what the last operation asked. */
+static bool is_stuck(const struct hd_ar_switch_report *report)
 {
 	return !ar_held_is_off(report) &&
-	       (report->rc || report->uncertain || (report->skipped && was) ||
-		report->standing < HD_AR_UNABLE);
+	       (report->rc || report->uncertain || report->standing < HD_AR_UNABLE);
 }
 
 static uint32_t find_stuck(const struct ar_held *held, const struct hd_ar_plan *plan,
@@ -38,10 +36,9 @@ static uint32_t find_stuck(const struct ar_held *held, const struct hd_ar_plan *
 {
 	uint32_t count = hd_ar_program_switch_count(program), found = 0;
 
-	ar_held_stuck(held, fabric, stuck);
 	for (uint32_t sw = 0; sw < fabric->switch_count && sw < count; sw++) {
 		const struct hd_ar_switch_report report = hd_ar_program_report(program, sw);
-		stuck[sw] = is_stuck(&report, stuck[sw]) &&
+		stuck[sw] = is_stuck(&report) &&
 			    (has_groups(held->plan, report.guid) || has_groups(plan, report.guid));
 		found += stuck[sw];
 	}

@@ -77,7 +77,6 @@ struct hd_ar_switch_report {
 	/* AR may be on with tables that are not known: the switch did not answer when its AR was to
 	 * be switched off. */
 	bool uncertain;
-	bool skipped; /* by the last operation, as hd_ar_program_skip() says */
 	/* Fast recovery that it has on, and why it does not have what is wanted: a switch that refuses it keeps AR. */
 	enum hd_ar_recovery recovery;
 	bool recovery_refused;
@@ -147,10 +146,6 @@ void hd_ar_program_disable(struct hd_ar_program *program, bool unread);
 
 /* Switches fast recovery off where it is on, with one Set for each switch; AR stays as it is. */
 void hd_ar_program_end_recovery(struct hd_ar_program *program);
-
-/* Further calls of hd_ar_program_apply() leave the switches alone that are skip[switches]; NULL: none.
- * Only when the program is not busy. */
-void hd_ar_program_skip(struct hd_ar_program *program, const bool *skip);
 
 /*
  * Fast recovery that switches get with the next plans, as far as the configuration wants it: the caller has proved that
