@@ -19,6 +19,7 @@
 #include "status_report.h"
 #include "status_server.h"
 #include "status_textfile.h"
+#include "switch_tables.h"
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
@@ -46,12 +47,14 @@ struct status_sweeps {
 	bool any;
 	struct routing *routing; /* held; NULL: the tables are not ours */
 	struct hd_fabric *fabric; /* owned; NULL: that of the routing, or none could be read */
+	uint64_t late; /* GUID of a switch that has not acknowledged its table; 0: all have */
 };
 
 /* Of the thread. Zero-initialise before use. */
 struct status_view {
 	struct routing *routing; /* held; NULL: the tables are not ours */
 	struct hd_fabric *fabric; /* owned; NULL: that of the routing */
+	uint64_t late; /* as in the figures of the sweep */
 	struct status_lost lost;
 	struct status_load load;
 	struct status_missing missing;
@@ -84,6 +87,7 @@ static int status_view_take(struct status_view *view, struct status_sweeps *swee
 	hd_fabric_free(view->fabric);
 	view->routing = sweeps->routing;
 	view->fabric = sweeps->fabric;
+	view->late = sweeps->late;
 	sweeps->any = false;
 	sweeps->routing = NULL;
 	sweeps->fabric = NULL;
@@ -294,6 +298,16 @@ static bool count_tables(struct status_view *view)
 	       !status_missing_count(routing->fabric, routing->routes, &view->missing, NULL);
 }
 
+static void report_late(uint64_t guid, struct status_report *report)
+{
+	if (guid)
+		status_report_fault(report,
+				    "switch 0x%016" PRIx64
+				    " has not got its forwarding table: it keeps older entries, by which "
+				    "packets can be lost or loop, until it takes the new ones",
+				    guid);
+}
+
 /* Adds the sections `subnet`, `fabric` and `load`. Counts the loads if that is not done. */
 static void status_subnet_report(struct status_view *view, const struct status_sweeps *sweeps,
 				 const struct osm_opensm *osm, struct status_report *report)
@@ -303,6 +317,7 @@ static void status_subnet_report(struct status_view *view, const struct status_s
 		report_fabric(fabric_of(view), &view->lost, report);
 	if (!view->routing)
 		return;
+	report_late(view->late, report);
 	if (!view->counted)
 		view->counted = count_tables(view);
 	if (!view->counted)
@@ -579,18 +594,22 @@ static void published(void *data)
 
 /* The tables in force and their fabric. With tables of another engine, or of OpenSM's cache, there is no snapshot.
  * Keys make no difference to us, and their part reuses routings that nobody else holds. */
-static void find(struct status_state *state, struct routing **routing, struct hd_fabric **fabric)
+static void find(struct status_state *state, struct status_sweeps *out)
 {
 	struct part_context *context = state->context;
+	struct routing *routing;
+	const osm_switch_t *late;
 
-	*routing = NULL;
-	*fabric = NULL;
+	*out = (struct status_sweeps){.any = true};
 	cl_plock_acquire(&context->osm->lock);
-	if (context->published)
-		*routing = routing_hold(context->published->origin ? context->published->origin
-								   : context->published);
+	routing = context->published;
+	if (routing) {
+		out->routing = routing_hold(routing->origin ? routing->origin : routing);
+		late = switch_tables_incomplete(routing, context->osm);
+		out->late = late ? cl_ntoh64(osm_node_get_node_guid(late->p_node)) : 0;
+	}
 	if (!state->fresh)
-		snapshot_take(context->osm, NULL, fabric, NULL);
+		snapshot_take(context->osm, NULL, &out->fabric, NULL);
 	cl_plock_release(&context->osm->lock);
 }
 
@@ -620,16 +639,16 @@ static void note_sweep(struct status_state *state)
 static void settled(void *data)
 {
 	struct status_state *state = data;
-	struct routing *routing;
-	struct hd_fabric *fabric;
+	struct status_sweeps found;
 
-	find(state, &routing, &fabric);
+	find(state, &found);
 	pthread_mutex_lock(&state->lock);
 	const struct status_sweeps old = state->sweeps;
 	note_sweep(state);
 	state->sweeps.any = true;
-	state->sweeps.routing = routing;
-	state->sweeps.fabric = fabric;
+	state->sweeps.routing = found.routing;
+	state->sweeps.fabric = found.fabric;
+	state->sweeps.late = found.late;
 	pthread_mutex_unlock(&state->lock);
 	routing_release(old.routing);
 	hd_fabric_free(old.fabric);

@@ -79,6 +79,7 @@ class Campaign:
         self.home = next(node for node, name in self.fabric.name.items() if simulation.host in (node, name))
         self.parts = {kind: [part for part in parts if among in self.name(kind, part)]
                       for kind, parts in list_parts(self.fabric, self.home).items()}
+        self.kinds = [kind for kind in (*KINDS, *TOGETHER) if self.parts.get(kind, True)]  # that the fabric has
         self.files = (simulation.folder / "clock", simulation.folder / "ar-record")
         self.checker = Checker(topology, self.home, *self.files, own=own)
 

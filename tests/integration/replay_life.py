@@ -31,7 +31,24 @@ SAID_S = 120  # how long an answer of drain is waited for: a silent switch is ne
 NAMED = {"loops": r"in an order of its own|OpenSM writes their tables|could not be changed or switched off within|"
                   r"can close a credit loop|does not hold for packets that such a switch sends",
          "credit": r"not proved free of credit loops"}
-PACKETS = ("loops", "still")
+PACKETS = {"loops": "loop", "still": "still"}  # counts of packets that go round, and their findings
+# What status or, where nobody answers, the log says while entries are missing or a credit loop stays.
+STAYS = re.compile(r"missing in the switches|forwarding table|may have adaptive routing on|"
+                   r"not have the adaptive routing|not known what the switches? |credit loop|"
+                   r"has not confirmed|have not confirmed|ERR 3111")
+STAMP = re.compile(r"^(\w{3} \d{2} \d\d:\d\d:\d\d) (\d{6}) ", re.M)
+
+
+def lines_of(log):
+    """[(ns, line)] of a log of OpenSM."""
+    year = time.localtime().tm_year
+    found = []
+    for line in log.splitlines():
+        stamp = STAMP.match(line)
+        if stamp:
+            second = time.mktime(time.strptime(f"{year} {stamp[1]}", "%Y %b %d %H:%M:%S"))
+            found.append((int(second) * 10**9 + int(stamp[2]) * 1000, line))
+    return found
 
 
 class Other(OpenSM):
@@ -186,7 +203,7 @@ class Life(Campaign):
         return f"return of {name}"
 
     def do_loss(self):
-        kind = self.random.choice((*replay_campaign.KINDS, *replay_campaign.TOGETHER))
+        kind = self.random.choice(self.kinds)
         taken = {end for ends in self.cut_ends() for end in ends}
         cables = [near for near in self.choose(kind) if near not in taken]
         return self.lose(kind, cables) if cables and len(self.down) < MOST_DOWN else self.do_return()
@@ -223,8 +240,8 @@ class Life(Campaign):
         old, host = self.opensm, self.hosts[self.number % 2]
         higher = old.options["sm_priority"] < 8
         self.conf = self.random.choice(("on", "off"))
-        new = Other(self.simulation, host, self.number, self.random.choice([one for one in self.engines_of if one != "minhop"]), 8 if higher else 4,
-                    self.text(self.conf))
+        engines = self.random.choice([one for one in self.engines_of if one != "minhop"])
+        new = Other(self.simulation, host, self.number, engines, 8 if higher else 4, self.text(self.conf))
         self.number += 1
         if higher:
             new.start("SUBNET UP")
@@ -308,11 +325,14 @@ class Life(Campaign):
         findings = self.before_pull + findings
         log = (old.log()[since:] if old is self.opensm else old.log()[since:] + self.opensm.log())
         faults, own = list(self.faults), own and self.promises()
-        named = {name: re.search(pattern, log) for name, pattern in NAMED.items()}
+        lines = lines_of(log)
         for name in replay_campaign.LOOPS:
             if not counts[name]:
                 continue
-            if named["loops"] or (named["credit"] and name not in PACKETS):
+            kind_of = PACKETS.get(name, "credit")
+            first = min((one.when for one in findings if one.kind == kind_of), default=0)
+            patterns = [NAMED["loops"]] + [NAMED["credit"]] * (name not in PACKETS)
+            if any(when <= first and re.search(pattern, line) for when, line in lines for pattern in patterns):
                 self.tally[f"{name}, named"] += 1
             elif not own:
                 self.tally[f"{name}, without a promise"] += 1
@@ -320,14 +340,16 @@ class Life(Campaign):
                 faults.append(f"{name} {counts[name]}")
         status = self.status()
         # where heddle.conf cannot be read, nobody knows the socket, and the log alone can tell
-        faulty = any(part.get("faults") for part in status.values() if isinstance(part, dict)) if status else \
-            bool(re.search("has not got its forwarding table|has not confirmed|ERR 3111", self.opensm.log()[self.opensm.started:]))
+        parts = [part for part in status.values() if isinstance(part, dict)]
+        said = [fault for part in parts for fault in part.get("faults", ())] if status else \
+            [self.opensm.log()[self.opensm.started:]]
+        faulty = any(STAYS.search(text) for text in said)
         for stays in [f"missing {counts['missing']}"] * bool(counts["missing"]) + \
                 [f"a credit loop stays: {counts['loop']}"] * (counts["loop"] != "none" and own):
             if faulty:
                 self.tally["stays, named"] += 1
             else:
-                faults.append(stays)
+                faults.append(f"{stays}, and status says {said}")
         faults += self.untruths(counts)
         self.tally[kind] += 1
         shown = " ".join(f"{name} {counts[name]}" for name in ("lfts", "sets", "broken", *replay_campaign.FAULTS)

@@ -673,10 +673,12 @@ def test_a_switch_that_takes_no_table(tmp_path):
             assert 5 in held(simulation)[leaf]
             done = heddle("status", "-s", opensm.status_socket(), check=False)
             assert done.returncode == 1 and "not safe to pull yet" in done.stdout
+            assert f"switch {leaf:#018x} has not got its forwarding table: it keeps older entries" in done.stdout
             assert drain(opensm, "--list").startswith(f"{LABEL}\nNOT SAFE TO PULL YET: ")
             emulated.heal()
             assert "safe to pull: " + LABEL in drain(opensm, "--apply", CABLE)
             assert 5 not in held(simulation)[leaf] and not faults_of_hosts(simulation)
+            assert "forwarding table" not in heddle("status", "-s", opensm.status_socket(), check=False).stdout
 
 
 def test_a_repair_does_not_see_what_is_drained(tmp_path):
