@@ -194,6 +194,20 @@ static int prove_mixture(const struct ar_tasks *tasks, const struct ar_job *job,
 	return hd_ar_prove(&request, NULL, NULL, err);
 }
 
+/* Names the switches that are not in the proof of the tables that come next, if this job has not named so many yet. */
+static void say_unproved(struct ar_tasks *tasks)
+{
+	uint32_t count;
+	uint64_t *guids = ar_tasks_doubtful(tasks, &count);
+
+	if (count && tasks->stuck_safe)
+		count = ar_tasks_unknown(tasks, NULL);
+	if (count > tasks->named_unproved)
+		ar_report_unproved(count, guids[0], tasks->caller->log);
+	tasks->named_unproved = count;
+	free(guids);
+}
+
 /* Goes to the next plan step by step, and has the forwarding tables written with it. Any error but -ECANCELED: the
  * switches hold what `held` says, and each of them may have its AR switched off at any time: static ports are those of
  * forwarding tables, but for the step at hand, of which any mixture is proved. */
@@ -215,6 +229,7 @@ static int lead(struct ar_tasks *tasks, const struct ar_job *job, const struct h
 	if (!rc) {
 		ar_report_steps(hd_ar_steps_count(stepping.steps), stepping.still,
 				tasks->caller->log);
+		say_unproved(tasks);
 		rc = ar_steps_program(&stepping, tasks->caller->write_tables, tasks->caller, err);
 	}
 	if (!rc)
@@ -285,19 +300,6 @@ static int make_room(struct ar_tasks *tasks, const struct ar_job *job, struct hd
 	return rc;
 }
 
-/* Switches that are not in the proof of the tables that come next. */
-static void say_unproved(const struct ar_tasks *tasks)
-{
-	uint32_t count;
-	uint64_t *guids = ar_tasks_doubtful(tasks, &count);
-
-	if (count && tasks->stuck_safe)
-		count = ar_tasks_unknown(tasks, NULL);
-	if (count)
-		ar_report_unproved(count, guids[0], tasks->caller->log);
-	free(guids);
-}
-
 /* Also asks the switches that did not answer before. */
 static int switch_off(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
@@ -311,6 +313,7 @@ static int switch_off(struct ar_tasks *tasks, const struct ar_job *job, struct h
 		ar_report_switches(&tasks->report, program_of(tasks), tasks->caller->log);
 	if (job->proved) {
 		tasks->stuck_safe = false;
+		tasks->named_unproved = 0;
 		say_unproved(tasks);
 	}
 	return rc;
@@ -370,6 +373,7 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 	int rc = note_stuck_before(tasks, job->routing->fabric, err);
 
 	tasks->no_graph = tasks->stuck_safe = false;
+	tasks->named_unproved = 0;
 	tasks->unsure |= tasks->behind;
 	if (!rc)
 		rc = tasks->unsure ? switch_off(tasks, job, err) : look_at_new(tasks, job, err);

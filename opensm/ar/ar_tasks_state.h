@@ -44,6 +44,7 @@ struct ar_tasks {
 	bool unsure; /* what the switches hold is not known */
 	bool
 	    stuck_safe; /* what stuck switches hold is proved together with the tables that come next */
+	uint32_t named_unproved; /* switches of which this job has said that no proof has them */
 	/* [switches of its fabric] those that were stuck when the last AR_PREPARE began; owned; NULL: none has begun */
 	bool *stuck_before;
 	double begun; /* monotonic_ms() when the job began */

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Rounds in the life of a fabric with adaptive routing: parts are lost and come back, OpenSM ends, is killed, gets another
-engine or another heddle.conf, or another OpenSM takes over; switches are silent or refuse; cables and switches are
-drained, and pulled as soon as `heddle drain` says so. heddle-replay looks at each Set, and after each round what
-status, log, certificate and drain say is compared with what the switches hold."""
+"""Rounds in the life of a fabric with adaptive routing: parts are lost and come back, OpenSM ends, is killed, gets
+another engine or another heddle.conf, or another OpenSM takes over; switches are silent or refuse; cables and switches
+are drained, and pulled as soon as `heddle drain` says so; routing keys come and go. heddle-replay looks at each Set, and
+after each round what status, log, certificate and drain say is compared with what the switches hold."""
 
 import contextlib
 import json
@@ -17,10 +17,13 @@ import flaps
 import replay_campaign
 from emulator import LFT, Emulator
 from fabric_sim import OpenSM, Simulation, heddle
+from keys_sim import DONE, Client, Tree, key_of, random_flows, settings, socket_of
 from replay_campaign import Campaign
 
 CONFS = {"on": "[ar]\nenable = yes\n", "off": "[ar]\nenable = no\n", "broken": "[ar\nenable: yes\n"}
 ENGINES = ("dmodk,updown", "dmodk,updown", "ar_dmodk,ar_updown", "updown", "minhop")
+KEYED = ("nrk,updown", "ar_nrk,ar_updown")  # with routing keys, which have the second LID of a host
+KEYS_LMC, KEYS, KEY_FLOWS = 1, range(1, 4), 64
 BRISK = {"transaction_timeout": 300, "sminfo_polling_timeout": 300, "polling_retry_number": 2}
 MOST_DOWN = 4  # parts that are down at the same time
 WEIGHTS = {"loss": 8, "return": 6, "end": 2, "kill": 2, "settings": 3, "takeover": 2, "silent": 2, "heal": 2, "pull": 3}
@@ -54,14 +57,17 @@ def lines_of(log):
 class Other(OpenSM):
     """An OpenSM of its own at another host of the same leaf switch: from there directed routes are the same."""
 
-    def __init__(self, simulation, host, number, engines, priority, conf):
+    def __init__(self, simulation, host, number, engines, priority, conf, lmc=0):
         self.host = host
         self.place = simulation.folder / f"opensm-{number}"
         self.place.mkdir()
-        super().__init__(simulation, engines, options={**BRISK, "sm_priority": priority}, heddle_conf=None)
+        super().__init__(simulation, engines, options={**BRISK, "sm_priority": priority, "lmc": lmc}, heddle_conf=None)
         self.folder = self.place
         self.log_file, self.conf = self.place / "osm.log", self.place / "heddle.conf"
         self.write_heddle_conf(conf)
+
+    def write_heddle_conf(self, text):
+        super().write_heddle_conf(settings(self.place) * (self.options["lmc"] > 0) + text)
 
     def _environment(self):
         return dict(super()._environment(), SIM_HOST=self.host, OSM_CACHE_DIR=str(self.place))
@@ -83,15 +89,17 @@ class Other(OpenSM):
 
 
 class Life(Campaign):
-    def __init__(self, simulation, emulated, seed, own, report, engines=ENGINES, confs=tuple(CONFS)):
-        self.confs = confs
+    def __init__(self, simulation, emulated, seed, own, report, engines=ENGINES, confs=tuple(CONFS), keys=False):
+        self.confs, self.lmc = confs, KEYS_LMC * keys
         self.number, self.conf, self.state = 1, "on", "on"
-        self.engines_of, self.report, self.weights = engines, report, WEIGHTS
+        self.engines_of, self.report = engines, report
+        self.weights = {**WEIGHTS, "key": 6} if keys else WEIGHTS
         self.hosts = self.hosts_of_leaf(simulation)
         self.simulation, self.folder = simulation, simulation.folder
-        opensm = Other(simulation, self.hosts[0], 0, self.engines_of[0], 8, self.text("on"))
+        opensm = Other(simulation, self.hosts[0], 0, self.engines_of[0], 8, self.text("on"), self.lmc)
         opensm.start("SUBNET UP")
         self.down, self.faulty, self.tally = [], set(), Counter()
+        self.standing = False  # a credit loop was there after the last round, whose status had to name it
         super().__init__(simulation, opensm, emulated, seed, own)
 
     @staticmethod
@@ -241,7 +249,7 @@ class Life(Campaign):
         higher = old.options["sm_priority"] < 8
         self.conf = self.random.choice(("on", "off"))
         engines = self.random.choice([one for one in self.engines_of if one != "minhop"])
-        new = Other(self.simulation, host, self.number, engines, 8 if higher else 4, self.text(self.conf))
+        new = Other(self.simulation, host, self.number, engines, 8 if higher else 4, self.text(self.conf), self.lmc)
         self.number += 1
         if higher:
             new.start("SUBNET UP")
@@ -260,6 +268,23 @@ class Life(Campaign):
         self.emulated.fault(guid, kind, *which)
         self.faulty.add(guid)
         return f"0x{guid:x} {kind} {which}; " + self.random.choice((self.do_settings, self.do_loss, self.do_return))()
+
+    def do_key(self):
+        """A routing key comes, changes or goes."""
+        number = self.random.choice(KEYS)
+        tree = Tree(fabric_sim.Topology(self.simulation.discover("now.topo")))
+        hosts = [host for host in tree.topology.hosts if host not in tree.aside]
+        flows = [flow for flow in random_flows(hosts, self.random.random())[:KEY_FLOWS] if tree.ways(*flow)]
+        entries = key_of(tree, flows, KEYS_LMC) if self.random.random() < 0.7 else []
+        what = f"key {number} of {len(entries)} entries"
+        try:
+            with Client(socket_of(self.opensm.place)) as client:
+                client.greeting()
+                result = client.set_at_rest(number, entries)
+        except OSError as error:  # heddle.conf cannot be read
+            return f"{what}: {error}"
+        self.tally["keys in force" if result.status == DONE else "keys refused"] += 1
+        return f"{what}: {result.status} {result.reason[:80]}"
 
     def do_heal(self):
         self.emulated.heal()
@@ -302,13 +327,13 @@ class Life(Campaign):
             self.tally["pulls refused"] += 1
             return f"drain of {name}: refused: {errors.strip()[-300:]}"
         self.tally["pulls"] += 1
-        self.before_pull, _ = self.checker.go()
+        self.before_pull, counts = self.checker.go()
         self.lose(kind, cables)
         self.rest()
         findings, _ = self.checker.go()
         lost = int(next(finding for finding in findings if finding.kind == "cut").words[1])
-        if lost:
-            self.faults.append(f"pull of {name}: {lost} entries led there")
+        if lost != counts["missing"]:  # which a switch that takes nothing had before
+            self.faults.append(f"pull of {name}: {lost} entries led nowhere after it, {counts['missing']} before")
         self.bring_back(-1)
         self.rest()
         self.undo()
@@ -334,13 +359,15 @@ class Life(Campaign):
             patterns = [NAMED["loops"]] + [NAMED["credit"]] * (name not in PACKETS)
             if any(when <= first and re.search(pattern, line) for when, line in lines for pattern in patterns):
                 self.tally[f"{name}, named"] += 1
+            elif name not in PACKETS and self.standing:
+                self.tally[f"{name}, from before"] += 1
             elif not own:
                 self.tally[f"{name}, without a promise"] += 1
             else:
                 faults.append(f"{name} {counts[name]}")
         status = self.status()
         # where heddle.conf cannot be read, nobody knows the socket, and the log alone can tell
-        parts = [part for part in status.values() if isinstance(part, dict)]
+        parts = [part for part in (status or {}).values() if isinstance(part, dict)]
         said = [fault for part in parts for fault in part.get("faults", ())] if status else \
             [self.opensm.log()[self.opensm.started:]]
         faulty = any(STAYS.search(text) for text in said)
@@ -351,6 +378,7 @@ class Life(Campaign):
             else:
                 faults.append(f"{stays}, and status says {said}")
         faults += self.untruths(counts)
+        self.standing = counts["loop"] != "none"
         self.tally[kind] += 1
         shown = " ".join(f"{name} {counts[name]}" for name in ("lfts", "sets", "broken", *replay_campaign.FAULTS)
                          if counts[name])
@@ -370,13 +398,13 @@ class Life(Campaign):
 
 
 @contextlib.contextmanager
-def living(netlist, seed, report, own=True, **settings):
+def living(netlist, seed, report, own=True, **chosen):
     """A Life that has begun."""
     emulated = Emulator()
     with Simulation(netlist, emulator=emulated, clock=True) as simulation:
         (simulation.folder / "ar-record").touch()
         emulated.record(simulation.folder / "ar-record")
-        life = Life(simulation, emulated, seed, own, report, **settings)
+        life = Life(simulation, emulated, seed, own, report, **chosen)
         try:
             with life.checker:
                 loaded, counts = life.first()
@@ -386,10 +414,13 @@ def living(netlist, seed, report, own=True, **settings):
             life.opensm.end()
 
 
-def run_rounds(netlist, seed, rounds, report, own=True, pulls=False):
-    """Returns ({name: count}, [fault]). pulls: rounds that drain and pull, each after something that BEFORE_PULLS names."""
-    faults, settings = [], {"engines": ENGINES[:-1], "confs": ("on", "off")} if pulls else {}
-    with living(netlist, seed, report, own, **settings) as life:
+def run_rounds(netlist, seed, rounds, report, own=True, pulls=False, keys=False):
+    """Returns ({name: count}, [fault]). pulls: rounds that drain and pull, each after something that BEFORE_PULLS names.
+    keys: rounds with routing keys, in a tree."""
+    faults, chosen = [], {"engines": ENGINES[:-1], "confs": ("on", "off")} if pulls else {}
+    if keys:
+        chosen = {**chosen, "engines": KEYED, "keys": True}
+    with living(netlist, seed, report, own, **chosen) as life:
         for _ in range(rounds):
             before = life.random.choice(BEFORE_PULLS) if pulls else "nothing"
             if before not in ("nothing", "at once"):
