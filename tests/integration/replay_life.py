@@ -106,11 +106,14 @@ class Life(Campaign):
     def hosts_of_leaf(simulation):
         """Two hosts of the leaf switch of the first one."""
         topology = fabric_sim.Topology(simulation.discover("first.topo"))
-        first = topology.names[simulation.host] if simulation.host in topology.names else int(simulation.host[2:], 16)
+        named = simulation.host in topology.names  # else by GUID: names are shared
+        first = topology.names[simulation.host] if named else int(simulation.host[2:], 16)
         leaf = topology.peer[first, 1][0]
-        names = {node: name for name, node in topology.names.items()}
-        near = sorted(far[0] for near, far in topology.peer.items() if near[0] == leaf and far[0] not in topology.switches)
-        return [names[first], next(names[node] for node in near if node != first and "ggregation" not in names[node])]
+        near = {far[0] for near, far in topology.peer.items() if near[0] == leaf} - topology.switches
+        near -= {node for name, node in topology.names.items() if "ggregation" in name}
+        names = {node: name for name, node in topology.names.items()} if named else \
+            {node: f"H-{node:016x}" for node in near}
+        return [names[first], next(names[node] for node in sorted(near) if node != first)]
 
     def text(self, conf):
         return f"{CONFS[conf]}[repair]\nenable = yes\n[sweep]\nordered = yes\n[certificate]\nfile = {self.folder}/fabric.cert\n"

@@ -58,7 +58,7 @@ static const char *name_of(const struct replay *replay, uint32_t sw)
 {
 	static char name[24];
 
-	snprintf(name, sizeof(name), "S-%016" PRIx64, replay->fabric.key[sw]);
+	snprintf(name, sizeof(name), "S-%016" PRIx64, replay->fabric.key[sw].guid);
 	return name;
 }
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SWITCH_BIT (UINT64_C(1) << 63)
-
 _Noreturn void fail(const char *what, const char *name)
 {
 	fprintf(stderr, "heddle-replay: %s: %s\n", name, what);
@@ -23,24 +21,25 @@ void *allocate(size_t count, size_t size)
 
 /* ---- nodes ---- */
 
-/* By this, switches come first, and then GUIDs count. */
-static uint64_t key_of(const char *name)
+static struct node_key key_of(const char *name)
 {
 	const char *dash = strchr(name, '-');
 
-	return strtoull(dash ? dash + 1 : name, NULL, 16) | (name[0] == 'S' ? 0 : SWITCH_BIT);
+	return (struct node_key){name[0] != 'S', strtoull(dash ? dash + 1 : name, NULL, 16)};
 }
 
 static int compare_keys(const void *left, const void *right)
 {
-	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	const struct node_key *a = left, *b = right;
 
-	return (a > b) - (a < b);
+	if (a->adapter != b->adapter)
+		return a->adapter ? 1 : -1;
+	return (a->guid > b->guid) - (a->guid < b->guid);
 }
 
-static uint32_t find(const struct fabric *fabric, uint64_t key)
+static uint32_t find(const struct fabric *fabric, struct node_key key)
 {
-	const uint64_t *found =
+	const struct node_key *found =
 	    bsearch(&key, fabric->key, fabric->nodes, sizeof(key), compare_keys);
 
 	return found ? (uint32_t)(found - fabric->key) : NONE;
@@ -53,7 +52,7 @@ uint32_t fabric_node(const struct fabric *fabric, const char *name)
 
 uint32_t fabric_switch(const struct fabric *fabric, uint64_t guid)
 {
-	return find(fabric, guid);
+	return find(fabric, (struct node_key){false, guid});
 }
 
 /* Whether a line begins a node; then the place of its name. */
@@ -89,7 +88,7 @@ static void read_nodes(struct fabric *fabric, FILE *file)
 	}
 	free(line);
 	qsort(fabric->key, fabric->nodes, sizeof(*fabric->key), compare_keys);
-	while (fabric->switches < fabric->nodes && !(fabric->key[fabric->switches] & SWITCH_BIT))
+	while (fabric->switches < fabric->nodes && !fabric->key[fabric->switches].adapter)
 		fabric->switches++;
 }
 

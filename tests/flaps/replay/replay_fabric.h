@@ -24,9 +24,15 @@ enum kind {
 };
 
 /* Switches are the first nodes. An end is node * PORTS + port. */
+/* Switches come first, and then GUIDs count. */
+struct node_key {
+	bool adapter;
+	uint64_t guid;
+};
+
 struct fabric {
 	uint32_t nodes, switches, ports; /* ports: above the highest one that has a cable */
-	uint64_t *key; /* [nodes] GUID and whether it is a switch; see fabric_key() */
+	struct node_key *key; /* [nodes] in their order */
 	uint64_t *system; /* [nodes] system image GUID */
 	uint32_t *far; /* [nodes * PORTS] the other end of the cable; NONE: no cable */
 	uint64_t *cables; /* [switches] ports with a cable to a switch, dead or alive */

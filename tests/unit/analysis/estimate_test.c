@@ -11,14 +11,14 @@
 
 #include <cmocka.h>
 
-#include "sanitized.h"
+#include "cases.h"
 #include "testing.h"
 
 #include "random_tables.h"
 
 #include <heddle/analysis/estimate.h>
 
-#define FABRICS UNLESS_SANITIZED(40, 12)
+#define FABRICS CASES(40, 12)
 #define HOPS 64
 
 /* A fabric, tables, and counters that known traffic has left. */

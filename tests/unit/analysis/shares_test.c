@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sanitized.h"
+#include "cases.h"
 #include "testing.h"
 
 #include "oracle_congestion.h"
@@ -128,7 +128,7 @@ static void rates_bound_shares(void **state)
 
 /* ---- against the slow and obvious way, on random fabrics ---- */
 
-#define TRIALS UNLESS_SANITIZED(120, 40)
+#define TRIALS CASES(120, 40)
 #define PATTERNS 5
 #define CLOSE 1e-8 /* of a mean: shares are kept in units of 2^-31 */
 

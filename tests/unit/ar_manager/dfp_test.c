@@ -12,9 +12,9 @@
 #include "ar_testing.h"
 
 #include "oracle_dependencies.h"
-#include "sanitized.h"
+#include "cases.h"
 
-#define TRIALS UNLESS_SANITIZED(60, 18)
+#define TRIALS CASES(60, 18)
 
 static bool is_spine(const struct hd_fabric *fabric, uint32_t sw)
 {

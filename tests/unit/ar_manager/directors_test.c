@@ -16,7 +16,7 @@
 #include "swapped_testing.h"
 
 #include "oracle_ar.h"
-#include "sanitized.h"
+#include "cases.h"
 
 /* ---- plans ---- */
 
@@ -160,7 +160,7 @@ static struct hd_fabric *build(const struct subject *subject, uint64_t seed)
 static void whole_directors(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < UNLESS_SANITIZED(4, 1) * SUBJECTS; i++) {
+	for (unsigned i = 0; i < CASES(4, 1) * SUBJECTS; i++) {
 		const struct subject *subject = &subjects[i % SUBJECTS];
 		struct trial trial = begin(build(subject, i), subject->engine);
 		count_wide(&trial);
@@ -180,7 +180,7 @@ static void damaged_directors(void **state)
 	uint64_t wide = 0, adaptive = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < UNLESS_SANITIZED(8, 2) * SUBJECTS; i++) {
+	for (unsigned i = 0; i < CASES(8, 2) * SUBJECTS; i++) {
 		struct hd_fabric *fabric = build(&subjects[i % SUBJECTS], i);
 		struct trial trial =
 		    begin(damaged(fabric, 3 + i % 12, i), i % 3 ? "updown" : "spf");

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "ar_testing.h"
-#include "sanitized.h"
+#include "cases.h"
 #include "swapped_testing.h"
 
-#define TRIALS UNLESS_SANITIZED(60, 18)
+#define TRIALS CASES(60, 18)
 #define STEPS 8
 #define LOSSES 6u
 

@@ -12,9 +12,9 @@
 #include "ar_testing.h"
 
 #include "oracle_recovery.h"
-#include "sanitized.h"
+#include "cases.h"
 
-#define TRIALS UNLESS_SANITIZED(150, 45)
+#define TRIALS CASES(150, 45)
 
 /* ---- plans ---- */
 

@@ -13,9 +13,9 @@
 #include "levels.h"
 
 #include "oracle_ar.h"
-#include "sanitized.h"
+#include "cases.h"
 
-#define TRIALS UNLESS_SANITIZED(60, 20)
+#define TRIALS CASES(60, 20)
 
 struct trial {
 	struct hd_fabric *fabric;

@@ -12,7 +12,7 @@
 #include "ar_graph.h"
 #include "change_testing.h"
 #include "oracle_ar.h"
-#include "sanitized.h"
+#include "cases.h"
 
 #include <heddle/ar_manager/plan_copy.h>
 #include <heddle/change/ar_graph.h>
@@ -444,13 +444,13 @@ static void follows_changes(void **state)
 	struct site site = {.quick = 0};
 
 	(void)state;
-	for (uint64_t seed = 0; seed < UNLESS_SANITIZED(24, 8); seed++)
+	for (uint64_t seed = 0; seed < CASES(24, 8); seed++)
 		run(&site, shapes[seed % 4], engines[seed % 3], seed, seed % 2);
 	const unsigned none = without_steps(&site);
-	assert_true(site.quick > UNLESS_SANITIZED(200, 60));
-	assert_true(site.equal > UNLESS_SANITIZED(150, 50));
-	assert_true(site.by_lid > UNLESS_SANITIZED(10, 0));
-	assert_true(site.still > UNLESS_SANITIZED(5, 0));
+	assert_true(site.quick > CASES(200, 60));
+	assert_true(site.equal > CASES(150, 50));
+	assert_true(site.by_lid > CASES(10, 0));
+	assert_true(site.still > CASES(5, 0));
 	assert_true(site.quick > 5 * none);
 }
 
@@ -461,7 +461,7 @@ static void aggregation_nodes(void **state)
 	struct site site = {.aggregation = true};
 
 	(void)state;
-	for (uint64_t seed = 0; seed < UNLESS_SANITIZED(24, 4); seed++)
+	for (uint64_t seed = 0; seed < CASES(24, 4); seed++)
 		run(&site, shapes[seed % 4], "dmodk", seed, seed % 2);
 	const unsigned none = without_steps(&site);
 	assert_true(site.quick > 3 * none);
@@ -474,11 +474,11 @@ static void hands_over(void **state)
 	(void)state;
 	for (unsigned aggregation = 0; aggregation < 2; aggregation++) {
 		struct site site = {.aggregation = aggregation, .hands_over = true};
-		for (uint64_t seed = 0; seed < UNLESS_SANITIZED(24, 4); seed++)
+		for (uint64_t seed = 0; seed < CASES(24, 4); seed++)
 			run(&site, shapes[seed % 4], "dmodk", seed, seed % 2);
 		const unsigned none = without_steps(&site);
 		assert_true(site.quick > none);
-		assert_true(site.off || !aggregation || UNLESS_SANITIZED(false, true));
+		assert_true(site.off || !aggregation || CASES(false, true));
 	}
 }
 
@@ -492,9 +492,9 @@ static void few_switches(void **state)
 	struct site site = {.aggregation = true};
 
 	(void)state;
-	for (uint64_t seed = 0; seed < UNLESS_SANITIZED(36, 12); seed++)
+	for (uint64_t seed = 0; seed < CASES(36, 12); seed++)
 		run(&site, small[seed / 3 % 4], engines[seed % 3], seed / 12, seed % 2);
-	for (uint64_t seed = 4; seed < UNLESS_SANITIZED(12, 8); seed++)
+	for (uint64_t seed = 4; seed < CASES(12, 8); seed++)
 		run(&site, small[0], "dmodk", seed, seed % 2);
 	const unsigned none = without_steps(&site);
 	assert_true(site.quick > 3 * none);

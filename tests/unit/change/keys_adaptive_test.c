@@ -11,7 +11,7 @@
 #include "keys_testing.h"
 
 #include "oracle_ar.h"
-#include "sanitized.h"
+#include "cases.h"
 
 #include <heddle/ar_manager/pins.h>
 #include <heddle/change/keys_proof.h>
@@ -194,7 +194,7 @@ static void verdicts_are_those_of_a_slow_proof(void **state)
 	struct verdicts verdicts = {0};
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= UNLESS_SANITIZED(12, 4); seed++) {
+	for (uint64_t seed = 1; seed <= CASES(12, 4); seed++) {
 		struct scene scene;
 		begin(&scene, seed, seed % 3 ? 0 : 4, HD_AR_TREE);
 		compare(&scene, false, &verdicts);
@@ -203,9 +203,9 @@ static void verdicts_are_those_of_a_slow_proof(void **state)
 	}
 	print_message("%u accepted, %u lost, %u cycles, of these %u only with groups\n",
 		      verdicts.accepted, verdicts.lost, verdicts.cycles, verdicts.only_groups);
-	assert_true(verdicts.accepted > UNLESS_SANITIZED(20, 5) &&
-		    verdicts.lost > UNLESS_SANITIZED(20, 5) &&
-		    verdicts.cycles > UNLESS_SANITIZED(20, 5));
+	assert_true(verdicts.accepted > CASES(20, 5) &&
+		    verdicts.lost > CASES(20, 5) &&
+		    verdicts.cycles > CASES(20, 5));
 	assert_true(verdicts.only_groups > 0);
 }
 

@@ -9,13 +9,13 @@
 
 #include "generate_testing.h"
 #include "mixture.h"
-#include "sanitized.h"
+#include "cases.h"
 
 #include <heddle/base/random.h>
 #include <heddle/engines.h>
 #include <heddle/fabric/walk.h>
 
-#define TRIALS UNLESS_SANITIZED(3000, 800)
+#define TRIALS CASES(3000, 800)
 #define SWITCHES_MOST 32
 
 /* Each switch leads to a random neighbour, or nowhere. */

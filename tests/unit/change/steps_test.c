@@ -11,11 +11,11 @@
 
 #include "change_testing.h"
 #include "oracle_ar.h"
-#include "sanitized.h"
+#include "cases.h"
 
 #include <heddle/change/steps.h>
 
-#define TRIALS UNLESS_SANITIZED(240, 80)
+#define TRIALS CASES(240, 80)
 
 /* What switches hold after a step. */
 struct state {

@@ -13,13 +13,13 @@
 #include <cmocka.h>
 
 #include "random_fabrics_testing.h"
-#include "sanitized.h"
+#include "cases.h"
 
 #include <heddle/change/sweep.h>
 #include <heddle/fabric/changes.h>
 #include <string.h>
 
-#define TRIALS UNLESS_SANITIZED(250u, 80u)
+#define TRIALS CASES(250u, 80u)
 
 /* ---- the slow search ---- */
 

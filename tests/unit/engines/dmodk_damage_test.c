@@ -10,11 +10,11 @@
 #include <cmocka.h>
 
 #include "engines_testing.h"
-#include "sanitized.h"
+#include "cases.h"
 
 #include <errno.h>
 
-#define SEEDS UNLESS_SANITIZED(100, 12)
+#define SEEDS CASES(100, 12)
 
 /* A tree, and what of it is missing. */
 struct world {

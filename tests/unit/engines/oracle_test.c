@@ -14,12 +14,12 @@
 #include "oracle_hops.h"
 #include "oracle_tree.h"
 #include "oracle_walk.h"
-#include "sanitized.h"
+#include "cases.h"
 
 #include <errno.h>
 #include <math.h>
 
-#define FABRICS UNLESS_SANITIZED(720u, 180u)
+#define FABRICS CASES(720u, 180u)
 
 static const char *const balances[] = {"loads", "conflicts"};
 

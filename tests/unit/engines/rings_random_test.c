@@ -10,12 +10,12 @@
 
 #include "engines_testing.h"
 #include "oracle_maps.h"
-#include "sanitized.h"
+#include "cases.h"
 
 #include <errno.h>
 
-#define ROUNDS UNLESS_SANITIZED(150u, 40u)
-#define MESHES UNLESS_SANITIZED(200u, 50u)
+#define ROUNDS CASES(150u, 40u)
+#define MESHES CASES(200u, 50u)
 #define ORACLE_PORTS 420u
 
 static uint32_t below(uint64_t *random, uint32_t bound)

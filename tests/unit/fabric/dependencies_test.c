@@ -8,13 +8,13 @@
 
 #include "generate_testing.h"
 #include "oracle_dependencies.h"
-#include "sanitized.h"
+#include "cases.h"
 
 #include <errno.h>
 #include <heddle/base/random.h>
 #include <heddle/fabric/dependencies.h>
 
-#define ROUNDS UNLESS_SANITIZED(40u, 10u)
+#define ROUNDS CASES(40u, 10u)
 
 static const struct {
 	const char *kind, *settings;

@@ -9,7 +9,7 @@
 
 #include "random_testing.h"
 #include "reference.h"
-#include "sanitized.h"
+#include "cases.h"
 
 struct play {
 	struct reference_message *messages, *results;
@@ -130,14 +130,14 @@ static void compare(uint64_t seed, bool rates, enum hd_sim_switch kind)
 static void test_random_networks(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 170; seed < UNLESS_SANITIZED(205, 180); seed++)
+	for (uint64_t seed = 170; seed < CASES(205, 180); seed++)
 		compare(seed, seed % 2, HD_SIM_INPUTS);
 }
 
 static void test_random_networks_of_crossbars(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 300; seed < UNLESS_SANITIZED(340, 310); seed++)
+	for (uint64_t seed = 300; seed < CASES(340, 310); seed++)
 		compare(seed, seed % 2, HD_SIM_CROSSBAR);
 }
 
