@@ -65,6 +65,14 @@ def test_patterns(tmp_path, pattern, reason):
     assert reason in refused("key", "make", "-p", pattern, tmp_path / "fabric", preexec_fn=limit)
 
 
+def test_jobs_with_more_hosts_than_there_are(tmp_path):
+    generate(tmp_path / "fabric", "xgft", "--children=4", "--parents=1")
+    (tmp_path / "counters").write_text("guid,port,PortXmitData\n0x200000,1,5\n")
+    (tmp_path / "jobs").write_text("1 host[1-65536]\n" * 20_000)
+    assert "jobs:257: all lists together have more than 16777216 hosts" in refused(
+        "why", "-e", "dmodk", tmp_path / "fabric", tmp_path / "counters", "--allocation", tmp_path / "jobs")
+
+
 def test_messages_that_nobody_takes(tmp_path):
     """Their number makes a trace no slower than its length does."""
     generate(tmp_path / "fabric", "xgft", "--children=4", "--parents=1")
