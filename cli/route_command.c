@@ -260,7 +260,7 @@ static int run(void *context, const struct operands *operands)
 	unsigned shown = count_shown(job);
 
 	if (!job->tables.engine)
-		return message_error("no engine given; usage: %s", usage.synopsis);
+		return arguments_refuse(&usage, "no engine given");
 	if (arguments_expect(&usage, operands, "one FABRIC", 1, 1))
 		return STATUS_BAD;
 	if (job->json && shown)

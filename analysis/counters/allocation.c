@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LIST_MAX 65536u /* hosts of a list */
+#define ALL_MAX (1u << 24) /* of all lists; a line of 20 bytes can have LIST_MAX */
 #define NO_LIST "expected a list of hosts such as node[01-04,7],gpu1"
 
 /* A host by the first part of its name. */
@@ -26,7 +27,7 @@ struct allocating {
 	struct named *named; /* [host_count] by name */
 	uint32_t job_room;
 	uint32_t job; /* at hand */
-	uint32_t listed; /* hosts of the list at hand */
+	uint32_t listed, listed_in_all; /* hosts of the list at hand, and of all until now */
 	struct hd_skipped_lines unknown; /* lines with a name that no host has */
 	/* of a table: the number of the column from the left, and of the hosts from the right; HD_NONE: no table */
 	uint32_t job_column, host_column;
@@ -151,10 +152,15 @@ static int expand(struct allocating *job, char *name, size_t length, struct hd_c
 		name[length++] = *rest.at++;
 	}
 	if (hd_cursor_done(&rest)) {
-		if (!length || ++job->listed > LIST_MAX)
-			return length ? hd_lines_error(&job->lines, job->err,
-						       "a list of more than %u hosts", LIST_MAX)
-				      : no_list(job);
+		if (!length)
+			return no_list(job);
+		if (++job->listed > LIST_MAX)
+			return hd_lines_error(&job->lines, job->err, "a list of more than %u hosts",
+					      LIST_MAX);
+		if (++job->listed_in_all > ALL_MAX)
+			return hd_lines_error(&job->lines, job->err,
+					      "all lists together have more than %u hosts",
+					      ALL_MAX);
 		name[length] = '\0';
 		give(job, name);
 		return 0;

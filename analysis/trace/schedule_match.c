@@ -81,7 +81,8 @@ static struct ends *bucket_of(const struct hd_schedule_match *match, struct key 
 	return &match->buckets[hd_hash_number(hash ^ key.tag) & match->mask];
 }
 
-/* The first operation of a kind with that key, or HD_NONE. */
+/* The first operation of a kind with that key, or HD_NONE. A message and a receive with the same key never lie here at
+ * the same time: the later one has taken the other. So the first one with the key tells. */
 static uint32_t find(const struct hd_schedule_match *match, struct key key,
 		     enum hd_schedule_action action)
 {
@@ -90,9 +91,8 @@ static uint32_t find(const struct hd_schedule_match *match, struct key key,
 	for (; at != HD_NONE; at = match->in_bucket.next[at]) {
 		const struct hd_schedule_operation *operation = &match->schedule->operations[at];
 		struct key other = key_of(operation);
-		if (operation->action == action && other.to == key.to && other.from == key.from &&
-		    other.tag == key.tag)
-			return at;
+		if (other.to == key.to && other.from == key.from && other.tag == key.tag)
+			return operation->action == action ? at : HD_NONE;
 	}
 	return HD_NONE;
 }

@@ -84,9 +84,9 @@ static const struct usage usage = {
 
 static int refuse_count(unsigned count)
 {
-	return message_error("expected FABRIC and 2 to %d tables to compare, got %u tables; "
-			     "usage: %s",
-			     SIDES_MAX, count, usage.synopsis);
+	return arguments_refuse(&usage,
+				"expected FABRIC and 2 to %d tables to compare, got %u tables",
+				SIDES_MAX, count);
 }
 
 static int load_side(struct compare_job *job, unsigned i, const struct hd_log *log,

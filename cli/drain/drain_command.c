@@ -94,8 +94,7 @@ static int refuse(const struct drain_job *job, const struct operands *operands)
 	if (live > 1)
 		return message_error("--apply, --undo and --list exclude one another");
 	if (!live && !job->fabric_path)
-		return message_error("expected --fabric, --apply, --undo or --list; usage: %s",
-				     usage.synopsis);
+		return arguments_refuse(&usage, "expected --fabric, --apply, --undo or --list");
 	if (live && (job->fabric_path || job->tables.count || job->plan_path || job->engine.engine))
 		return message_error(
 		    "OpenSM knows its fabric, tables and engine: --fabric, --tables, "

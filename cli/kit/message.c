@@ -33,18 +33,25 @@ enum nagios_status message_nagios_unknown(const char *reason)
 	return NAGIOS_UNKNOWN;
 }
 
-int message_error(const char *format, ...)
+int message_error_list(const char *format, va_list arguments)
 {
 	char text[8192]; /* enough for two paths */
-	va_list arguments;
 
 	progress_end();
-	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
 	fputs("heddle: ", stderr);
 	hd_plain_print(text, stderr);
 	fputc('\n', stderr);
+	return STATUS_BAD;
+}
+
+int message_error(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	message_error_list(format, arguments);
+	va_end(arguments);
 	return STATUS_BAD;
 }
 

@@ -5,6 +5,7 @@
 #define CLI_MESSAGE_H
 
 #include <heddle/base/error.h>
+#include <stdarg.h>
 #include <stdbool.h>
 
 /* ---- exit statuses ---- */
@@ -43,6 +44,7 @@ enum nagios_status message_nagios_unknown(const char *reason);
  * A message is cut at 8 KiB. Returns STATUS_BAD.
  */
 int message_error(const char *format, ...) HD_PRINTF(1, 2);
+int message_error_list(const char *format, va_list arguments) HD_PRINTF(1, 0);
 
 /* message_error() with a library's reason. */
 int message_fail(const struct hd_error *err);

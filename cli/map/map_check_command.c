@@ -176,7 +176,7 @@ static int run(void *context, const struct operands *operands)
 		return message_error("'%s': with --subnet the maps are in the folder of --maps",
 				     operands->items[0]);
 	if (!job->subnets.count && !operands->count)
-		return message_error("no map given; usage: %s", usage.synopsis);
+		return arguments_refuse(&usage, "no map given");
 	job->list = job->json ? json_array() : NULL;
 	if (job->subnets.count)
 		status = check_subnets(job);

@@ -127,7 +127,7 @@ static int refuse_mixtures(const struct mcast_job *job)
 	bool named = job->name_count || job->members_path;
 
 	if (!named && !job->groups && !job->tables_path)
-		return message_error("no member given; usage: %s", usage.synopsis);
+		return arguments_refuse(&usage, "no member given");
 	if (job->groups && (named || job->source_name || job->tables_path))
 		return message_error("--groups draws its members: give it no MEMBER, --members, "
 				     "--source or --mcfdbs");

@@ -268,8 +268,7 @@ static int run(void *context, const struct operands *operands)
 		return rc ? message_fail(&err) : STATUS_CLEAN;
 	}
 	if (!operands->count)
-		return message_error("no experiment given; --list shows them; usage: %s",
-				     usage.synopsis);
+		return arguments_refuse(&usage, "no experiment given; --list shows them");
 	rc = begin(job, &err);
 	if (processes_agree(job->options.processes, rc, &err))
 		return message_fail(&err);

@@ -397,7 +397,7 @@ static int run(void *context, const struct operands *operands)
 	int status = STATUS_CLEAN;
 
 	if (!job->tables.engine)
-		return message_error("no engine given; usage: %s", usage.synopsis);
+		return arguments_refuse(&usage, "no engine given");
 	if (!job->shares.count && !job->repairs.each)
 		add_shares(&job->shares, 1, 10, 1);
 	status = survive_groups_refuse(&job->repairs.groups, job->repairs.each);

@@ -425,8 +425,8 @@ static int take_live(struct why_job *job, const struct operands *operands)
 		return message_error("options --live and --before do not work together: OpenSM "
 				     "says what was counted between its last two readings");
 	if (job->tables.engine && operands->count)
-		return message_error("expected no operand with --live and -e, got %u; usage: %s",
-				     operands->count, usage.synopsis);
+		return arguments_refuse(&usage, "expected no operand with --live and -e, got %u",
+					operands->count);
 	job->fabric_path = job->counters_path = WHY_LIVE_NAME;
 	if (operands->count)
 		table_source_set_paths(&job->tables, (const char *const *)operands->items,

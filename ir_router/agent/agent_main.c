@@ -16,10 +16,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The client of the control socket. */
+/* The client of the control socket. What answers there need not be heddle-router. */
 
 #define COLUMNS_MAX 16u
 #define CELL_SIZE 128u
+#define ANSWER_MAX (64u << 20) /* bytes; 400,000 hosts have less */
 
 static int connect_to(const char *path, int *out, struct hd_error *err)
 {
@@ -37,16 +38,58 @@ static int connect_to(const char *path, int *out, struct hd_error *err)
 	return rc;
 }
 
+/* Whether all rows are objects whose values are numbers and texts. */
+static bool is_table(const json_t *answer)
+{
+	size_t index;
+	json_t *row, *value;
+	const char *key;
+
+	json_array_foreach(answer, index, row)
+	{
+		if (!json_is_object(row))
+			return false;
+		json_object_foreach(row, key, value)
+		{
+			if (!json_is_integer(value) && !json_is_string(value))
+				return false;
+		}
+	}
+	return json_is_array(answer);
+}
+
+struct incoming {
+	int descriptor;
+	size_t left; /* of ANSWER_MAX */
+};
+
+/* For jansson: the next bytes. A longer answer fails as if it had been cut off. */
+static size_t receive(void *buffer, size_t size, void *context)
+{
+	struct incoming *in = context;
+	ssize_t got = read(in->descriptor, buffer, size < in->left ? size : in->left);
+
+	in->left -= got > 0 ? (size_t)got : 0;
+	return got < 0 ? SIZE_MAX : (size_t)got;
+}
+
 static int ask(int descriptor, const char *table, json_t **answer, struct hd_error *err)
 {
+	struct incoming in = {descriptor, ANSWER_MAX};
 	json_error_t why;
 
 	if (dprintf(descriptor, "%s\n", table) < 0)
 		return hd_error_set(err, -errno, "cannot ask heddle-router: %s", strerror(errno));
-	*answer = json_loadfd(descriptor, 0, &why);
+	*answer = json_load_callback(receive, &in, 0, &why);
+	if (!in.left) {
+		json_decref(*answer);
+		return hd_error_set(err, -EFBIG,
+				    "the answer has more than the %u MiB that a table can have",
+				    ANSWER_MAX >> 20);
+	}
 	if (!*answer)
 		return hd_error_set(err, -EINVAL, "heddle-router gives no answer: %s", why.text);
-	if (!json_is_array(*answer)) {
+	if (!is_table(*answer)) {
 		const char *text = json_string_value(json_object_get(*answer, "error"));
 
 		hd_error_set(err, -EINVAL, "%s: '%s'", text ? text : "bad answer", table);
@@ -95,16 +138,18 @@ static void print_heads(json_t *row, size_t widths[COLUMNS_MAX], FILE *out)
 {
 	const char *key;
 	json_t *value;
+	char cell[CELL_SIZE];
 	unsigned column = 0;
 
 	json_object_foreach(row, key, value)
 	{
 		if (column == COLUMNS_MAX)
 			break;
-		if (strlen(key) > widths[column])
-			widths[column] = strlen(key);
+		hd_plain(key, cell, CELL_SIZE);
+		if (strlen(cell) > widths[column])
+			widths[column] = strlen(cell);
 		fprintf(out, "%s%*s", column ? "  " : "",
-			json_is_integer(value) ? (int)widths[column] : -(int)widths[column], key);
+			json_is_integer(value) ? (int)widths[column] : -(int)widths[column], cell);
 		column++;
 	}
 	fputc('\n', out);
@@ -126,7 +171,7 @@ static void print_table(const json_t *rows, FILE *out)
 static int agent_show(const char *socket_path, const char *table, bool as_json, FILE *out,
 		      struct hd_error *err)
 {
-	json_t *answer;
+	json_t *answer = NULL;
 	int descriptor, rc = connect_to(socket_path, &descriptor, err);
 
 	if (rc)

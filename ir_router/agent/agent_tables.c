@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent_parts.h"
 
+#include <heddle/base/plain.h>
 #include <inttypes.h>
 #include <router_query.h>
 #include <router_relay.h>
@@ -39,14 +40,15 @@ static void add_subnets(const struct agent_state *state, json_t *rows)
 	for (uint32_t s = 0; s < state->link_count; s++) {
 		const struct agent_link *link = &state->links[s];
 		const struct hd_router_lists *lists = hd_router_lists_of(state->router, (uint8_t)s);
+		char address[512]; /* plain: JSON has no other bytes than UTF-8 */
 		uint32_t counts[5];
 
 		hd_router_count_states(state->router, (uint8_t)s, counts);
 		json_array_append_new(
 		    rows,
 		    json_pack("{so ss ss sI si si si si sI sI}", "prefix", hex(link->prefix),
-			      "socket", link->address, "session",
-			      agent_link_is_open(link) ? "open" : "connecting", "epoch",
+			      "socket", hd_plain(link->address, address, sizeof(address)),
+			      "session", agent_link_is_open(link) ? "open" : "connecting", "epoch",
 			      (json_int_t)lists->epoch, "ports", (int)lists->port_count, "hosts",
 			      (int)lists->host_count, "isfr", (int)counts[HD_ROUTER_CONFIRMED],
 			      "mapped", (int)lists->map_count, "connections",

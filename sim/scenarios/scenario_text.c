@@ -228,7 +228,7 @@ static int take_key(struct hd_scenario *scenario, struct hd_cursor line, unsigne
 	struct hd_cursor key;
 
 	if (!scenario->count)
-		return hd_error_set(err, -EINVAL, "key before the first [section]");
+		return hd_error_set(err, -EINVAL, "a scenario begins with a [section]");
 	if (!hd_take_until(&line, "=", &key))
 		return hd_error_set(err, -EINVAL, "expected [section], key = value or # comment");
 	section = &scenario->sections[scenario->count - 1];

@@ -341,9 +341,38 @@ def test_a_keyd_that_is_none(site, tmp_path, head):
 # ---- programs beside the command ----
 
 BUILD = pathlib.Path(HEDDLE).resolve().parents[1]
+ROUTER = BUILD / "ir_router/agent/heddle-router"
 
 
-@pytest.mark.parametrize("program", [BUILD / "keyd/daemon/heddle-keyd", BUILD / "ir_router/agent/heddle-router"], ids=lambda path: path.name)
+def show(path, *more):
+    done = subprocess.run([ROUTER, "show", "subnets", "--control", path, *more], capture_output=True, timeout=PATIENCE)
+    said = assert_plain(done.stdout, "stdout of heddle-router")
+    assert_plain(done.stderr, "stderr of heddle-router")
+    return done.returncode, said
+
+
+@pytest.mark.skipif(not ROUTER.exists(), reason="not built")
+@pytest.mark.parametrize("answer, status", [
+    (json.dumps([{"prefix" + LIE: LIE, "lid": 7}, {"other": 8}]), 0), (json.dumps({"error": LIE}), 1),
+    (json.dumps([{"prefix": LIE}], ensure_ascii=False), 0), (json.dumps(LIE), 1), (LIE, 1), ("[" * 5000, 1),
+    *[(json.dumps(rows), 1) for rows in ([LIE], [[LIE]], [7], {"error": [LIE]}, *[
+        [{"lid": 7, "name": value}] for value in (None, True, 1.5, [LIE], {LIE: LIE})])]], ids=ascii)
+def test_a_lying_router(tmp_path, answer, status):
+    """A table has numbers and texts. Anything else that answers on the socket is refused."""
+    with served(tmp_path, answer.encode()) as (path, _):
+        assert [show(path, *more)[0] for more in ((), ("--json",))] == [status] * 2
+        if answer.startswith("[{") and not status:
+            assert SEEN + r"\u001b[2J" in show(path)[1]
+
+
+@pytest.mark.skipif(not ROUTER.exists(), reason="not built")
+def test_a_router_that_never_ends(tmp_path):
+    with served(tmp_path, b"[" + b" " * (64 << 20)) as (path, _):
+        done = subprocess.run([ROUTER, "show", "hosts", "--control", path], capture_output=True, text=True, timeout=PATIENCE)
+        assert done.returncode == 1 and "more than the 64 MiB" in done.stderr
+
+
+@pytest.mark.parametrize("program", [BUILD / "keyd/daemon/heddle-keyd", ROUTER], ids=lambda path: path.name)
 def test_daemons(tmp_path, program):
     """Their messages are about files and options, too."""
     if not program.exists():

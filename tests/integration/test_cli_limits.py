@@ -65,6 +65,24 @@ def test_patterns(tmp_path, pattern, reason):
     assert reason in refused("key", "make", "-p", pattern, tmp_path / "fabric", preexec_fn=limit)
 
 
+def test_jobs_with_more_hosts_than_there_are(tmp_path):
+    generate(tmp_path / "fabric", "xgft", "--children=4", "--parents=1")
+    (tmp_path / "counters").write_text("guid,port,PortXmitData\n0x200000,1,5\n")
+    (tmp_path / "jobs").write_text("1 host[1-65536]\n" * 20_000)
+    assert "jobs:257: all lists together have more than 16777216 hosts" in refused(
+        "why", "-e", "dmodk", tmp_path / "fabric", tmp_path / "counters", "--allocation", tmp_path / "jobs")
+
+
+def test_messages_that_nobody_takes(tmp_path):
+    """Their number makes a trace no slower than its length does."""
+    generate(tmp_path / "fabric", "xgft", "--children=4", "--parents=1")
+    (tmp_path / "trace").write_text("num_ranks 2\nrank 0 {\n" + "send 0b to 1\n" * 250_000 + "}\n")
+    for words in (["ebb", "-e", "dmodk", "--pattern", f"goal:file={tmp_path}/trace"], ["sim", "-e", "dmodk", "--trace", tmp_path / "trace"]):
+        done = subprocess.run([HEDDLE, *words, tmp_path / "fabric"], capture_output=True, text=True, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (15, 15)))
+        assert done.returncode == 0, done.stderr
+
+
 def test_ports_that_no_switch_has(tmp_path):
     (tmp_path / "fabric").write_text('switchguid=0x1(1)\nSwitch\t4000000000 "S-0000000000000001"\t\t# "a" port 0 lid 1 lmc 0\n')
     assert "4000000000 ports, expected 1..254" in refused("topo", "show", tmp_path / "fabric", preexec_fn=limit)

@@ -368,8 +368,8 @@ def test_a_fabric_in_two_pieces_is_told_of(folder):
 
 def test_what_is_missing_or_too_much_is_refused(small):
     expected = "expected FABRIC and TABLES (with -e: FABRIC), got"
-    assert f"{expected} 1; usage: " in refused("ebb", small)
-    assert f"{expected} 2 with -e; usage: " in refused("ebb", small, "x", "-e", "spf")
+    assert f"{expected} 1\nUsage: " in refused("ebb", small)
+    assert f"{expected} 2 with -e\nUsage: " in refused("ebb", small, "x", "-e", "spf")
     assert "expected FABRIC and 2 to 16 tables to compare, got 1 table" in refused(
         "compare", small, "-e", "spf")
     assert "unknown engine 'best'" in refused("compare", small, "-e", "spf", "-e", "best")

@@ -3,6 +3,7 @@
 lists to the plugins."""
 
 import contextlib
+import json
 import os
 import re
 import resource
@@ -25,7 +26,7 @@ def configure(folder, control=None, **more):
     conf = folder / "heddle.conf"
     subnets = [f"[router.subnet {prefix:#x}]\nsocket = {folder}/{name}\nsmp = no\n"
                for prefix, name in ((NEAR, "near"), (FAR, "far"))]
-    conf.write_text("[router]\n" + "".join([f"{key} = {value}\n" for key, value in values.items()] + subnets))
+    conf.write_text("[router]\n" + "".join([f"{key} = {value}\n" for key, value in values.items()] + subnets), errors="surrogateescape")
     return conf
 
 
@@ -112,6 +113,17 @@ def test_own_sockets(tmp_path):
         control.unlink()
         control.write_text("precious")
     assert control.read_text() == "precious"
+
+
+def test_names_that_are_no_text(tmp_path):
+    """A table has all subnets, also one whose socket has a name that no JSON can have."""
+    folder = tmp_path / os.fsdecode(b"odd\x1b[2J\x9b\xff")
+    folder.mkdir()
+    with running(folder, tmp_path / "control"):
+        done = subprocess.run([AGENT, "show", "subnets", "--json", "--control", tmp_path / "control"], capture_output=True,
+                              text=True, timeout=PATIENCE, check=True)
+    assert [row["socket"] for row in json.loads(done.stdout)] == [
+        rf"{tmp_path}/odd\u001b[2J\x9b\xff/{name}" for name in ("near", "far")]
 
 
 def test_idle_clients_keep_nobody_out(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 import slurm_sim
 from fabric_sim import HEDDLE, PATIENCE, wait_until
 from fake_keyd import FakeKeyd
+from test_cli_foreign_text import LIE, SEEN, WORST, Liar, assert_plain
 
 pytestmark = pytest.mark.skipif(bool(slurm_sim.missing_tools()),
                                 reason=f"missing: {', '.join(slurm_sim.missing_tools())}")
@@ -286,6 +287,47 @@ def test_the_subnet_manager_is_away(slurm, keyd):
     assert "runs without a routing key: the subnet manager is away" in line
     assert {words[2] for words in rows(done.stdout).values()} == {"0"}
     assert all(words[4] == "key" for words in rows(done.stdout).values())  # no UCX_IB_LID_PATH_BITS
+
+
+def plain_words(slurm, *command, **more):
+    """Runs a command of Slurm. What it says is plain but for the line with which Slurm itself repeats a wrong option."""
+    done = slurm.run(*command, check=False, **more)
+    said = done.stderr.split("error: Invalid --routing-pattern argument")[0]
+    assert "\ufffd" not in said, said
+    return done, assert_plain(said.encode(), f"stderr of {command}")
+
+
+@pytest.mark.parametrize("status, ready", [(0, True), (0, False), (403, True), (409, True)])
+def test_a_lying_keyd(slurm, status, ready):
+    """What keyd answers reaches users, logs and the environment of tasks in plain form only."""
+    names = ["prolog", *(f"slurmd.node{node}" for node in (1, 2))]
+    before = {name: len(slurm.log(name)) for name in names}
+    with Liar(slurm.folder / "keyd.sock", LIE, status) as keyd:
+        keyd.ready = ready
+        done, said = plain_words(slurm, "srun", "-v", "-N2", "-n2", "--routing-pattern=ring", *SHOW)
+        wait_until(lambda: not slurm.jobs(), "the end of the job")
+    assert done.returncode == 0 and SEEN + r"\u001b[2J" in said
+    assert_plain(done.stdout.encode(), "the environment of tasks")
+    for name, size in before.items():
+        assert "\ufffd" not in slurm.log(name)[size:]
+        assert_plain(slurm.log(name)[size:].encode(), name)
+
+
+def test_hostile_patterns(slurm, keyd):
+    """What a user gives as a pattern, a file's name, a file, or the pattern of the job."""
+    odd = os.fsdecode(SEEN.encode() + WORST) + "\nFORGED"
+    file = slurm.folder / "odd.txt"
+    file.write_bytes(b"phase\n0 " + WORST + b"\n")
+    for pattern in (odd, f"stencil2d:{odd}", f"file:/nowhere/{odd}", "file:odd.txt", "ring:" + "\u202e" * 1500):
+        done, _ = plain_words(slurm, "srun", "-N1", f"--routing-pattern={pattern}", "true")
+        assert done.returncode and "--routing-pattern" in done.stderr
+    keep = {"SLURM_JOB_ID": "1", "SLURM_SPANK_HEDDLE_ROUTING_PATTERN": odd}
+    assert r"\u009b8m" in plain_words(slurm, "srun", "-N1", "--routing-pattern=ring", "true", environment=keep)[0].stderr
+    for name, value in (("PATTERN", odd), ("FLOWS", odd), ("PATTERN", f"file:/nowhere/{odd}")):
+        environment = {"SPANK_HEDDLE_ROUTING_PATTERN": "ring", f"SPANK_HEDDLE_ROUTING_{name}": value,
+                       "SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "node[1-2]", "SLURM_JOB_UID": "0"}
+        plain_words(slurm, HEDDLE, "key", "place", "--slurm-prolog", "--socket", keyd.path, environment=environment)
+    keyd.jobs.clear()
 
 
 def test_plugin_arguments_that_are_wrong_are_named(slurm):

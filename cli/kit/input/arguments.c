@@ -191,6 +191,22 @@ static void refuse_unknown(const struct usage *usage, const char *name)
 
 /* Messages name a short option by its letter, also in a cluster such as -xv, and a long option as
  * it was typed. */
+static int show_synopsis(const struct usage *usage)
+{
+	fprintf(stderr, "Usage: %s\n", usage->synopsis);
+	return STATUS_BAD;
+}
+
+int arguments_refuse(const struct usage *usage, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	message_error_list(format, arguments);
+	va_end(arguments);
+	return show_synopsis(usage);
+}
+
 static int refuse_option(const struct usage *usage, int result, const char *text)
 {
 	char letter[3] = {'-', (char)optopt, '\0'};
@@ -202,8 +218,7 @@ static int refuse_option(const struct usage *usage, int result, const char *text
 		message_error("option '%s' takes no value", text);
 	else
 		refuse_unknown(usage, name);
-	fprintf(stderr, "Usage: %s\n", usage->synopsis);
-	return STATUS_BAD;
+	return show_synopsis(usage);
 }
 
 /* Whether a word is one of "a|b|c". */
@@ -270,6 +285,5 @@ int arguments_expect(const struct usage *usage, const struct operands *operands,
 {
 	if (operands->count >= least && operands->count <= most)
 		return 0;
-	return message_error("expected %s, got %u; usage: %s", expected, operands->count,
-			     usage->synopsis);
+	return arguments_refuse(usage, "expected %s, got %u", expected, operands->count);
 }

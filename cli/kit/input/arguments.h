@@ -100,6 +100,9 @@ typedef int arguments_run_fn(void *job, const struct operands *operands);
 int arguments_run(const struct usage *usage, int argc, char **argv, void *job,
 		  arguments_run_fn *run);
 
+/* Prints a message_error() and the synopsis. Returns STATUS_BAD. */
+int arguments_refuse(const struct usage *usage, const char *format, ...) HD_PRINTF(2, 3);
+
 /* 0 if there are `least` .. `most` operands, else STATUS_BAD after a message: "expected ...". */
 int arguments_expect(const struct usage *usage, const struct operands *operands,
 		     const char *expected, unsigned least, unsigned most);

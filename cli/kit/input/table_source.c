@@ -43,8 +43,8 @@ int table_source_take_operands(struct table_source *source, const struct usage *
 	unsigned least = 1 + after;
 
 	if (source->engine ? operands->count != least : operands->count <= least)
-		return message_error("expected %s, got %u%s; usage: %s", expected, operands->count,
-				     source->engine ? " with -e" : "", usage->synopsis);
+		return arguments_refuse(usage, "expected %s, got %u%s", expected, operands->count,
+					source->engine ? " with -e" : "");
 	if (!source->engine)
 		table_source_set_paths(source, (const char *const *)operands->items + 1,
 				       operands->count - least);
