@@ -23,7 +23,7 @@ from replay_campaign import Campaign
 CONFS = {"on": "[ar]\nenable = yes\n", "off": "[ar]\nenable = no\n", "broken": "[ar\nenable: yes\n"}
 ENGINES = ("dmodk,updown", "dmodk,updown", "ar_dmodk,ar_updown", "updown", "minhop")
 KEYED = ("nrk,updown", "ar_nrk,ar_updown")  # with routing keys, which have the second LID of a host
-KEYS_LMC, KEYS, KEY_FLOWS = 1, range(1, 4), 64
+KEYS_LMC, KEYS, KEY_FLOWS, KEY_S = 1, range(1, 4), 64, 15
 BRISK = {"transaction_timeout": 300, "sminfo_polling_timeout": 300, "polling_retry_number": 2}
 MOST_DOWN = 4  # parts that are down at the same time
 WEIGHTS = {"loss": 8, "return": 6, "end": 2, "kill": 2, "settings": 3, "takeover": 2, "silent": 2, "heal": 2, "pull": 3}
@@ -281,10 +281,11 @@ class Life(Campaign):
         entries = key_of(tree, flows, KEYS_LMC) if self.random.random() < 0.7 else []
         what = f"key {number} of {len(entries)} entries"
         try:
-            with Client(socket_of(self.opensm.place)) as client:
+            # with an engine that takes no keys there is no greeting
+            with Client(socket_of(self.opensm.place), KEY_S) as client:
                 client.greeting()
                 result = client.set_at_rest(number, entries)
-        except OSError as error:  # heddle.conf cannot be read
+        except OSError as error:  # that, or heddle.conf cannot be read
             return f"{what}: {error}"
         self.tally["keys in force" if result.status == DONE else "keys refused"] += 1
         return f"{what}: {result.status} {result.reason[:80]}"
@@ -347,6 +348,8 @@ class Life(Campaign):
         self.faults, self.before_pull = [], []
         old, since, own = self.opensm, len(self.opensm.log()), self.promises()
         begin = time.monotonic()
+        # adaptive routing of the sweep before may have been programmed only now, after what was said then
+        since = max(0, self.opensm.log().rfind("entries changed", 0, since))
         what = (do or getattr(self, f"do_{kind}"))()
         self.rest()
         findings, counts = self.replay(2 if self.faulty else replay_campaign.PATIENCE)

@@ -208,7 +208,7 @@ static void apply_keys(struct routing *routing, bool adaptive, struct hd_keys_pr
 	*proof = applied.proof;
 }
 
-/* Adaptive routing is narrowed or switched off before the tables change. With OpenSM's lock. */
+/* Adaptive routing goes in steps with the tables, or off before they change. With OpenSM's lock. */
 static void prepare_ar(struct routing *routing, bool adaptive, bool fresh)
 {
 	struct routing *repaired = ar_worker_take_repaired(&beside.ar);
