@@ -301,11 +301,12 @@ static bool count_tables(struct status_view *view)
 static void report_late(uint64_t guid, struct status_report *report)
 {
 	if (guid)
-		status_report_fault(report,
-				    "switch 0x%016" PRIx64
-				    " has not got its forwarding table: it keeps older entries, by which "
-				    "packets can be lost or loop, until it takes the new ones",
-				    guid);
+		status_report_fault(
+		    report,
+		    "switch 0x%016" PRIx64
+		    " has not got its forwarding table: it keeps older entries, by which "
+		    "packets can be lost or loop, until it takes the new ones",
+		    guid);
 }
 
 /* Adds the sections `subnet`, `fabric` and `load`. Counts the loads if that is not done. */

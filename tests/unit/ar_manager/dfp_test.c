@@ -11,8 +11,8 @@
 
 #include "ar_testing.h"
 
-#include "oracle_dependencies.h"
 #include "cases.h"
+#include "oracle_dependencies.h"
 
 #define TRIALS CASES(60, 18)
 

@@ -15,8 +15,8 @@
 #include "levels.h"
 #include "swapped_testing.h"
 
-#include "oracle_ar.h"
 #include "cases.h"
+#include "oracle_ar.h"
 
 /* ---- plans ---- */
 

@@ -11,8 +11,8 @@
 
 #include "ar_testing.h"
 
-#include "oracle_recovery.h"
 #include "cases.h"
+#include "oracle_recovery.h"
 
 #define TRIALS CASES(150, 45)
 

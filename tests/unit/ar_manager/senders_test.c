@@ -12,8 +12,8 @@
 #include "climbs.h"
 #include "levels.h"
 
-#include "oracle_ar.h"
 #include "cases.h"
+#include "oracle_ar.h"
 
 #define TRIALS CASES(60, 20)
 

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "ar_graph.h"
+#include "cases.h"
 #include "change_testing.h"
 #include "oracle_ar.h"
-#include "cases.h"
 
 #include <heddle/ar_manager/plan_copy.h>
 #include <heddle/change/ar_graph.h>

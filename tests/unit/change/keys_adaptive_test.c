@@ -10,8 +10,8 @@
 
 #include "keys_testing.h"
 
-#include "oracle_ar.h"
 #include "cases.h"
+#include "oracle_ar.h"
 
 #include <heddle/ar_manager/pins.h>
 #include <heddle/change/keys_proof.h>
@@ -203,8 +203,7 @@ static void verdicts_are_those_of_a_slow_proof(void **state)
 	}
 	print_message("%u accepted, %u lost, %u cycles, of these %u only with groups\n",
 		      verdicts.accepted, verdicts.lost, verdicts.cycles, verdicts.only_groups);
-	assert_true(verdicts.accepted > CASES(20, 5) &&
-		    verdicts.lost > CASES(20, 5) &&
+	assert_true(verdicts.accepted > CASES(20, 5) && verdicts.lost > CASES(20, 5) &&
 		    verdicts.cycles > CASES(20, 5));
 	assert_true(verdicts.only_groups > 0);
 }

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "cases.h"
 #include "generate_testing.h"
 #include "mixture.h"
-#include "cases.h"
 
 #include <heddle/base/random.h>
 #include <heddle/engines.h>

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "cases.h"
 #include "change_testing.h"
 #include "oracle_ar.h"
-#include "cases.h"
 
 #include <heddle/change/steps.h>
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "random_fabrics_testing.h"
 #include "cases.h"
+#include "random_fabrics_testing.h"
 
 #include <heddle/change/sweep.h>
 #include <heddle/fabric/changes.h>

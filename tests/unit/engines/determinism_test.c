@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "engines_testing.h"
 #include "cases.h"
+#include "engines_testing.h"
 
 static const char *const asks[][2] = {
     {"spf", ""},

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "engines_testing.h"
 #include "cases.h"
+#include "engines_testing.h"
 
 #include <errno.h>
 

@@ -8,13 +8,13 @@
 
 #include <cmocka.h>
 
+#include "cases.h"
 #include "engines_testing.h"
 #include "oracle_balance.h"
 #include "oracle_dmodk.h"
 #include "oracle_hops.h"
 #include "oracle_tree.h"
 #include "oracle_walk.h"
-#include "cases.h"
 
 #include <errno.h>
 #include <math.h>

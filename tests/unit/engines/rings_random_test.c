@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "cases.h"
 #include "engines_testing.h"
 #include "oracle_maps.h"
-#include "cases.h"
 
 #include <errno.h>
 

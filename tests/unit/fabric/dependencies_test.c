@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
+#include "cases.h"
 #include "generate_testing.h"
 #include "oracle_dependencies.h"
-#include "cases.h"
 
 #include <errno.h>
 #include <heddle/base/random.h>

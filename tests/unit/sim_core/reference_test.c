@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "cases.h"
 #include "random_testing.h"
 #include "reference.h"
-#include "cases.h"
 
 struct play {
 	struct reference_message *messages, *results;
