@@ -381,6 +381,8 @@ class Life(Campaign):
                 [f"a credit loop stays: {counts['loop']}"] * (counts["loop"] != "none" and own):
             if faulty:
                 self.tally["stays, named"] += 1
+            elif not own:  # tables of OpenSM's own engine, which status says
+                self.tally["stays, without a promise"] += 1
             else:
                 faults.append(f"{stays}, and status says {said}")
         faults += self.untruths(counts)
