@@ -7,6 +7,7 @@ no tables."""
 
 import random
 import re
+import signal
 import time
 from collections import Counter, namedtuple
 
@@ -109,6 +110,14 @@ class Campaign:
             counts = {name: after[name] if name in ("missing", "loop") else counts[name] + after[name] for name in after}
         return findings, counts
 
+    def wait_for_sweep(self, text, since, patience=30):
+        """OpenSM at times does nothing after a trap: then it is a periodic sweep that finds the change."""
+        try:
+            return self.opensm.wait_for_match(text, since, patience)
+        except fabric_sim.Failure:
+            self.opensm.process.send_signal(signal.SIGHUP)
+            return self.opensm.wait_for_match(text, since)
+
     def change(self, what, cables, lost):
         """One loss or return. A cable counts as alive again when its return begins: OpenSM may find it at once."""
         since, begin = len(self.opensm.log()), time.monotonic()
@@ -116,7 +125,7 @@ class Campaign:
         self.checker.cut(time.time_ns(), ends)
         command = "Unlink" if lost else "ReLink"
         self.simulation.command("\n".join(f'{command} "{node}"[{port}]' for node, port in cables))
-        routed = self.opensm.wait_for_match("entries changed", since)
+        routed = self.wait_for_sweep("entries changed", since)
         self.opensm.wait_for_match(PROGRAMMED, routed.end())
         self.settle()
         seconds = time.monotonic() - begin
