@@ -4,9 +4,11 @@ given away, whatever fs.protected_* of the kernel says."""
 
 import contextlib
 import os
+import pathlib
 import shutil
 import stat
 import subprocess
+import tempfile
 
 import pytest
 
@@ -26,6 +28,14 @@ def nobody():
         yield
     finally:
         os.seteuid(0)
+
+
+@pytest.fixture(name="open_path")
+def make_open_path():
+    """A folder to which nobody comes, too. Each pytest that begins closes those of all others."""
+    with tempfile.TemporaryDirectory(prefix="heddle-places-") as name:
+        os.chmod(name, 0o711)
+        yield pathlib.Path(name)
 
 
 @pytest.fixture(scope="module", name="folder")
@@ -62,14 +72,12 @@ NAMES = {"plan": "heddle.far", "paths": "out.dot", "mcast": "out.dot"}
 class Trap:
     """A folder of root where all may write, as /tmp, and one that only root may enter."""
 
-    def __init__(self, tmp_path, name, text):
+    def __init__(self, path, name, text):
         self.text = text  # of all files
-        self.safe, self.sticky = tmp_path / "safe", tmp_path / "sticky"
+        self.safe, self.sticky = path / "safe", path / "sticky"
         self.safe.mkdir(mode=0o755)
         self.sticky.mkdir()
         self.sticky.chmod(0o1777)
-        for above in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-            above.chmod(above.stat().st_mode | 0o011)  # so that nobody comes to the folder
         self.secret = self.safe / "secret"
         self.secret.write_text(text)
         self.secret.chmod(0o600)
@@ -124,12 +132,12 @@ REPLACED = {"setuid", "link", "link_to_nothing", "link_to_setuid", "hard_link"}
 
 @pytest.mark.parametrize("kind", sorted(REFUSED | REPLACED))
 @pytest.mark.parametrize("writer", WRITERS)
-def test_root_writes(writer, kind, folder, tmp_path):
+def test_root_writes(writer, kind, folder, open_path):
     """What can be replaced is, by a file of root without rights for others. The rest is refused at once, and stays."""
     if writer in ("paths", "mcast") and not shutil.which("dot"):
         pytest.skip("Graphviz is not installed")
     # state that is kept must be right, or heddle would not go on with it
-    trap = Trap(tmp_path, NAMES.get(writer, "out"), (folder / "begun").read_text() if writer == "survive" else "secret\n")
+    trap = Trap(open_path, NAMES.get(writer, "out"), (folder / "begun").read_text() if writer == "survive" else "secret\n")
     getattr(trap, kind)()
     before, mode = [set(os.listdir(place)) for place in (trap.safe, trap.sticky)], trap.secret.stat().st_mode
     done = subprocess.run([HEDDLE, *map(str, WRITERS[writer](folder, trap.place))], capture_output=True, text=True,
