@@ -21,6 +21,7 @@
 #include "delegate.h"
 #include "engine_options.h"
 #include "held_log.h"
+#include "new_links.h"
 #include "parallel_links.h"
 #include "resolved_policy.h"
 
@@ -346,7 +347,7 @@ static void contest_release(struct contest *contest)
 #define AUTO_CHANGE 3u
 #define AUTO_HOME 1u /* percent: nearly as many links */
 #define AUTO_CABLES 2u
-#define AUTO_GAIN .01
+#define AUTO_GAIN .02
 #define AUTO_LOSS .005 /* a remark says if the tables in place were better by this */
 
 static const struct hd_option options[] = {LANE_OPTIONS};
@@ -360,12 +361,14 @@ static uint32_t difference(uint32_t a, uint32_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Whether the fabric has nearly the links for which the tables were made. */
-static bool is_home(const struct hd_routes *routes, uint32_t links)
+/* Whether the fabric has nearly the links for which the baseline was chosen, or lacks nothing that it uses. */
+static bool is_home(const struct hd_fabric *fabric, const struct hd_routes *baseline)
 {
-	uint64_t apart = difference(routes->chosen_for, links);
+	const uint64_t links = fabric->isl_count,
+		       apart = difference(baseline->chosen_for, fabric->isl_count);
 
-	return !routes->chosen_for || apart * 100 <= (uint64_t)links * AUTO_HOME;
+	return !baseline->chosen_for || apart * 100 <= links * AUTO_HOME ||
+	       !new_links_missing(fabric, baseline);
 }
 
 /* Whether the fabric has changed so much that another engine may be better by now. */
@@ -416,16 +419,16 @@ static int keep(struct contest *contest, unsigned *kept, uint32_t *chosen_for, b
 	*settled = false;
 	if (!previous)
 		return 0;
-	if (home && is_home(home, links)) {
+	if (home && is_home(contest->request->fabric, home)) {
 		rc = try_engine_of(contest, home, kept, err);
-		*settled = *kept != NONE;
+		*settled = *kept != NONE && !is_other_fabric(home, links);
 		*chosen_for = home->chosen_for;
-		if (*settled && *kept != engine_of(previous))
+		if (*kept != NONE && *kept != engine_of(previous))
 			hd_log(contest->request->log, HD_LOG_INFO,
 			       "auto takes %s again, which it chose for this fabric",
 			       contest->engines[*kept].engine->name);
 	}
-	if (!rc && !*settled) {
+	if (!rc && *kept == NONE) {
 		rc = try_engine_of(contest, previous, kept, err);
 		*settled = *kept != NONE && !is_other_fabric(previous, links);
 		*chosen_for = previous->chosen_for;
@@ -638,7 +641,7 @@ const struct hd_engine hd_engine_auto = {
 	"hypercubes and HyperX spf is tried with balance = dimensions, too. On an intact regular "
 	"fat tree that is dmodk. The choice stays as long as its tables are in place, "
 	"unless that engine refuses the fabric, or many links have come or gone and "
-	"another engine is better by more than 0.01. The log says which engine, and by "
+	"another engine is better by more than 0.02. The log says which engine, and by "
 	"how much.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),

@@ -168,7 +168,6 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .request = request,
 	    .policy = &policy,
 	    .passes = (unsigned)hd_options_get(request->options, "passes")->number,
-	    .rebalance = (unsigned)hd_options_get(request->options, "rebalance")->number,
 	    .build = build,
 	    .context = &islands,
 	};

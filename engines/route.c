@@ -1,15 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What every engine has in common around its own computation. */
+/*
+ * What every engine has in common around its own computation, and what becomes of tables over a fabric's life.
+ *
+ * Tables depend on the baseline and on what is missing from the fabric now. The baseline has the entries of the last
+ * routing afresh and of what has grown since. It is kept by GUID (heddle/fabric/stored_tables.h), by the plugin, beside
+ * the tables in place.
+ *
+ * - An entry stays while its path is allowed. An engine moves it only if it must.
+ * - An entry whose path is lost takes another one, and returns to its baseline as soon as that is allowed again.
+ * - A link that the baseline does not use is new. For few new links an engine that balances (balance_growth.h) moves only
+ *   as many entries as give them their share. Where that is worth less than a routing afresh, or new links are many, all
+ *   is routed afresh, and the hosts of each switch exchange columns so that few entries differ from those in place
+ *   (column_match.h). The baseline then grows: hd_stored_tables_add() takes over what has moved.
+ * - Losses never make anything route afresh, unless the lanes are too few: where more is missing than new, all stays.
+ * - dmodk has a closed form: its tables are always those of the labelled tree, with what is missing routed around.
+ *
+ * route_by_attempts() tries what next_attempt() lists, in that order; make_tables() is one attempt. An attempt fails with
+ *   -ENOSPC   too few lanes: the next one keeps less of the tables in place;
+ *   -EAGAIN   adapters that are set aside need a lane of their own: the same, with one lane less for the others;
+ *   -ENOTSUP  the fabric is no tree: the same without hosts above the leaves, which are routed last.
+ * What the next sweep would change though nothing is new changes now (settle()), so that an idle sweep changes nothing.
+ */
 #include "route.h"
 #include "aside.h"
-#include "dag.h"
+#include "balance_growth.h"
+#include "bisections.h"
+#include "column_match.h"
 #include "engine_options.h"
 #include "held_log.h"
 #include "load_estimate.h"
 #include "module_tables.h"
+#include "new_links.h"
+#include "policy_faults.h"
 #include "policy_parts.h"
-#include "ranking.h"
-#include "resolved_policy.h"
+#include "raised_hosts.h"
 
 #include <errno.h>
 #include <heddle/engines.h>
@@ -18,219 +42,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- hosts above the leaves ---- */
-
-/* Hosts above the leaves of a tree: storage, routers and management adapters on spines. */
-
-#define RAISED_HOSTS_TRIES 8u
-
-/* Marks the hosts above the leaves beside what is set aside already; their number. Where they are
- * many, the tree is another one, and its balance would suffer: then 0. */
-static uint32_t mark(const struct hd_fabric *fabric, const struct hd_tree *tree, bool *aside)
-{
-	uint32_t count = 0;
-
-	memcpy(aside, fabric->aside, fabric->port_count * sizeof(*aside));
-	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		if (!tree->level[fabric->host_switch[host]])
-			continue;
-		aside[fabric->host_port[host]] = true;
-		count++;
-	}
-	return count > fabric->host_count / 4 ? 0 : count;
-}
-
-static int make_views(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
-		      struct hd_arena *arena, struct hd_fabric **views, unsigned *count,
-		      struct hd_error *err)
-{
-	bool *aside = hd_arena_alloc(arena, fabric->port_count, sizeof(*aside));
-	struct hd_tree tree;
-
-	if (!aside)
-		return hd_error_no_memory(err);
-	int rc = hd_tree_find(fabric, facts, 1, arena, &tree, NULL);
-	while (!rc && *count < RAISED_HOSTS_TRIES) {
-		if (mark(fabric, &tree, aside)) {
-			rc = hd_fabric_regroup(fabric, aside, &views[*count], err);
-			*count += !rc;
-		}
-		if (!rc)
-			rc = hd_tree_try_next(fabric, facts, arena, &tree, NULL);
-	}
-	return rc == -ENOMEM ? hd_error_no_memory(err) : 0;
-}
-
-/*
- * Views of the request's fabric in which the hosts above the leaves are set aside
- * (hd_fabric_regroup()), so that an engine for trees routes the tree without them: one view for
- * each opinion of how many hosts a switch has at least to be a leaf, the least number first.
- * views[] has RAISED_HOSTS_TRIES places, *count views are made; the caller frees each with
- * hd_fabric_free(). No view where no host is above the leaves, or the fabric is no tree. Errors:
- * -ENOMEM, and those of the policy. Cost: O(links) for each view.
- */
-static int raised_hosts_views(const struct hd_route_request *request, struct hd_fabric **views,
-			      unsigned *count, struct hd_error *err)
-{
-	struct resolved_policy policy;
-	struct hd_arena arena = {0};
-	struct hd_route_request quiet = *request;
-
-	*count = 0;
-	quiet.log = NULL; /* the engine has said what the policy names in vain */
-	int rc = resolved_policy_make(&quiet, &policy, err);
-	if (rc)
-		return rc;
-	const struct hd_tree_facts facts = {.is_root = policy.is_root,
-					    .is_compute = policy.is_compute};
-	rc = make_views(request->fabric, &facts, &arena, views, count, err);
-	hd_arena_release(&arena);
-	resolved_policy_release(&policy);
-	return rc;
-}
-
-/* ---- what the policy forbids ---- */
-
-/* Policies that leave hosts without a path to one another. */
-
-/* A switch whose hosts have no path to a host. */
-struct gap {
-	uint32_t from, host;
+/* What an attempt keeps. */
+enum keeps {
+	KEEPS_ALL, /* the tables in place, and entries go back to the baseline */
+	KEEPS_IN_PLACE, /* the tables in place alone */
+	KEEPS_BASELINE, /* the baseline alone */
+	KEEPS_NOTHING /* all is routed afresh */
 };
 
-static bool find_gap(const struct hd_fabric *fabric, const struct hd_routes *routes,
-		     const uint32_t *component, struct gap *gap)
-{
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
-			continue;
-		for (uint32_t host = 0; host < fabric->host_count; host++) {
-			uint32_t lid = fabric->lid[fabric->host_port[host]];
-			if (!lid || component[sw] != component[fabric->host_switch[host]] ||
-			    hd_routes_port(routes, sw, lid) != HD_NO_PORT)
-				continue;
-			*gap = (struct gap){sw, host};
-			return true;
-		}
-	}
-	return false;
-}
+struct attempt {
+	enum keeps keeps;
+	const struct hd_fabric
+	    *fabric; /* the request's, or a view without hosts above the leaves */
+	unsigned reserved; /* lanes that are left to adapters that are set aside */
+	const struct hd_routes *replaced; /* see struct aside_way */
+	/* out: for want of lanes some entries are not what they might be. The next sweep may find room for them */
+	bool tight;
+};
 
-/* Switches with hosts that reach the destination by climbing, then descending. */
-static uint32_t count_reached(const struct ranking *ranking, struct dag *dag, uint32_t destination)
-{
-	const struct hd_fabric *fabric = ranking->fabric;
-	const struct dag_paths paths = {.fabric = fabric, .up = ranking->up};
-	uint32_t count = 0;
+/* The attempts of one routing. */
+struct routing_job {
+	const struct hd_engine *engine;
+	const struct hd_route_request *request;
+	bool delegated; /* by an engine that has others to try */
+	struct hd_fabric *views[RAISED_HOSTS_TRIES]; /* without hosts above the leaves */
+	unsigned view_count, view; /* the one to be tried next */
+	bool viewed; /* there are views, or it is known that there are none */
+	int refusal; /* of the engine, before views are tried */
+	struct hd_route_request own; /* what `request` points to */
+	struct hd_fabric
+	    *aside_view; /* without the adapters that the policy sets aside; NULL: it names none */
+	struct hd_options *defaults; /* NULL: the request has options */
+};
 
-	dag_build(dag, &paths, destination);
-	for (uint32_t i = 0; i < dag->reached; i++)
-		count += fabric->host_base[dag->order[i]] < fabric->host_base[dag->order[i] + 1];
-	return count;
-}
-
-/* The root without which the most switches reach the host; HD_NONE: all are as good as without. */
-static uint32_t find_wrong_root(struct ranking *ranking, struct dag *dag, const struct gap *gap)
-{
-	const struct hd_fabric *fabric = ranking->fabric;
-	uint32_t to = fabric->host_switch[gap->host], wrong = HD_NONE;
-	bool *is_root = ranking->policy.is_root;
-
-	ranking_from_roots(ranking, is_root);
-	uint32_t most = count_reached(ranking, dag, to);
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		if (!is_root[sw])
-			continue;
-		is_root[sw] = false;
-		ranking_from_roots(ranking, is_root);
-		uint32_t count = count_reached(ranking, dag, to);
-		is_root[sw] = true;
-		if (count > most) {
-			most = count;
-			wrong = sw;
-		}
-	}
-	return wrong;
-}
-
-static int name_fault(struct ranking *ranking, struct dag *dag, const struct gap *gap,
-		      struct hd_error *err)
-{
-	const struct hd_fabric *fabric = ranking->fabric;
-	uint32_t port = fabric->host_port[gap->host];
-	uint32_t wrong = ranking->policy.is_root ? find_wrong_root(ranking, dag, gap) : HD_NONE;
-	char from[HD_LABEL_SIZE], to[HD_LABEL_SIZE];
-
-	hd_port_label(fabric, fabric->port_base[gap->from], from, sizeof(from));
-	hd_port_label(fabric, port, to, sizeof(to));
-	if (wrong != HD_NONE)
-		return hd_error_set(err, -ENOTSUP,
-				    "hosts at %s would have no path to %s: 0x%016" PRIx64
-				    " ('%s') in root_guid_file is no root",
-				    from, to, fabric->node_guid[wrong], fabric->node_name[wrong]);
-	if (!ranking->policy.is_io)
-		return hd_error_set(err, -ENOTSUP,
-				    "hosts at %s would have no path to %s: a root is missing in "
-				    "root_guid_file",
-				    from, to);
-	return hd_error_set(err, -ENOTSUP,
-			    "hosts at %s would have no path to %s: io_guid_file %s 0x%016" PRIx64
-			    "%s",
-			    from, to, ranking->policy.is_io[gap->host] ? "lists" : "must list",
-			    fabric->port_guid[port] ? fabric->port_guid[port]
-						    : fabric->node_guid[fabric->port_node[port]],
-			    ranking->policy.is_io[gap->host] ? ", but max_reverse_hops is too small"
-							     : " too, or be left out");
-}
-
-static int explain(const struct hd_route_request *request, const struct gap *gap,
-		   struct hd_error *err)
-{
-	struct hd_route_request quiet = *request;
-	struct ranking ranking = {.fabric = request->fabric, .request = &quiet};
-	struct dag dag;
-
-	quiet.log = NULL;
-	int rc = resolved_policy_make(&quiet, &ranking.policy, err);
-	if (rc)
-		return rc;
-	if (ranking_allocate(&ranking) || dag_allocate(&dag, request->fabric, &ranking.arena))
-		rc = hd_error_no_memory(err);
-	else
-		rc = name_fault(&ranking, &dag, gap, err);
-	hd_arena_release(&ranking.arena);
-	resolved_policy_release(&ranking.policy);
-	return rc;
-}
-
-/*
- * -ENOTSUP where the request has a root_guid_file or an io_guid_file and the tables have no entry
- * for a host at a switch with hosts of the same component. The reason names the pair, and the GUID
- * that is at fault: the host that io_guid_file does not list, or the listed root without which the
- * most switches would reach the host. 0 in all other cases; -ENOMEM. Cost: O(switches * LIDs) with
- * such a policy, nothing without.
- */
-static int policy_faults_check(const struct hd_route_request *request,
-			       const struct hd_routes *routes, struct hd_error *err)
-{
-	const struct hd_policy *policy = request->policy;
-	struct hd_arena arena = {0};
-	struct gap gap;
-	int rc = 0;
-
-	if (!policy || (!policy->root_count && !policy->io_count))
-		return 0;
-	uint32_t *component =
-	    hd_arena_alloc(&arena, request->fabric->switch_count, sizeof(*component));
-	if (!component || hd_tree_components(request->fabric, component))
-		rc = hd_error_no_memory(err);
-	else if (find_gap(request->fabric, routes, component, &gap))
-		rc = explain(request, &gap, err);
-	hd_arena_release(&arena);
-	return rc;
-}
-
-/* ---- all engines ---- */
+/* ---- lanes ---- */
 
 static void remark_lanes(const struct hd_route_request *request, const struct hd_lanes *lanes)
 {
@@ -256,51 +101,36 @@ static void remark_lanes(const struct hd_route_request *request, const struct hd
 		       lanes->moved);
 }
 
-/* One routing, with tables in place or without. */
-struct attempt {
-	const struct hd_routes *replaced; /* see struct aside_way */
-	bool delegated; /* by an engine that has others to try */
-	/* For want of lanes some entries are not what they might be. The next sweep may find room for them. */
-	bool tight;
-};
-
-/* What there is besides the engine's own paths. */
-struct late {
-	bool raised; /* hosts above the leaves are among the adapters that are set aside */
-	unsigned reserved; /* lanes that are left to adapters that are set aside */
-	struct attempt *attempt;
-};
-
 /* A table of lanes needs as much memory as the routes, so none is made where all is on lane 0. Service levels that an
  * engine has given to its paths stand. */
-static int assign_lanes(const struct hd_engine *engine, const struct hd_route_request *request,
-			const struct late *late, struct hd_routes *routes, struct hd_error *err)
+static int assign_lanes(const struct routing_job *job, const struct hd_route_request *request,
+			struct attempt *attempt, struct hd_routes *routes, struct hd_error *err)
 {
 	struct hd_lanes_request wanted = {
 	    .fabric = request->fabric,
-	    .available = engine_options_lanes(request) - late->reserved,
+	    .available = engine_options_lanes(request) - attempt->reserved,
 	    .spread = (enum hd_lanes_spread)hd_options_get(request->options, "spread")->number,
-	    .one_is_enough = engine->one_lane,
+	    .one_is_enough = job->engine->one_lane,
 	    .share = true,
-	    .brief = late->attempt->delegated,
+	    .brief = job->delegated,
 	    .previous = request->previous,
 	    .threads = request->threads,
 	    .go_on = request->go_on};
 	struct hd_lanes lanes;
 
-	if (engine->own_lanes || routes->sl ||
+	if (job->engine->own_lanes || routes->sl ||
 	    (wanted.one_is_enough && (wanted.spread != HD_SPREAD_ALL || wanted.available == 1)))
 		return 0;
 	int rc = hd_lanes_assign(&wanted, routes, &lanes, err);
 	if (rc)
 		return rc;
 	remark_lanes(request, &lanes);
-	late->attempt->tight |= lanes.shared > 0;
+	attempt->tight |= lanes.shared > 0;
 	return 0;
 }
 
-static int prevent_deadlock(const struct hd_engine *engine, const struct hd_route_request *request,
-			    const struct late *late, struct hd_routes *routes, struct hd_error *err)
+static int prevent_deadlock(const struct routing_job *job, const struct hd_route_request *request,
+			    struct attempt *attempt, struct hd_routes *routes, struct hd_error *err)
 {
 	switch ((enum hd_deadlock)hd_options_get(request->options, "deadlock")->number) {
 	case HD_DEADLOCK_DROP:
@@ -313,7 +143,7 @@ static int prevent_deadlock(const struct hd_engine *engine, const struct hd_rout
 		       "fabric; for research only");
 		return 0;
 	default:
-		return assign_lanes(engine, request, late, routes, err);
+		return assign_lanes(job, request, attempt, routes, err);
 	}
 }
 
@@ -342,71 +172,87 @@ static bool are_hosts_fixed(const struct hd_engine *engine, const struct hd_poli
 
 /* Adapters that are set aside come last. -EAGAIN: with a lane of their own there would be paths for
  * all of them. Tables in place stay for the others. */
-static int route_aside(const struct hd_engine *engine, const struct hd_route_request *request,
-		       const struct late *late, struct hd_routes *routes, struct hd_error *err)
+static int route_aside(const struct routing_job *job, const struct hd_route_request *request,
+		       struct attempt *attempt, struct hd_routes *routes, struct hd_error *err)
 {
-	bool guarded = is_guarded(request);
-	unsigned lanes = guarded && !late->raised ? engine_options_lanes(request) : 1;
+	const struct hd_engine *engine = job->engine;
+	const bool guarded = is_guarded(request), raised = request->fabric != job->request->fabric;
+	const unsigned lanes = guarded && !raised ? engine_options_lanes(request) : 1;
 	const struct aside_way way = {.lanes = lanes,
 				      .guarded = guarded,
-				      .all = late->raised,
+				      .all = raised,
 				      .hosts_fixed = are_hosts_fixed(engine, request->policy),
 				      .hosts_first = engine->one_lane,
-				      .replaced = late->attempt->replaced};
+				      .replaced = attempt->replaced};
 	struct aside_left left = {0};
 	int rc = aside_route(request, &way, routes, &left, err);
 
-	late->attempt->tight |= left.unserved || left.moved ||
-				(lanes == 1 && !engine->one_lane && request->fabric->aside_count);
+	attempt->tight |= left.unserved || left.moved ||
+			  (lanes == 1 && !engine->one_lane && request->fabric->aside_count);
 	if (rc || !left.unserved)
 		return rc;
-	if (late->raised)
+	if (raised)
 		return hd_error_set(
 		    err, -ENOTSUP,
 		    "hosts above the leaves cannot be reached without a credit loop");
-	if (lanes > 1 && !late->reserved && !request->previous)
+	if (lanes > 1 && !attempt->reserved && !request->previous)
 		return -EAGAIN;
 	remark_left(request, &left);
 	return 0;
 }
 
-/* An engine that gives paths their lanes, by some of its options or always, must not know of those that are reserved. */
-static int route_own(const struct hd_engine *engine, const struct hd_route_request *request,
-		     unsigned reserved, struct hd_routes **out, struct hd_error *err)
-{
-	struct hd_route_request own = *request;
+/* ---- one attempt ---- */
 
-	if (engine->own_lanes || reserved)
-		own.lanes = engine_options_lanes(request) - reserved;
-	return engine->route(&own, out, err);
+/* What the engine gets. One that gives paths their lanes, by some of its options or always, must not know of those that are
+ * reserved. */
+static struct hd_route_request narrow_request(const struct routing_job *job,
+					      const struct attempt *attempt)
+{
+	struct hd_route_request own = *job->request;
+
+	own.fabric = attempt->fabric;
+	if (attempt->keeps == KEEPS_BASELINE)
+		own.previous = own.baseline;
+	if (attempt->keeps == KEEPS_NOTHING)
+		own.previous = own.baseline = NULL;
+	if (attempt->keeps == KEEPS_IN_PLACE)
+		own.baseline = NULL;
+	return own;
 }
 
-static int route_lanes(const struct hd_engine *engine, const struct hd_route_request *request,
-		       const struct late *late, struct hd_routes **out, struct hd_error *err)
+/* The engine's tables, with lanes, and with paths for the adapters that are set aside. */
+static int make_tables(const struct routing_job *job, struct attempt *attempt,
+		       struct hd_routes **out, struct hd_error *err)
 {
+	const struct hd_engine *engine = job->engine;
+	const struct hd_route_request request = narrow_request(job, attempt);
+	struct hd_route_request own = request;
 	struct hd_routes *routes = NULL;
-	int rc = hd_go_on_check(&request->go_on, err);
+	int rc = hd_go_on_check(&request.go_on, err);
 
 	if (rc)
 		return rc;
-	rc = engine->from_module ? module_tables_make(engine, request, &routes, err)
-				 : route_own(engine, request, late->reserved, &routes, err);
+	if (engine->own_lanes || attempt->reserved)
+		own.lanes = engine_options_lanes(&request) - attempt->reserved;
+	rc = engine->from_module ? module_tables_make(engine, &request, &routes, err)
+				 : engine->route(&own, &routes, err);
 	if (engine->delegates) {
 		*out = routes;
 		return rc;
 	}
 	if (!rc)
-		rc = hd_go_on_check(&request->go_on, err);
+		rc = hd_go_on_check(&request.go_on, err);
 	if (!rc)
-		rc = policy_faults_check(request, routes, err);
+		rc = policy_faults_check(&request, routes, err);
 	if (!rc)
-		rc = prevent_deadlock(engine, request, late, routes, err);
+		rc = prevent_deadlock(job, &request, attempt, routes, err);
 	if (!rc)
-		rc = hd_go_on_check(&request->go_on, err);
+		rc = hd_go_on_check(&request.go_on, err);
 	if (!rc)
-		rc = route_aside(engine, request, late, routes, err);
+		rc = route_aside(job, &request, attempt, routes, err);
 	if (!rc && engine->from_module)
-		rc = module_tables_prove(request, routes, is_guarded(request), err);
+		rc = module_tables_prove(&request, routes, is_guarded(&request), err);
+	attempt->tight |= rc == -ENOSPC || (engine->own_lanes && !engine->keeps_entries);
 	if (rc)
 		hd_routes_free(routes);
 	else
@@ -414,151 +260,269 @@ static int route_lanes(const struct hd_engine *engine, const struct hd_route_req
 	return rc;
 }
 
-static int route_view(const struct hd_engine *engine, const struct hd_route_request *request,
-		      bool raised, struct attempt *attempt, struct hd_routes **out,
-		      struct hd_error *err)
-{
-	struct late late = {.raised = raised, .attempt = attempt};
-	int rc = route_lanes(engine, request, &late, out, err);
+/* ---- which attempts ---- */
 
-	late.reserved = 1;
-	return rc == -EAGAIN ? route_lanes(engine, request, &late, out, err) : rc;
+/* An engine for trees has refused, perhaps because of hosts above the leaves. Without these the rest may be a tree, and they
+ * are routed last. io_guid_file says itself what may be done for such hosts. */
+static int next_view(struct routing_job *job, int rc, const struct hd_fabric **view,
+		     struct hd_error *err)
+{
+	const struct hd_policy *policy = job->request->policy;
+
+	*view = NULL;
+	if (!job->viewed) {
+		if (rc != -ENOTSUP || !job->engine->needs_tree || (policy && policy->io_count))
+			return 0;
+		job->viewed = true;
+		job->refusal = rc;
+		rc = raised_hosts_views(job->request, job->views, &job->view_count, err);
+		if (rc == -ENOMEM || rc == -ECANCELED)
+			return rc;
+	}
+	if (job->view < job->view_count)
+		*view = job->views[job->view++];
+	return 0;
 }
 
-/* An engine for trees has refused: perhaps because of hosts above the leaves. Without these the
- * rest may be a tree, and they are routed last. */
-static int route_without_raised(const struct hd_engine *engine,
-				const struct hd_route_request *request, struct attempt *attempt,
-				struct hd_routes **out, struct hd_error *err)
+/* The attempt after one that has failed with `rc`. False: that was the last one. */
+static bool next_attempt(struct routing_job *job, int *rc, struct attempt *attempt,
+			 struct hd_error *err)
 {
-	struct hd_fabric *views[RAISED_HOSTS_TRIES] = {NULL};
-	struct hd_route_request wanted = *request;
-	unsigned count = 0;
-	int rc = raised_hosts_views(request, views, &count, err);
+	const struct hd_route_request *request = job->request;
+	const bool raised = attempt->fabric != request->fabric;
+	const struct hd_fabric *view;
+	struct hd_error ignored = {""};
 
-	if (!rc)
-		rc = -ENOTSUP;
-	for (unsigned i = 0; i < count; i++) {
-		wanted.fabric = views[i];
-		if (rc == -ENOTSUP && !(rc = route_view(engine, &wanted, true, attempt, out, NULL)))
-			hd_log(request->log, HD_LOG_INFO,
+	if (!*rc || *rc == -ENOMEM || *rc == -ECANCELED)
+		return false;
+	if (*rc == -EAGAIN) { /* a lane for the adapters that are set aside */
+		attempt->reserved = 1;
+		return true;
+	}
+	if (*rc == -ENOTSUP || raised) { /* the fabric without hosts above the leaves */
+		const int failed = next_view(job, *rc, &view, &ignored);
+
+		if (failed == -ENOMEM)
+			*rc = hd_error_no_memory(err);
+		else if (failed)
+			*rc = hd_go_on_stopped(err);
+		else if (!view)
+			*rc = raised ? job->refusal : *rc;
+		if (failed || !view)
+			return false;
+		attempt->fabric = view;
+		attempt->reserved = 0;
+		attempt->replaced = NULL;
+		return true;
+	}
+	if (*rc != -ENOSPC || !request->previous || attempt->keeps == KEEPS_NOTHING)
+		return false;
+	attempt->reserved = 0;
+	if (attempt->keeps != KEEPS_BASELINE &&
+	    request->baseline) { /* entries do not go back; then only the baseline counts */
+		attempt->keeps++;
+		return true;
+	}
+	hd_log(request->log, HD_LOG_WARNING,
+	       "the tables in place, repaired, do not fit the virtual lanes; routing afresh");
+	attempt->keeps =
+	    KEEPS_NOTHING; /* entries that stay can need more lanes than those of a routing afresh */
+	attempt->replaced = request->previous;
+	return true;
+}
+
+static int route_by_attempts(struct routing_job *job, struct attempt *attempt,
+			     struct hd_routes **out, struct hd_error *err)
+{
+	int rc;
+
+	attempt->fabric = job->request->fabric;
+	job->view = 0;
+	do {
+		const bool raised = attempt->fabric != job->request->fabric;
+
+		rc = make_tables(job, attempt, out, raised ? NULL : err);
+		if (!rc && raised)
+			hd_log(job->request->log, HD_LOG_INFO,
 			       "%u hosts above the leaves are routed after all others",
-			       views[i]->aside_count - request->fabric->aside_count);
-		hd_fabric_free(views[i]);
+			       attempt->fabric->aside_count - job->request->fabric->aside_count);
+		if (raised && rc == -ENOMEM)
+			hd_error_no_memory(err);
+		if (raised && rc == -ECANCELED)
+			hd_go_on_stopped(err);
+	} while (next_attempt(job, &rc, attempt, err));
+	return rc;
+}
+
+/* ---- growth ---- */
+
+/* So much more must tables be worth that are made afresh; with many new links, most entries move anyway. */
+#define AFRESH_GAIN 1.015
+#define AFRESH_GAIN_MUCH 1.005
+#define AFRESH_ENTRIES 2000000u /* on larger fabrics only many new links are worth the time */
+
+/* What the baseline says of a fabric that may have grown. */
+struct baseline_links {
+	uint32_t used; /* by the baseline, with those that are missing now */
+	uint32_t missing, unused; /* of the fabric, by the baseline */
+};
+
+static struct baseline_links look_at_baseline(const struct hd_route_request *request)
+{
+	const uint32_t used = new_links_used(request->fabric, request->baseline);
+	const uint32_t unused = request->fabric->isl_count - used;
+	const uint32_t missing = unused ? new_links_missing(request->fabric, request->baseline) : 0;
+
+	return (struct baseline_links){used + missing, missing, unused};
+}
+
+/* Many new links for the size of the fabric. */
+static bool has_grown_much(const struct hd_route_request *request,
+			   const struct baseline_links *links)
+{
+	return (uint64_t)links->unused * BALANCE_GROWTH_MUCH > request->fabric->isl_count;
+}
+
+/* Whether it may be worth while to route afresh. A closed form has nothing to gain. */
+static bool may_adopt(const struct routing_job *job, const struct hd_routes *routes,
+		      const struct baseline_links *links)
+{
+	const uint64_t entries = (uint64_t)routes->switch_count * routes->lid_count;
+
+	return !routes->labels && !job->engine->delegates && links->unused > links->missing &&
+	       (has_grown_much(job->request, links) || entries <= AFRESH_ENTRIES);
+}
+
+/* Hosts that the policy tells apart must keep their columns. */
+static bool are_hosts_alike(const struct hd_policy *policy)
+{
+	return !policy || !(policy->io_count || policy->cn_count || policy->order_count);
+}
+
+/* Routes afresh, and exchanges columns of hosts so that few entries differ. *fresh stays NULL if the engine refuses, or does
+ * not use more links than the baseline does. */
+static int make_fresh(struct routing_job *job, const struct hd_routes *routes,
+		      const struct baseline_links *links, struct attempt *attempt,
+		      struct hd_routes **fresh, struct hd_error *err)
+{
+	const struct hd_route_request *request = job->request;
+	struct hd_routes *made = NULL;
+	int rc;
+
+	*attempt = (struct attempt){.keeps = KEEPS_NOTHING, .replaced = routes};
+	rc = route_by_attempts(job, attempt, &made, NULL);
+	if (!rc && new_links_used(request->fabric, made) > links->used) {
+		if (are_hosts_alike(request->policy))
+			rc = column_match(request->fabric, routes, request->threads,
+					  &request->go_on, made);
+		*fresh = made;
+	} else {
+		hd_routes_free(made);
+	}
+	return rc == -ENOMEM	  ? hd_error_no_memory(err)
+	       : rc == -ECANCELED ? hd_go_on_stopped(err)
+				  : 0;
+}
+
+/* Where new links make a routing afresh worth more than the tables so far, it takes their place. *adopted: it did. */
+static int adopt_fresh(struct routing_job *job, struct attempt *attempt, struct hd_routes **routes,
+		       bool *adopted, struct hd_error *err)
+{
+	const struct hd_route_request *request = job->request;
+	struct hd_routes *fresh = NULL;
+	struct attempt afresh;
+	double worth[2] = {0};
+
+	*adopted = false;
+	if (!request->previous || !request->baseline)
+		return 0;
+	const struct baseline_links links = look_at_baseline(request);
+	const double gain = has_grown_much(request, &links) ? AFRESH_GAIN_MUCH : AFRESH_GAIN;
+	int rc = may_adopt(job, *routes, &links)
+		     ? make_fresh(job, *routes, &links, &afresh, &fresh, err)
+		     : 0;
+	if (!rc && fresh) {
+		const struct hd_routes *const both[] = {*routes, fresh};
+
+		rc = hd_go_on_explain(bisections_worth(request->fabric, both, 2, request->threads,
+						       &request->go_on, worth),
+				      err);
+		*adopted = !rc && worth[1] > worth[0] * gain;
+	}
+	if (*adopted) {
+		hd_log(request->log, HD_LOG_INFO,
+		       "the fabric has new links and is routed afresh: effective bisection "
+		       "bandwidth %.3f, and %.3f "
+		       "with the tables in place; %" PRIu64 " entries move",
+		       worth[1], worth[0], hd_routes_count_changes(request->previous, fresh));
+		hd_routes_free(*routes);
+		*routes = fresh;
+		*attempt = afresh;
+	} else {
+		hd_routes_free(fresh);
 	}
 	return rc;
 }
 
-static int route_once(const struct hd_engine *engine, const struct hd_route_request *request,
-		      struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
-{
-	int rc = route_view(engine, request, false, attempt, out, err);
+/* ---- rest ---- */
 
-	/* io_guid_file says itself what may be done for hosts above the leaves */
-	if (rc != -ENOTSUP || !engine->needs_tree || (request->policy && request->policy->io_count))
-		return rc;
-	attempt->replaced = NULL;
-	int again = route_without_raised(engine, request, attempt, out, NULL);
-	return again == -ENOMEM	     ? hd_error_no_memory(err)
-	       : again == -ECANCELED ? hd_go_on_stopped(err)
-	       : again		     ? rc
-				     : 0;
-}
-
-/* ---- tables in place that do not fit the lanes ---- */
-
-/* Entries that stay as they are may need more lanes than those of a routing afresh. */
-static int route_afresh(const struct hd_engine *engine, const struct hd_route_request *request,
-			struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
-{
-	struct hd_route_request afresh = *request;
-
-	afresh.previous = afresh.baseline = NULL;
-	attempt->replaced = request->previous;
-	hd_log(request->log, HD_LOG_WARNING,
-	       "the tables in place, repaired, do not fit the virtual lanes; routing afresh");
-	return route_once(engine, &afresh, attempt, out, err);
-}
-
-/* With tables in place: if these and entries that go back to the baseline do not fit the lanes together, they stay as they
- * are. If they do not fit either, only the baseline counts. */
-static int route_in_place(const struct hd_engine *engine, const struct hd_route_request *request,
-			  struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
-{
-	struct hd_route_request other = *request;
-	int rc = route_once(engine, request, attempt, out, err);
-
-	attempt->tight |= rc == -ENOSPC || (engine->own_lanes && !engine->keeps_entries);
-	if (rc != -ENOSPC || !request->baseline)
-		return rc;
-	other.baseline = NULL;
-	rc = route_once(engine, &other, attempt, out, err);
-	if (rc != -ENOSPC)
-		return rc;
-	other.previous = other.baseline = request->baseline;
-	return route_once(engine, &other, attempt, out, err);
-}
+#define SETTLE_ROUNDS 3u
 
 /* Once more, with the tables made so far in place: that is what the next sweep would do. Its tables take their place if
  * they fit. Errors: -ENOMEM, -ECANCELED. */
-static int settle_once(const struct hd_engine *engine, const struct hd_route_request *request,
-		       bool delegated, bool *same, struct hd_routes **routes, struct hd_error *err)
+static int settle_once(struct routing_job *job, const struct hd_routes *baseline, bool *same,
+		       struct hd_routes **routes, struct hd_error *err)
 {
-	struct hd_route_request next = *request;
-	struct attempt attempt = {.replaced = request->previous, .delegated = delegated};
+	struct routing_job next = {
+	    .engine = job->engine, .delegated = job->delegated, .own = *job->request};
+	struct attempt attempt = {.replaced = job->request->previous};
 	struct hd_routes *settled = NULL;
 	struct held_log remarks;
+	int rc;
 
 	*same = true;
 	held_log_begin(&remarks);
-	next.previous = *routes;
-	next.log = &remarks.log;
-	int rc = route_in_place(engine, &next, &attempt, &settled, err);
-	if (!rc) {
+	next.request = &next.own;
+	next.own.previous = *routes;
+	next.own.baseline = baseline;
+	next.own.log = &remarks.log;
+	rc = route_by_attempts(&next, &attempt, &settled, err);
+	if (!rc && attempt.keeps != KEEPS_NOTHING) {
 		*same = hd_routes_equal(*routes, settled);
 		hd_routes_free(*routes);
 		*routes = settled;
 		if (!*same)
-			held_log_write(&remarks, request->log);
+			held_log_write(&remarks, job->request->log);
+	} else {
+		hd_routes_free(settled);
 	}
+	for (unsigned i = 0; i < next.view_count; i++)
+		hd_fabric_free(next.views[i]);
 	if (hd_arena_check(&remarks.arena))
 		rc = hd_error_no_memory(err);
 	held_log_release(&remarks);
 	return rc == -ENOMEM || rc == -ECANCELED ? rc : 0;
 }
 
-#define SETTLE_ROUNDS 3u
-
 /* What the next sweep would change, though nothing is new, changes now: entries that can go back to the baseline, and
  * LIDs that share paths no more. */
-static int settle(const struct hd_engine *engine, const struct hd_route_request *request,
-		  bool delegated, struct hd_routes **routes, struct hd_error *err)
+static int settle(struct routing_job *job, bool adopted, struct hd_routes **routes,
+		  struct hd_error *err)
 {
+	struct hd_routes *baseline = NULL;
 	bool same = false;
 	int rc = 0;
 
+	if (adopted && !(baseline = hd_routes_copy(*routes)))
+		return hd_error_no_memory(err);
 	for (unsigned round = 0; !rc && !same && round < SETTLE_ROUNDS; round++)
-		rc = settle_once(engine, request, delegated, &same, routes, err);
-	if (rc) {
-		hd_routes_free(*routes);
-		*routes = NULL;
-	}
+		rc = settle_once(job, adopted ? baseline : job->request->baseline, &same, routes,
+				 err);
+	hd_routes_free(baseline);
 	return rc;
 }
 
-static int route_all(const struct hd_engine *engine, const struct hd_route_request *request,
-		     bool delegated, struct hd_routes **routes, struct hd_error *err)
-{
-	struct attempt attempt = {.delegated = delegated};
-	int rc = route_in_place(engine, request, &attempt, routes, err);
-
-	if (rc == -ENOSPC && request->previous)
-		rc = route_afresh(engine, request, &attempt, routes, err);
-	if (!rc && request->previous && attempt.tight &&
-	    !hd_routes_equal(request->previous, *routes))
-		rc = settle(engine, request, delegated, routes, err);
-	return rc;
-}
+/* ---- all of it ---- */
 
 /* Says how many entries the tables lack. An engine that delegates has said it already. */
 static void remark_missing(const struct hd_engine *engine, const struct hd_route_request *request,
@@ -569,24 +533,6 @@ static void remark_missing(const struct hd_engine *engine, const struct hd_route
 	if (missing)
 		hd_log(request->log, HD_LOG_WARNING,
 		       "%" PRIu64 " (switch, LID) pairs have no path and get no entry", missing);
-}
-
-static int compute(const struct hd_engine *engine, const struct hd_route_request *request,
-		   bool delegated, struct hd_routes **out, struct hd_error *err)
-{
-	struct hd_routes *routes = NULL;
-	int rc = route_all(engine, request, delegated, &routes, err);
-
-	if (rc)
-		return rc;
-	remark_missing(engine, request, routes);
-	/* labels outlast engines that do not use them */
-	if (request->previous && !routes->labels)
-		routes->labels = hd_tree_labels_hold(request->previous->labels);
-	snprintf(routes->engine, sizeof(routes->engine), "%s", engine->name);
-	hd_options_print(request->options, routes->options, sizeof(routes->options));
-	*out = routes;
-	return 0;
 }
 
 #define FAR_WORSE 2.0
@@ -630,49 +576,101 @@ struct hd_options *hd_engine_options(const struct hd_engine *engine)
 	return hd_options_new(engine->options, engine->option_count);
 }
 
-static int route_complete(const struct hd_engine *engine, const struct hd_route_request *request,
-			  bool delegated, struct hd_routes **out, struct hd_error *err)
+/* Fills in what the request leaves out. */
+static int begin_job(struct routing_job *job, const struct hd_engine *engine,
+		     const struct hd_route_request *request, bool delegated, struct hd_error *err)
 {
-	struct hd_route_request complete = *request;
-	struct hd_options *defaults = NULL;
-
-	if (!complete.options) {
-		complete.options = defaults = hd_engine_options(engine);
-		if (!defaults)
+	*job = (struct routing_job){.engine = engine, .delegated = delegated, .own = *request};
+	job->request = &job->own;
+	if (!request->options) {
+		job->own.options = job->defaults = hd_engine_options(engine);
+		if (!job->defaults)
 			return hd_error_no_memory(err);
 	}
-	struct hd_fabric *view = NULL;
-	struct hd_routes *routes = NULL;
-	int rc = 0;
 	policy_parts_remark(engine, request);
-	if (request->policy && request->policy->aggregation_count) {
-		rc = set_aside(request, &view, err);
-		complete.fabric = view;
-	}
-	if (!rc)
-		rc = compute(engine, &complete, delegated, &routes, err);
-	/* what an engine has tried in vain meanwhile does not matter */
-	if (rc && !hd_go_on_ask(&request->go_on))
+	for (unsigned i = 0; i < engine->option_count; i++)
+		if (!strcmp(engine->options[i].name, "rebalance") &&
+		    hd_options_get(job->own.options, "rebalance")->number)
+			hd_log(request->log, HD_LOG_WARNING,
+			       "the option rebalance of %s has no effect any more: tables follow "
+			       "the fabric as it "
+			       "grows; remove the option",
+			       engine->name);
+	if (!request->policy || !request->policy->aggregation_count)
+		return 0;
+	int rc = set_aside(request, &job->aside_view, err);
+
+	job->own.fabric = job->aside_view;
+	return rc;
+}
+
+/* What comes after the attempt that made the tables. */
+static int finish_tables(struct routing_job *job, struct attempt *attempt,
+			 struct hd_routes **routes, struct hd_error *err)
+{
+	const struct hd_route_request *request = job->request;
+	bool adopted;
+	int rc = adopt_fresh(job, attempt, routes, &adopted, err);
+
+	if (!rc && request->previous && attempt->tight &&
+	    !hd_routes_equal(request->previous, *routes))
+		rc = settle(job, adopted, routes, err);
+	if (rc)
+		return rc;
+	remark_missing(job->engine, request, *routes);
+	/* labels outlast engines that do not use them */
+	if (request->previous && !(*routes)->labels)
+		(*routes)->labels = hd_tree_labels_hold(request->previous->labels);
+	snprintf((*routes)->engine, sizeof((*routes)->engine), "%s", job->engine->name);
+	hd_options_print(request->options, (*routes)->options, sizeof((*routes)->options));
+	return 0;
+}
+
+/* *out gets the tables, unless there was an error. What an engine has tried in vain does not matter if it was stopped. */
+static int end_job(struct routing_job *job, int rc, struct hd_routes *routes,
+		   struct hd_routes **out, struct hd_error *err)
+{
+	if (rc && !hd_go_on_ask(&job->request->go_on))
 		rc = hd_go_on_stopped(err);
-	if (!rc && !delegated)
-		rc = compare_load(engine, &complete, routes, err);
+	if (!rc && !job->delegated)
+		rc = compare_load(job->engine, job->request, routes, err);
 	if (rc)
 		hd_routes_free(routes);
 	else
 		*out = routes;
-	hd_fabric_free(view);
-	hd_options_free(defaults);
+	for (unsigned i = 0; i < job->view_count; i++)
+		hd_fabric_free(job->views[i]);
+	hd_fabric_free(job->aside_view);
+	hd_options_free(job->defaults);
 	return rc;
 }
 
 int route_delegated(const struct hd_engine *engine, const struct hd_route_request *request,
 		    struct hd_routes **out, struct hd_error *err)
 {
-	return route_complete(engine, request, true, out, err);
+	struct hd_routes *routes = NULL;
+	struct attempt attempt = {0};
+	struct routing_job job;
+	int rc = begin_job(&job, engine, request, true, err);
+
+	if (!rc)
+		rc = route_by_attempts(&job, &attempt, &routes, err);
+	if (!rc)
+		rc = finish_tables(&job, &attempt, &routes, err);
+	return end_job(&job, rc, routes, out, err);
 }
 
 int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
 		    struct hd_routes **out, struct hd_error *err)
 {
-	return route_complete(engine, request, false, out, err);
+	struct hd_routes *routes = NULL;
+	struct attempt attempt = {0};
+	struct routing_job job;
+	int rc = begin_job(&job, engine, request, false, err);
+
+	if (!rc)
+		rc = route_by_attempts(&job, &attempt, &routes, err);
+	if (!rc)
+		rc = finish_tables(&job, &attempt, &routes, err);
+	return end_job(&job, rc, routes, out, err);
 }

@@ -136,7 +136,6 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .policy = &policy,
 	    .passes = (unsigned)hd_options_get(request->options, "passes")->number,
 	    .until_flat = true,
-	    .rebalance = (unsigned)hd_options_get(request->options, "rebalance")->number,
 	    .build = build,
 	    .context = &costs,
 	};

@@ -352,7 +352,6 @@ static int run_strictly(struct ranking *ranking, const struct hd_tree *tree, boo
 	    .passes = (unsigned)hd_options_get(given, "passes")->number,
 	    .until_flat = true,
 	    .by = (enum balance_by)hd_options_get(given, "balance")->number,
-	    .rebalance = (unsigned)hd_options_get(given, "rebalance")->number,
 	    .max_load = max_load,
 	};
 	struct hd_routes *routes = NULL;

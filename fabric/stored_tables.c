@@ -409,6 +409,56 @@ static bool start_ranks(const struct adding *adding)
 	return to->rank != NULL;
 }
 
+/* The ranks and names of tables that have grown. */
+static void follow_names(const struct adding *adding)
+{
+	struct hd_routes *to = adding->stored->routes;
+
+	for (uint32_t row = 0; to->rank && adding->routes->rank && row < to->switch_count; row++)
+		if (adding->from.row[row] != HD_NONE &&
+		    adding->routes->rank[adding->from.row[row]] != HD_NONE)
+			to->rank[row] = adding->routes->rank[adding->from.row[row]];
+	copy_names(adding->routes, to);
+}
+
+/* Entries follow those in force if the fabric has grown. */
+static int follow(struct adding *adding, bool *grown, struct hd_error *err)
+{
+	const struct hd_stored_tables *stored = adding->stored;
+	const struct hd_fabric *fabric = adding->fabric;
+	struct hd_routes *carried = NULL;
+	uint8_t *follows = NULL;
+	int rc = hd_stored_tables_fit(stored, fabric)
+		     ? 0
+		     : hd_stored_tables_get(stored, fabric, &carried, err);
+
+	if (!rc)
+		rc = stored_growth_find(fabric, carried ? carried : stored->routes, adding->routes,
+					&follows);
+	if (!rc && follows)
+		rc = match(adding);
+	for (uint32_t row = 0; !rc && follows && row < stored->routes->switch_count; row++) {
+		const uint32_t sw = adding->from.row[row];
+
+		for (uint32_t column = 1; sw != HD_NONE && column < stored->routes->lid_count;
+		     column++) {
+			const uint32_t lid = adding->from.column[column];
+
+			if (lid && follows[(size_t)sw * fabric->lid_count + lid])
+				hd_routes_row(stored->routes, row)[column] =
+				    hd_routes_row(adding->routes, sw)[lid];
+		}
+	}
+	if (!rc && follows) {
+		follow_names(adding);
+		*grown = true;
+	}
+	routes_origin_release(&adding->from);
+	hd_routes_free(carried);
+	free(follows);
+	return rc;
+}
+
 static int add(struct adding *adding, bool *grown)
 {
 	int rc = 0;
@@ -443,7 +493,12 @@ int hd_stored_tables_add(struct hd_stored_tables *stored, const struct hd_fabric
 
 	assert(routes->switch_count == fabric->switch_count &&
 	       routes->lid_count == fabric->lid_count);
+	const bool first = !stored->routes;
+
 	if ((!stored->complete || !hd_stored_tables_fit(stored, fabric)) && add(&adding, &added))
+		return hd_error_no_memory(err);
+	adding.from = (struct routes_origin){0};
+	if (!first && follow(&adding, &added, err))
 		return hd_error_no_memory(err);
 	if (routes->labels && stored->routes->labels != routes->labels) {
 		hd_tree_labels_release(stored->routes->labels);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "balance.h"
+#include "balance_growth.h"
 #include "balance_plan.h"
 #include "balance_repair.h"
 #include "balance_tree.h"
@@ -320,35 +321,10 @@ static int route_all(struct balance *balance, struct hd_error *err)
 	return route_fresh(balance, err);
 }
 
-bool balance_take_column(struct hd_routes *routes, const struct hd_routes *from, uint32_t lid)
+void balance_take_column(struct hd_routes *routes, const struct hd_routes *from, uint32_t lid)
 {
-	bool differs = false;
-
-	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
-		uint8_t *entry = &hd_routes_row(routes, sw)[lid];
-		differs |= *entry != hd_routes_port(from, sw, lid);
-		*entry = hd_routes_port(from, sw, lid);
-	}
-	return differs;
-}
-
-/* Moves LIDs of hosts to the trees of a routing afresh: the first plan->rebalance that differ. */
-static int rebalance(const struct balance *balance, struct hd_routes *routes, struct hd_error *err)
-{
-	struct hd_route_request request = *balance->plan->request;
-	struct balance_plan plan = *balance->plan;
-	struct hd_routes *fresh = NULL;
-
-	request.previous = request.baseline = NULL;
-	plan.request = &request;
-	int rc = balance_route(&plan, &fresh, err);
-	if (rc)
-		return rc;
-	uint32_t moved = 0, hosts = balance->list.layer_begin[balance->list.layer_count - 1];
-	for (uint32_t d = 0; d < hosts && moved < plan.rebalance; d++)
-		moved += balance_take_column(routes, fresh, balance->list.items[d].lid);
-	hd_routes_free(fresh);
-	return 0;
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++)
+		hd_routes_row(routes, sw)[lid] = hd_routes_port(from, sw, lid);
 }
 
 /* The whole of it, tree by tree. */
@@ -373,8 +349,9 @@ int balance_route(const struct balance_plan *plan, struct hd_routes **out, struc
 		rc = balance_repair(plan, &balance.list, &routes, err);
 	if (!rc && !routes)
 		rc = route_trees(&balance, &routes, err);
-	if (!rc && plan->rebalance && plan->request->previous)
-		rc = rebalance(&balance, routes, err);
+	if (!rc && plan->request->baseline && plan->paths && plan->paths->by_destination &&
+	    plan->by != BALANCE_BY_DIMENSIONS)
+		rc = balance_growth(plan, &balance.list, routes, err);
 	if (rc) {
 		hd_routes_free(routes);
 	} else {

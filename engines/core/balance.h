@@ -24,7 +24,7 @@
  */
 int balance_route(const struct balance_plan *plan, struct hd_routes **out, struct hd_error *err);
 
-/* Copies the entries for one LID from other tables of the same fabric. True when some differ. */
-bool balance_take_column(struct hd_routes *routes, const struct hd_routes *from, uint32_t lid);
+/* Copies the entries for one LID from other tables of the same fabric. */
+void balance_take_column(struct hd_routes *routes, const struct hd_routes *from, uint32_t lid);
 
 #endif

@@ -6,12 +6,10 @@
 #include "dag.h"
 #include "resolved_policy.h"
 
-/* The row for balance_plan.rebalance in an engine's option table. */
+/* The row for an option that engines had before their tables grew with the fabric. */
 #define BALANCE_OPTION_REBALANCE                                                                   \
 	{                                                                                          \
-		.name = "rebalance",                                                               \
-		.summary = "destinations that a sweep may move without need, to improve the "      \
-			   "balance",                                                              \
+		.name = "rebalance", .summary = "no effect: tables follow the fabric as it grows", \
 		.type = HD_OPTION_INT, .fallback = "0", .minimum = 0, .maximum = HD_LID_LAST       \
 	}
 
@@ -43,8 +41,6 @@ struct balance_plan {
 	/* a pass after the first that does not lower the largest load is the last */
 	bool until_flat;
 	enum balance_by by; /* conflicts: see conflicts.h; dimensions: see parallel_links.h */
-	/* with previous tables: LIDs to move to where routing afresh puts them */
-	unsigned rebalance;
 	/*
 	 * Builds the next hops towards destination->sw. Called whenever that switch changes, or for
 	 * every destination where per_destination is set. May refuse with a reason.

@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "balance_repair.h"
-#include "equal_entries.h"
 #include "link_number.h"
 
 #include <heddle/base/parallel.h>
+#include <heddle/base/rendezvous.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define SHARE_MAX 8u /* of all entries, at most one in so many is repaired one by one */
+#define SHARE_MAX                                                                                  \
+	8u /* of all entries, at most one in so many is chosen one by one without a baseline */
 #define GRAIN 16u /* switches at a time */
 #define NOWHERE 0xFE /* state of no switch that is a next hop */
 #define PORTS 256u
-#define CHOSEN_TOGETHER 256u /* entries between two questions whether to go on */
-
-/* An entry to be chosen. */
-struct wrong {
-	uint32_t sw, lid;
-	uint64_t place; /* in the order of choosing */
-};
 
 /* LIDs begin .. end-1 that end at the same switch. */
 struct run {
@@ -37,11 +31,9 @@ struct repair {
 	uint32_t run_count, gap_count;
 	uint8_t *number; /* [switch_count * PORTS] by port: link among the switch's own */
 	uint8_t *nowhere; /* [switch_count] NOWHERE */
-	uint32_t *wrong_count; /* [switch_count] */
-	uint64_t *load; /* [isl_count] LIDs forwarded, of switches that are counted */
-	bool *counted; /* [switch_count] */
-	struct wrong *wrong;
-	uint32_t total;
+	uint32_t *
+	    chosen; /* [switch_count] entries that were neither valid in the baseline nor in place */
+	uint64_t *key; /* [lid_count] of the destination, whatever its LID is */
 	atomic_bool unfit; /* another method has to do it */
 };
 
@@ -100,8 +92,46 @@ static bool is_unfit(const struct repair *repair, uint32_t sw, uint32_t lid)
 	       (to->host != HD_NONE || (level && !level[to->sw]));
 }
 
-/* For entries that are not plainly those of the baseline. Returns HD_NO_PORT where one is to be
- * chosen, and counts it. */
+/* How many other LIDs of the same host leave the switch by the port so far. */
+static uint32_t count_shared(const struct repair *repair, uint32_t sw, uint32_t lid, uint8_t port)
+{
+	const struct hd_fabric *fabric = repair->fabric;
+	const uint32_t owner = fabric->lid_owner[lid];
+	const uint8_t *row = hd_routes_row(repair->routes, sw);
+	uint32_t shared = 0;
+
+	if (!repair->plan->spread_lids)
+		return 0;
+	for (uint32_t i = 0; i < hd_port_lid_count(fabric, owner); i++)
+		shared += fabric->lid[owner] + i != lid && row[fabric->lid[owner] + i] == port;
+	return shared;
+}
+
+/* The valid link with the highest score; first come those that share least with other LIDs of the host. */
+static uint32_t choose(const struct repair *repair, uint32_t sw, uint32_t lid)
+{
+	const struct hd_fabric *fabric = repair->fabric;
+	const uint64_t who = repair->key[lid] ^ hd_rendezvous_mix(fabric->node_guid[sw]);
+	uint32_t best = HD_NONE, least = 0;
+	uint64_t most = 0;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		const uint8_t port = fabric->isl_port[link];
+
+		if (!link_is_valid(repair, sw, lid, link))
+			continue;
+		const uint32_t shared = count_shared(repair, sw, lid, port);
+		const uint64_t score = hd_rendezvous(who, port);
+		if (best != HD_NONE && (shared > least || (shared == least && score <= most)))
+			continue;
+		best = link;
+		least = shared;
+		most = score;
+	}
+	return best;
+}
+
+/* For entries that are not plainly those of the baseline. */
 static uint8_t look_closer(struct repair *repair, uint32_t sw, uint32_t lid)
 {
 	const struct hd_route_request *request = repair->plan->request;
@@ -116,11 +146,13 @@ static uint8_t look_closer(struct repair *repair, uint32_t sw, uint32_t lid)
 	port = request->baseline ? hd_routes_row(request->baseline, sw)[lid] : HD_NO_PORT;
 	if (port_is_valid(repair, sw, lid, port))
 		return port;
-	port = hd_routes_row(request->previous, sw)[lid];
-	if (port_is_valid(repair, sw, lid, port))
-		return port;
-	repair->wrong_count[sw]++;
-	return HD_NO_PORT;
+	if (port == HD_NO_PORT &&
+	    port_is_valid(repair, sw, lid, hd_routes_row(request->previous, sw)[lid]))
+		return hd_routes_row(request->previous, sw)[lid];
+	repair->chosen[sw]++;
+	return repair->fabric
+	    ->isl_port[dag_paths_round(state) ? step_against(repair, sw, repair->exit[lid])
+					      : choose(repair, sw, lid)];
 }
 
 /* By port: the states of the switch behind the link, nowhere[] of all other ports. */
@@ -190,176 +222,6 @@ static void repair_rows(void *context, uint32_t begin, uint32_t end, unsigned wo
 		repair_row(context, sw);
 }
 
-/* ---- the others ---- */
-
-static uint32_t link_of(const struct repair *repair, uint32_t sw, uint32_t lid)
-{
-	uint8_t port = hd_routes_row(repair->routes, sw)[lid];
-
-	return repair->fabric->isl_base[sw] + repair->number[(size_t)sw * PORTS + port];
-}
-
-/* Counts the loads of a switch's links. */
-static void count_loads(struct repair *repair, uint32_t sw)
-{
-	const struct hd_fabric *fabric = repair->fabric;
-	const uint8_t *row = hd_routes_row(repair->routes, sw);
-	uint32_t by_port[4][PORTS], lids = repair->routes->lid_count;
-
-	memset(by_port, 0, sizeof(by_port));
-	for (uint32_t lid = 0, step; lid < lids; lid += step) {
-		bool equal = lid + EQUAL_ENTRIES <= lids && equal_entries(row + lid);
-		step = equal ? EQUAL_ENTRIES : 1;
-		by_port[lid & 3][row[lid]] += step;
-	}
-	for (uint32_t own = fabric->isl_base[sw]; own < fabric->isl_base[sw + 1]; own++) {
-		uint8_t port = fabric->isl_port[own];
-		repair->load[own] = (uint64_t)by_port[0][port] + by_port[1][port] +
-				    by_port[2][port] + by_port[3][port];
-	}
-	repair->counted[sw] = true;
-}
-
-static void count_rows(void *context, uint32_t begin, uint32_t end, unsigned worker)
-{
-	(void)worker;
-	for (uint32_t sw = begin; sw < end; sw++)
-		count_loads(context, sw);
-}
-
-/* The load of a link; counts those of its switch when they are asked for the first time. */
-static uint64_t load_of(struct repair *repair, uint32_t sw, uint32_t link)
-{
-	if (!repair->counted[sw])
-		count_loads(repair, sw);
-	return repair->load[link];
-}
-
-/* A path as it is compared: other LIDs of the host first, then loads from the far end. */
-struct candidate {
-	uint32_t link, shared, hops;
-	uint64_t load[DAG_PATHS_HOPS_MAX + 1]; /* that of the link itself last in the sequence */
-};
-
-/* How many other LIDs of the same host leave the switch by the link. */
-static uint32_t count_shared(const struct repair *repair, uint32_t sw, uint32_t lid, uint32_t link)
-{
-	const struct hd_fabric *fabric = repair->fabric;
-	uint32_t port = fabric->lid_owner[lid], shared = 0;
-	const uint8_t *row = hd_routes_row(repair->routes, sw);
-
-	if (!repair->plan->spread_lids)
-		return 0;
-	for (uint32_t i = 0; i < hd_port_lid_count(fabric, port); i++)
-		shared += row[fabric->lid[port] + i] == fabric->isl_port[link];
-	return shared;
-}
-
-static void follow(struct repair *repair, uint32_t sw, uint32_t lid, uint32_t link,
-		   struct candidate *out)
-{
-	out->link = link;
-	out->shared = count_shared(repair, sw, lid, link);
-	out->load[0] = load_of(repair, sw, link);
-	out->hops = 1;
-	for (sw = repair->fabric->isl_to[link]; sw != repair->exit[lid];
-	     sw = repair->fabric->isl_to[link]) {
-		link = link_of(repair, sw, lid);
-		out->load[out->hops++] = load_of(repair, sw, link);
-	}
-}
-
-/* All candidates of a switch have equally many hops. */
-static bool is_better(const struct candidate *a, const struct candidate *b)
-{
-	if (a->shared != b->shared)
-		return a->shared < b->shared;
-	for (uint32_t hop = a->hops; hop--;)
-		if (a->load[hop] != b->load[hop])
-			return a->load[hop] < b->load[hop];
-	return false;
-}
-
-static void choose(struct repair *repair, uint32_t sw, uint32_t lid)
-{
-	const struct hd_fabric *fabric = repair->fabric;
-	uint8_t state = states_of(repair, sw)[repair->exit[lid]];
-	struct candidate two[2], *best = NULL, *next = &two[0];
-	uint32_t taken = HD_NONE;
-
-	if (dag_paths_round(state)) {
-		taken = step_against(repair, sw, repair->exit[lid]);
-	} else {
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
-		     link++) {
-			if (!link_is_valid(repair, sw, lid, link))
-				continue;
-			follow(repair, sw, lid, link, next);
-			if (best && !is_better(next, best))
-				continue;
-			best = next;
-			next = next == &two[0] ? &two[1] : &two[0];
-		}
-		taken = best->link;
-	}
-	(void)load_of(repair, sw, taken);
-	repair->load[taken]++;
-	hd_routes_row(repair->routes, sw)[lid] = fabric->isl_port[taken];
-}
-
-static int compare_wrong(const void *left, const void *right)
-{
-	const struct wrong *a = left, *b = right;
-
-	if (a->place != b->place)
-		return a->place < b->place ? -1 : 1;
-	return a->sw < b->sw ? -1 : a->sw > b->sw;
-}
-
-/* Destination by destination, the nearest switches first. */
-static void list_wrong(struct repair *repair)
-{
-	uint32_t count = 0;
-
-	for (uint32_t sw = 0; sw < repair->fabric->switch_count; sw++) {
-		const uint8_t *row = hd_routes_row(repair->routes, sw);
-		const uint8_t *own = states_of(repair, sw);
-		if (!repair->wrong_count[sw])
-			continue;
-		uint32_t lids = repair->routes->lid_count, lid = 0;
-		for (const uint8_t *at; (at = memchr(row + lid, HD_NO_PORT, lids - lid)) != NULL;
-		     lid++) {
-			lid = (uint32_t)(at - row);
-			uint32_t exit = repair->exit[lid];
-			if (exit != HD_NONE && own[exit] != DAG_PATHS_UNREACHED)
-				repair->wrong[count++] = (struct wrong){
-				    sw, lid, (uint64_t)repair->item[lid] << 8 | own[exit]};
-		}
-	}
-	qsort(repair->wrong, count, sizeof(*repair->wrong), compare_wrong);
-}
-
-static int choose_wrong(struct repair *repair, struct hd_error *err)
-{
-	const struct hd_route_request *request = repair->plan->request;
-
-	repair->wrong = hd_arena_alloc(&repair->arena, repair->total, sizeof(*repair->wrong));
-	if (!repair->wrong)
-		return hd_error_no_memory(err);
-	list_wrong(repair);
-	/* for few entries load_of() counts as few rows as it can */
-	if (repair->total > repair->fabric->switch_count / 4 &&
-	    hd_parallel_for_while(request->threads, repair->fabric->switch_count, GRAIN, count_rows,
-				  repair, &request->go_on))
-		return hd_go_on_stopped(err);
-	for (uint32_t i = 0; i < repair->total; i++) {
-		if (i % CHOSEN_TOGETHER == 0 && !hd_go_on_ask(&request->go_on))
-			return hd_go_on_stopped(err);
-		choose(repair, repair->wrong[i].sw, repair->wrong[i].lid);
-	}
-	return 0;
-}
-
 /* ---- all of it ---- */
 
 static int allocate(struct repair *repair)
@@ -374,9 +236,8 @@ static int allocate(struct repair *repair)
 	repair->gaps = hd_arena_alloc(arena, fabric->lid_count + 1, sizeof(*repair->gaps));
 	repair->number = hd_arena_alloc(arena, switches, PORTS);
 	repair->nowhere = hd_arena_alloc(arena, switches, 1);
-	repair->wrong_count = hd_arena_alloc(arena, switches, sizeof(*repair->wrong_count));
-	repair->load = hd_arena_alloc(arena, fabric->isl_count, sizeof(*repair->load));
-	repair->counted = hd_arena_alloc(arena, switches, sizeof(*repair->counted));
+	repair->chosen = hd_arena_alloc(arena, switches, sizeof(*repair->chosen));
+	repair->key = hd_arena_alloc(arena, fabric->lid_count, sizeof(*repair->key));
 	repair->routes = hd_routes_new_unset(fabric);
 	return !repair->routes || repair->arena.failed ? -ENOMEM : 0;
 }
@@ -400,6 +261,16 @@ static void list_runs(struct repair *repair)
 		    (struct run){lids, repair->routes->stride, HD_NONE};
 }
 
+/* Hosts have GUIDs, and several LIDs perhaps. */
+static uint64_t key_of(const struct hd_fabric *fabric, uint32_t lid)
+{
+	const uint32_t port = fabric->lid_owner[lid];
+	const uint64_t guid = fabric->port_guid[port] ? fabric->port_guid[port]
+						      : fabric->node_guid[fabric->port_node[port]];
+
+	return hd_rendezvous_mix(guid + lid - fabric->lid[port]);
+}
+
 static void prepare(struct repair *repair)
 {
 	const struct hd_fabric *fabric = repair->fabric;
@@ -412,19 +283,21 @@ static void prepare(struct repair *repair)
 	for (uint32_t i = 0; i < repair->list->count; i++) {
 		repair->item[repair->list->items[i].lid] = i;
 		repair->exit[repair->list->items[i].lid] = repair->list->items[i].sw;
+		repair->key[repair->list->items[i].lid] =
+		    key_of(fabric, repair->list->items[i].lid);
 	}
 	list_runs(repair);
 }
 
-/* Few entries are to be chosen, and none that needs a proof. */
-static bool is_small(struct repair *repair)
+/* No entry needs a proof, and what is chosen one by one is little, or follows a baseline. */
+static bool is_fit(struct repair *repair)
 {
-	uint64_t entries = (uint64_t)repair->fabric->switch_count * repair->list->count, total = 0;
+	uint64_t entries = (uint64_t)repair->fabric->switch_count * repair->list->count, chosen = 0;
 
 	for (uint32_t sw = 0; sw < repair->fabric->switch_count; sw++)
-		total += repair->wrong_count[sw];
-	repair->total = (uint32_t)total;
-	return !atomic_load(&repair->unfit) && total <= entries / SHARE_MAX;
+		chosen += repair->chosen[sw];
+	return !atomic_load(&repair->unfit) &&
+	       (repair->plan->request->baseline || chosen <= entries / SHARE_MAX);
 }
 
 int balance_repair(const struct balance_plan *plan, const struct destinations *list,
@@ -441,11 +314,9 @@ int balance_repair(const struct balance_plan *plan, const struct destinations *l
 					  GRAIN, repair_rows, &repair, &plan->request->go_on))
 			rc = hd_go_on_stopped(err);
 	}
-	if (!rc && is_small(&repair)) {
-		rc = choose_wrong(&repair, err);
-		*out = rc ? NULL : repair.routes;
-	}
-	if (!*out)
+	if (!rc && is_fit(&repair))
+		*out = repair.routes;
+	else
 		hd_routes_free(repair.routes);
 	hd_arena_release(&repair.arena);
 	return rc;

@@ -221,7 +221,6 @@ static int route_balanced(const struct hd_route_request *request,
 	    .request = request,
 	    .policy = policy,
 	    .passes = (unsigned)hd_options_get(request->options, "passes")->number,
-	    .rebalance = (unsigned)hd_options_get(request->options, "rebalance")->number,
 	};
 
 	return climbing_route(&plan, &climbing, out, err);

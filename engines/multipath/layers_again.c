@@ -25,8 +25,6 @@ struct again {
 	uint8_t *tree, *lane; /* [switch_count] of a row in place */
 	uint8_t *lane_before; /* [switch_count] of a row before paths were put on lanes */
 	uint32_t *known; /* [switch_count] */
-	int64_t movable; /* LIDs that may still change without need */
-	struct layers *fresh; /* NULL: not wanted so far */
 };
 
 /* ---- what stays ---- */
@@ -298,37 +296,6 @@ static int settle_row(struct layers *layers, uint32_t host, uint32_t offset, voi
 	return 0;
 }
 
-/* Moves a row to where a routing afresh puts it, as far as the lanes have room for that. */
-static int rebalance_row(struct layers *layers, uint32_t host, uint32_t offset, void *context,
-			 struct hd_error *err)
-{
-	struct again *again = context;
-	const uint32_t row = layers->first[host] + offset, switches = layers->fabric->switch_count;
-
-	(void)err;
-	if (again->movable <= 0 || !memcmp(layers->tree[row], again->fresh->tree[row], switches))
-		return 0;
-	memcpy(again->tree, layers->tree[row], switches);
-	layers_settle(layers, host, offset, again->fresh->tree[row], again->fresh->lane[row],
-		      false);
-	again->movable -= memcmp(again->tree, layers->tree[row], switches) != 0;
-	return 0;
-}
-
-static int rebalance(struct again *again, struct hd_error *err)
-{
-	struct layers fresh;
-	int rc = layers_begin(&fresh, again->layers->job, false, err);
-
-	if (!rc)
-		rc = layers_fresh(&fresh, err);
-	again->fresh = &fresh;
-	if (!rc)
-		rc = layers_each(again->layers, rebalance_row, again, err);
-	layers_release(&fresh);
-	return rc == -ENOSPC ? 0 : rc; /* what is in place fits */
-}
-
 /* ---- all of it ---- */
 
 static int allocate(struct again *again)
@@ -346,8 +313,7 @@ static int allocate(struct again *again)
 
 int layers_again(struct layers *layers, struct hd_error *err)
 {
-	struct again again = {.layers = layers,
-			      .movable = multipath_option(layers->job, "rebalance")};
+	struct again again = {.layers = layers};
 
 	if (allocate(&again))
 		return hd_error_no_memory(err);
@@ -360,5 +326,5 @@ int layers_again(struct layers *layers, struct hd_error *err)
 	}
 	if (!rc)
 		rc = layers_each(layers, settle_row, &again, err);
-	return rc || !again.movable ? rc : rebalance(&again, err);
+	return rc;
 }

@@ -515,8 +515,7 @@ struct balance_plan multipath_balance(const struct multipath_job *job,
 				     .policy = &job->policy,
 				     .passes = (unsigned)multipath_option(job, "passes"),
 				     .until_flat = true,
-				     .by = (enum balance_by)multipath_option(job, "balance"),
-				     .rebalance = (unsigned)multipath_option(job, "rebalance")};
+				     .by = (enum balance_by)multipath_option(job, "balance")};
 }
 
 static int shortest_paths(void *context, const struct balance_destination *destination,
@@ -536,7 +535,6 @@ int multipath_route_spf(const struct multipath_job *job, const struct hd_route_r
 	int rc =
 	    dag_paths_find(&paths, job->fabric, NULL, request->threads, &request->go_on, &arena);
 
-	plan.rebalance = 0;
 	plan.build = shortest_paths;
 	plan.context = &paths;
 	plan.paths = &paths;

@@ -46,8 +46,7 @@ int multipath_find_path_bits(const struct multipath_job *job, bool *found, struc
 
 /*
  * Hosts of several LIDs keep their entries as multipath_again.c says. Switches, hosts of one LID, and
- * LIDs without the indicator have the entries of spf, which keeps them by its own rules. Only new LIDs, and those that the
- * option `rebalance` moves, are routed afresh.
+ * LIDs without the indicator have the entries of spf, which keeps them by its own rules. Only new LIDs are routed afresh.
  */
 int multipath_route_again(struct multipath_job *job, struct hd_routes **out, struct hd_error *err);
 

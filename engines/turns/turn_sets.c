@@ -126,18 +126,21 @@ static void list_heavy(struct choosing *choosing)
 			const uint32_t out = turns_out(turns, in, turn);
 
 			if (!turns_back(turns, in, out))
-				choosing->heavy[choosing->heavy_count++] = (struct heavy){
-				    choosing->weight ? choosing->weight[turn] : 0, in, out};
+				choosing->heavy[choosing->heavy_count++] =
+				    (struct heavy){choosing->weight[turn], in, out};
 		}
 	qsort(choosing->heavy, choosing->heavy_count, sizeof(*choosing->heavy), compare_heavy);
 }
 
-static int add_heavy(struct choosing *choosing)
+/* Adds all turns, or only those of some weight. */
+static int add_heavy(struct choosing *choosing, bool all)
 {
 	list_heavy(choosing);
 	for (uint32_t i = 0; i < choosing->heavy_count; i++) {
 		const struct heavy *heavy = &choosing->heavy[i];
 
+		if (!all && !heavy->weight)
+			break;
 		if (!(i & 1023) && !hd_go_on_ask(choosing->go_on))
 			return -ECANCELED;
 		turn_order_add(&choosing->order, heavy->in, heavy->out, false);
@@ -187,7 +190,7 @@ int turn_sets_add(struct turn_sets *sets, const uint64_t *weight, const struct h
 		rc = begin_lane(&choosing);
 	if (!rc) {
 		try_tree(&choosing);
-		rc = add_heavy(&choosing);
+		rc = add_heavy(&choosing, true);
 	}
 	if (!rc)
 		rc = turn_order_sift(&choosing.order, weight, ROUNDS, arena);
@@ -208,19 +211,25 @@ static void add_held(struct choosing *choosing, const uint16_t *held)
 					       false);
 }
 
-int turn_sets_keep(struct turn_sets *sets, const uint16_t *held, unsigned lanes, unsigned most,
-		   const struct hd_go_on *go_on, struct hd_arena *arena)
+int turn_sets_keep(struct turn_sets *sets, const struct turn_sets_held *held, unsigned lanes,
+		   unsigned most, const struct hd_go_on *go_on, struct hd_arena *arena)
 {
 	struct choosing choosing = {.sets = sets, .go_on = go_on, .arena = arena};
 	int rc = begin_choosing(&choosing);
 
 	while (!rc && (sets->lane_count < lanes || (!sets->has_tree && sets->lane_count < most))) {
 		rc = begin_lane(&choosing);
-		if (!rc) {
-			add_held(&choosing, held);
-			try_tree(&choosing);
-			rc = add_heavy(&choosing);
-		}
+		if (rc)
+			break;
+		add_held(&choosing, held->home);
+		choosing.weight = held->wanted;
+		rc = add_heavy(&choosing, false);
+		if (rc)
+			break;
+		add_held(&choosing, held->other);
+		try_tree(&choosing);
+		choosing.weight = held->rest;
+		rc = add_heavy(&choosing, true);
 		if (!rc)
 			note_lane(&choosing, sets->lane_count++);
 	}

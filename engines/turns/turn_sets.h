@@ -34,10 +34,18 @@ int turn_sets_begin(struct turn_sets *sets, const struct hd_fabric *fabric, cons
 int turn_sets_add(struct turn_sets *sets, const uint64_t *weight, const struct hd_go_on *go_on,
 		  struct hd_arena *arena);
 
-/* Sets for so many lanes. Each lane takes first the turns that `held` has for it, in bits as those of `lanes`, unless
+/* Turns that are in use or to be used, each [turns.count]. `home` and `other` have a bit for each lane, as `lanes` has. */
+struct turn_sets_held {
+	uint16_t *home; /* of trees in place that are those of the baseline */
+	uint64_t *wanted; /* in how many trees to which the tables return; < 2^40 */
+	uint16_t *other; /* of the other trees in place */
+	uint64_t *rest; /* the order of all other turns: on how many shortest paths they are */
+};
+
+/* Sets for so many lanes. Each lane takes turns in the order of struct turn_sets_held, the wanted ones in any lane, unless
  * they close a cycle. The spanning tree comes into the first lane that has room for it, or else into one more lane if
  * there may be `most`. Errors and cost as above. */
-int turn_sets_keep(struct turn_sets *sets, const uint16_t *held, unsigned lanes, unsigned most,
-		   const struct hd_go_on *go_on, struct hd_arena *arena);
+int turn_sets_keep(struct turn_sets *sets, const struct turn_sets_held *held, unsigned lanes,
+		   unsigned most, const struct hd_go_on *go_on, struct hd_arena *arena);
 
 #endif

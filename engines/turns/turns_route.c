@@ -5,7 +5,8 @@
  * (turn_sets.h), and the tree of each destination grows by turns of these sets (turn_tree.h). A path goes by a lane whose
  * set has all of its turns; it is longer than the shortest one only where no lane has those.
  *
- * With tables in place, the sets have their turns, and only trees that have lost a link grow again.
+ * With tables in place, the sets have their turns. A tree returns to its baseline if that is whole and its turns are in the
+ * sets; else it stays, or grows again if it has lost a link.
  */
 #include "all_engines.h"
 #include "balance.h"
@@ -31,6 +32,7 @@ struct job {
 	struct dag_paths paths;
 	struct destinations list;
 	uint8_t *chosen; /* [list.count * switch_count] */
+	uint8_t *home; /* the same of the baseline; NULL: the request has none */
 	struct turn_sets sets;
 	struct turn_trees trees;
 	uint64_t *flows; /* [switch_count] of the tree at hand */
@@ -56,16 +58,16 @@ static int build(void *context, const struct balance_destination *destination, s
 	return 0;
 }
 
-/* Entries of tables in place. Those for destinations in other components lead nowhere. */
-static void load_trees(struct job *job)
+/* Entries of tables. Those for destinations in other components lead nowhere. */
+static void load_trees(struct job *job, const struct hd_routes *routes, uint8_t *trees)
 {
-	const uint32_t *root = job->sets.root;
+	const uint32_t *root = job->sets.root, switches = job->fabric->switch_count;
 
-	tree_rows_read(job->fabric, &job->list, job->request->previous, job->chosen);
+	tree_rows_read(job->fabric, &job->list, routes, trees);
 	for (uint32_t d = 0; d < job->list.count; d++)
-		for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
+		for (uint32_t sw = 0; sw < switches; sw++)
 			if (root[sw] != root[job->list.items[d].sw])
-				tree_of(job, d)[sw] = LINK_NUMBER_NONE;
+				trees[(size_t)d * switches + sw] = LINK_NUMBER_NONE;
 }
 
 static int route_shortest(struct job *job, struct hd_error *err)
@@ -182,35 +184,91 @@ static int route_fresh(struct job *job, unsigned lanes, struct hd_error *err)
 
 /* ---- tables in place ---- */
 
-/* Notes for each lane the turns of paths that are still there. */
-static void find_held(struct job *job, unsigned lanes, uint16_t *held)
+static uint8_t *home_of(const struct job *job, uint32_t destination)
 {
-	const struct hd_routes *previous = job->request->previous;
+	return job->home ? job->home + (size_t)destination * job->fabric->switch_count : NULL;
+}
+
+/* The next turn of the path that came by *link, which goes one on. False: the path has arrived. */
+static bool next_turn(const struct job *job, const uint8_t *tree, uint32_t *link, uint32_t *turn)
+{
 	const struct hd_fabric *fabric = job->fabric;
-	const struct turn_trees *trees = &job->trees;
+	const uint32_t to = fabric->isl_to[*link], out = fabric->isl_base[to] + tree[to];
+
+	if (to == job->trees.destination)
+		return false;
+	*turn = turns_find(&job->sets.turns, *link, out);
+	*link = out;
+	return true;
+}
+
+/* Notes for each lane the turns of the tree at hand, which is in place. */
+static void hold_tree(const struct job *job, uint32_t destination, unsigned lanes, uint16_t *held)
+{
+	const uint8_t *tree = tree_of(job, destination);
+
+	for (uint32_t i = 1; i < job->trees.reached; i++) {
+		const uint32_t sw = job->trees.order[i];
+		const unsigned lane =
+		    hd_routes_vl(job->request->previous, sw, job->list.items[destination].lid);
+		uint32_t link = job->fabric->isl_base[sw] + tree[sw], turn;
+
+		if (!hd_has_hosts(job->fabric, sw) || lane >= lanes)
+			continue;
+		while (next_turn(job, tree, &link, &turn))
+			held[turn] |= (uint16_t)(1u << lane);
+	}
+}
+
+/* Notes the turns of the tree at hand, to which the tables return. */
+static void want_tree(const struct job *job, const uint8_t *tree, uint64_t *wanted)
+{
+	for (uint32_t i = 1; i < job->trees.reached; i++) {
+		const uint32_t sw = job->trees.order[i];
+		uint32_t link = job->fabric->isl_base[sw] + tree[sw], turn;
+
+		while (hd_has_hosts(job->fabric, sw) && next_turn(job, tree, &link, &turn))
+			wanted[turn]++;
+	}
+}
+
+/* Finds the turns of all trees that may stay or return. */
+static void find_held(struct job *job, unsigned lanes, const struct turn_sets_held *held)
+{
+	const uint32_t switches = job->fabric->switch_count;
 
 	for (uint32_t d = 0; d < job->list.count; d++) {
-		const uint8_t *tree = tree_of(job, d);
+		const uint8_t *tree = tree_of(job, d), *home = home_of(job, d);
+		const uint32_t sw = job->list.items[d].sw;
 
-		if (!is_to_host(job, d) ||
-		    !turn_trees_follow(&job->trees, job->list.items[d].sw, tree))
+		if (!is_to_host(job, d))
 			continue;
-		for (uint32_t i = 1; i < trees->reached; i++) {
-			uint32_t sw = trees->order[i], link = fabric->isl_base[sw] + tree[sw];
-			const unsigned lane = hd_routes_vl(previous, sw, job->list.items[d].lid);
-
-			if (!hd_has_hosts(fabric, sw) || lane >= lanes)
-				continue;
-			while (fabric->isl_to[link] != trees->destination) {
-				const uint32_t to = fabric->isl_to[link];
-				const uint32_t out = fabric->isl_base[to] + tree[to];
-
-				held[turns_find(&job->sets.turns, link, out)] |=
-				    (uint16_t)(1u << lane);
-				link = out;
-			}
-		}
+		const bool returns = home && turn_trees_follow(&job->trees, sw, home);
+		const bool is_home = returns && !memcmp(tree, home, switches);
+		if (returns && !is_home)
+			want_tree(job, home, held->wanted);
+		if (turn_trees_follow(&job->trees, sw, tree))
+			hold_tree(job, d, lanes, is_home ? held->home : held->other);
 	}
+}
+
+/* Whether a tree is whole and its turns are in the sets. */
+static bool is_sound(struct job *job, uint32_t destination, const uint8_t *tree)
+{
+	return turn_trees_follow(&job->trees, job->list.items[destination].sw, tree) &&
+	       (!is_to_host(job, destination) || turn_trees_find_lanes(&job->trees, tree));
+}
+
+/* Takes the tree of the baseline or, if that cannot be, leaves the one in place. False: neither is sound. */
+static bool return_or_stay(struct job *job, uint32_t destination)
+{
+	const uint8_t *home = home_of(job, destination);
+
+	if (home && is_sound(job, destination, home)) {
+		memcpy(tree_of(job, destination), home, job->fabric->switch_count);
+		return true;
+	}
+	return is_sound(job, destination, tree_of(job, destination));
 }
 
 /* Trees that have lost a link, or whose turns are in no set, grow again. -ENOSPC: one cannot. */
@@ -222,12 +280,9 @@ static int grow_again(struct job *job, struct hd_error *err)
 	if (!sound)
 		return hd_error_no_memory(err);
 	for (uint32_t d = 0; d < job->list.count; d++) {
-		const uint8_t *tree = tree_of(job, d);
-
-		sound[d] = turn_trees_follow(trees, job->list.items[d].sw, tree) &&
-			   (!is_to_host(job, d) || turn_trees_find_lanes(trees, tree));
+		sound[d] = return_or_stay(job, d);
 		if (sound[d])
-			turn_trees_count(trees, tree, 1);
+			turn_trees_count(trees, tree_of(job, d), 1);
 	}
 	for (uint32_t d = 0; d < job->list.count; d++) {
 		if (sound[d])
@@ -252,15 +307,29 @@ static unsigned count_lanes(const struct job *job)
 
 static int route_again(struct job *job, unsigned most, struct hd_error *err)
 {
-	uint16_t *held = hd_arena_alloc(&job->arena, job->sets.turns.count, sizeof(*held));
+	const struct hd_route_request *request = job->request;
+	const uint32_t turns = job->sets.turns.count;
 	const unsigned before = count_lanes(job), lanes = before < most ? before : most;
+	const struct turn_sets_held held = {
+	    .home = hd_arena_alloc(&job->arena, turns, sizeof(*held.home)),
+	    .wanted = hd_arena_alloc(&job->arena, turns, sizeof(*held.wanted)),
+	    .other = hd_arena_alloc(&job->arena, turns, sizeof(*held.other)),
+	    .rest = hd_arena_alloc(&job->arena, turns, sizeof(*held.rest))};
 
-	if (!held)
+	if (request->baseline)
+		job->home = hd_arena_alloc(&job->arena, job->list.count, job->fabric->switch_count);
+	if (hd_arena_check(&job->arena))
 		return hd_error_no_memory(err);
-	load_trees(job);
-	find_held(job, lanes, held);
-	int rc = hd_go_on_explain(
-	    turn_sets_keep(&job->sets, held, lanes, most, &job->request->go_on, &job->arena), err);
+	int rc = route_shortest(job, err);
+	if (rc)
+		return rc;
+	weigh(job, held.rest);
+	load_trees(job, request->previous, job->chosen);
+	if (job->home)
+		load_trees(job, request->baseline, job->home);
+	find_held(job, lanes, &held);
+	rc = hd_go_on_explain(
+	    turn_sets_keep(&job->sets, &held, lanes, most, &request->go_on, &job->arena), err);
 	return rc ? rc : grow_again(job, err);
 }
 

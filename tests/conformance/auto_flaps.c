@@ -2,7 +2,7 @@
 /*
  * Cables and switches fail and return, one at a time, and auto routes each time from the tables in place
  * and the baseline. It changes its engine only with need: the engine refuses, or another one is better by
- * more than .01. When all is back, the engine is that of the beginning, and so are its tables.
+ * more than .02. When all is back, the engine is that of the beginning, and so are its tables.
  *
  *	auto_flaps [FLAPS]
  *
@@ -19,7 +19,7 @@
 
 #define FLAPS_DEFAULT 60u
 #define FLAPS_EACH 10u /* of one fabric */
-#define GAIN .008 /* .01, and what the two measurements differ by */
+#define GAIN .018 /* .02, and what the two measurements differ by */
 
 struct tally {
 	unsigned flaps, changes, needless, astray;

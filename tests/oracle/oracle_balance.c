@@ -2,6 +2,7 @@
 #include "oracle_balance.h"
 #include "oracle_hops.h"
 
+#include <heddle/base/rendezvous.h>
 #include <string.h>
 
 /* The cost of the path from a switch: one item for each switch of the path, the destination's
@@ -390,8 +391,7 @@ static bool goes_against(struct balance *balance, uint32_t number)
 	return against;
 }
 
-/* Removes invalid entries and counts the LIDs that links forward by the others. True when few are
- * invalid, so that each is chosen on its own. */
+/* True when few entries are invalid, so that each is chosen on its own. */
 static bool few_are_invalid(struct balance *balance)
 {
 	const struct hd_fabric *fabric = balance->fabric;
@@ -410,43 +410,35 @@ static bool few_are_invalid(struct balance *balance)
 	       invalid * 8 <= (uint64_t)balance->target_count * fabric->switch_count;
 }
 
-static void count_entries(struct balance *balance)
+/* The allowed link with the highest score. */
+static uint32_t scored_link(const struct balance *balance, uint32_t number, uint32_t sw)
+{
+	const struct hd_fabric *fabric = balance->fabric;
+	const uint32_t lid = balance->targets[number].lid, port = fabric->lid_owner[lid];
+	const uint64_t guid = fabric->port_guid[port] ? fabric->port_guid[port]
+						      : fabric->node_guid[fabric->port_node[port]];
+	const uint64_t who = hd_rendezvous_mix(guid + lid - fabric->lid[port]) ^
+			     hd_rendezvous_mix(fabric->node_guid[sw]);
+	uint32_t best = HD_NONE;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+		if (balance->hops.allowed[link] &&
+		    (best == HD_NONE || hd_rendezvous(who, fabric->isl_port[link]) >
+					    hd_rendezvous(who, fabric->isl_port[best])))
+			best = link;
+	return best;
+}
+
+static void repair(struct balance *balance)
 {
 	for (uint32_t i = 0; i < balance->target_count; i++) {
 		find_hops(balance, i);
-		for (uint32_t sw = 0; sw < balance->fabric->switch_count; sw++) {
-			if (sw == balance->targets[i].sw || !entry_is_valid(balance, i, sw))
+		for (uint32_t sw = 0; sw < balance->fabric->switch_count; sw++)
+			if (sw == balance->targets[i].sw || balance->hops.distance[sw] == HD_NONE)
 				balance->tree[i][sw] = HD_NONE;
-			else
-				balance->load[balance->tree[i][sw]]++;
-		}
+			else if (!entry_is_valid(balance, i, sw))
+				balance->tree[i][sw] = scored_link(balance, i, sw);
 	}
-}
-
-static void choose_entries(struct balance *balance, uint32_t number, bool *done)
-{
-	uint32_t destination = balance->targets[number].sw, *tree = balance->tree[number];
-
-	find_hops(balance, number);
-	memset(done, 0, balance->fabric->switch_count * sizeof(*done));
-	balance->cost[destination].count = 1;
-	balance->cost[destination].distance[0] = balance->cost[destination].load[0] = 0;
-	done[destination] = true;
-	for (uint32_t sw; (sw = next_switch(balance, done)) != HD_NONE; done[sw] = true) {
-		if (tree[sw] == HD_NONE) {
-			tree[sw] = cheapest_link(balance, sw);
-			balance->load[tree[sw]]++;
-		}
-		extend_cost(balance, sw, tree[sw]);
-	}
-}
-
-/* The load of a link is here the number of LIDs that its switch forwards by it. */
-static void repair(struct balance *balance, bool *done)
-{
-	count_entries(balance);
-	for (uint32_t i = 0; i < balance->target_count; i++)
-		choose_entries(balance, i, done);
 }
 
 /* ---- tables in, tables out ---- */
@@ -473,28 +465,6 @@ static void write_trees(const struct balance *balance, struct hd_routes *routes)
 				hd_routes_row(routes, sw)[target->lid] =
 				    balance->fabric->isl_port[balance->tree[i][sw]];
 	}
-}
-
-/* Moves the first host LIDs whose columns differ to columns made afresh. */
-static bool rebalance(const struct balance *balance, struct hd_routes *routes)
-{
-	struct oracle_balance_plan plan = *balance->plan;
-
-	plan.previous = NULL;
-	struct hd_routes *fresh = oracle_balance_route(&plan);
-	uint32_t hosts = balance->layer_begin[balance->layer_count - 1], moved = 0;
-	for (uint32_t i = 0; fresh && i < hosts && moved < plan.rebalance; i++) {
-		uint32_t lid = balance->targets[i].lid;
-		bool differs = false;
-		for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
-			differs |=
-			    hd_routes_port(routes, sw, lid) != hd_routes_port(fresh, sw, lid);
-			hd_routes_row(routes, sw)[lid] = hd_routes_port(fresh, sw, lid);
-		}
-		moved += differs;
-	}
-	hd_routes_free(fresh);
-	return fresh != NULL;
 }
 
 static bool allocate(struct balance *balance)
@@ -543,17 +513,13 @@ struct hd_routes *oracle_balance_route(const struct oracle_balance_plan *plan)
 		if (plan->previous) {
 			load_trees(&balance);
 			if (few_are_invalid(&balance))
-				repair(&balance, done);
+				repair(&balance);
 			else
 				route_again(&balance, valid, done);
 		} else {
 			route_fresh(&balance, done);
 		}
 		write_trees(&balance, routes);
-		if (plan->previous && plan->rebalance && !rebalance(&balance, routes)) {
-			hd_routes_free(routes);
-			routes = NULL;
-		}
 	}
 	hd_arena_release(&balance.arena);
 	return routes;

@@ -25,8 +25,6 @@ struct oracle_balance_plan {
 	/* [isl_count] by_conflicts: the lowest comes first; NULL: all are equal */
 	const uint32_t *dimension;
 	const struct hd_routes *previous; /* NULL: afresh */
-	/* with previous: at most so many host LIDs move to columns made afresh */
-	unsigned rebalance;
 };
 
 /*

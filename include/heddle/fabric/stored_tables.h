@@ -41,6 +41,8 @@ int hd_stored_tables_name(const struct hd_fabric *fabric, struct hd_stored_table
 /*
  * Adds what is missing in the stored tables and present in `routes`, which fit `fabric`: switches,
  * LIDs, entries, and ranks. Takes over the labels, and at first the names of engine and options.
+ * If `routes` use a link that no stored entry uses, the fabric has grown: then stored entries whose paths are whole take
+ * the values of `routes`, and names and ranks do.
  * Service levels are not stored. Other entries stay. If there are more LIDs than columns, LIDs that
  * the fabric lacks are forgotten. *grown: whether anything was added. Errors: -ENOMEM; what was
  * stored before is then still there. Cost: O(switches + LIDs) if nothing can be missing, else

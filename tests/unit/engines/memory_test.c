@@ -225,14 +225,14 @@ static void tables_in_place(void **state)
 {
 	(void)state;
 	try_again("tree after a lost link", NULL, with_lmc(generate("xgft", TREE), 1), 0);
-	try_again("irregular fabric after a lost link", "rebalance=3",
+	try_again("irregular fabric after a lost link", NULL,
 		  with_lmc(generate("irregular", IRREGULAR), 1), 0);
 	try_again("tree with aggregation nodes after a lost link", NULL,
 		  with_aggregation(generate("xgft", TREE)), 0);
 	try_again("torus after a lost link", NULL, generate("torus", TORUS), 2);
 	try_again("fabric with too many cycles after a lost link", "deadlock=drop",
 		  with_lmc(generate("torus", "dims=3,3 parallel=2"), 1), 0);
-	try_again("HyperX after a lost link", "mode=layers rebalance=2",
+	try_again("HyperX after a lost link", "mode=layers",
 		  with_lmc(generate("hyperx", "dims=3,2 hosts=1"), 1), 0);
 }
 

@@ -148,47 +148,6 @@ static void without_lanes(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* ---- tables in place ---- */
-
-/* LIDs of hosts that have other entries. */
-static uint32_t count_different(const struct hd_fabric *fabric, const struct hd_routes *a,
-				const struct hd_routes *b)
-{
-	uint32_t count = 0;
-
-	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
-		bool same = true;
-		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-			same &= hd_routes_port(a, sw, lid) == hd_routes_port(b, sw, lid);
-		count += !same && !hd_is_switch(fabric, fabric->port_node[fabric->lid_owner[lid]]);
-	}
-	return count;
-}
-
-/* Property: option rebalance moves so many LIDs in a sweep to where they are in a routing afresh, and in the end all. */
-static void rebalance_moves_lids_back(void **state)
-{
-	(void)state;
-	struct hd_fabric *fabric = with_lmc(generate(JELLYFISH), 2);
-	struct hd_routes *fresh = route("multipath", LAYERS " deadlock=off", fabric);
-	struct hd_routes *routes = route("multipath", "mode=offsets deadlock=off", fabric);
-	uint32_t left = count_different(fabric, fresh, routes);
-
-	assert_true(left > 8);
-	while (left) {
-		struct hd_routes *next =
-		    route_after("multipath", LAYERS " deadlock=off rebalance=4", fabric, routes);
-		assert_int_equal(count_different(fabric, routes, next), left < 4 ? left : 4);
-		assert_int_equal(count_different(fabric, fresh, next), left < 4 ? 0 : left - 4);
-		left = count_different(fabric, fresh, next);
-		hd_routes_free(routes);
-		routes = next;
-	}
-	hd_routes_free(routes);
-	hd_routes_free(fresh);
-	hd_fabric_free(fabric);
-}
-
 /* ---- the rest ---- */
 
 /* Property: mode=cycles refuses a Slim Fly, and names the other modes. */
@@ -261,7 +220,6 @@ int main(void)
 	    cmocka_unit_test(one_lane),
 	    cmocka_unit_test(few_lanes),
 	    cmocka_unit_test(without_lanes),
-	    cmocka_unit_test(rebalance_moves_lids_back),
 	    cmocka_unit_test(too_many_cycles_for_path_bits),
 	    cmocka_unit_test(it_can_be_stopped),
 	};

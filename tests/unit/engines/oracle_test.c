@@ -357,8 +357,8 @@ static void updown_by_itself(void **state)
 	assert_true(compared > FABRICS / 5);
 }
 
-/* Property: with tables of another day given, kept, patched and rebalanced entries are those
- * that the rule names, for shortest and for legal ways alike. */
+/* Property: with tables of another day given, kept and patched entries are those that the
+ * rule names, for shortest and for legal ways alike. */
 static void after_a_change(void **state)
 {
 	(void)state;
@@ -367,28 +367,24 @@ static void after_a_change(void **state)
 		struct hd_fabric *before = draw_fabric(number, recipe);
 		struct hd_fabric *after = with_links_removed(copy_of(before), 8, number);
 		struct scratch scratch = scratch_new(after);
-		unsigned rebalance = (unsigned)(number % 3) * 2;
 		direct_from(&scratch, after, 0);
 		const char *balance = balances[number / 2 % 2];
-		snprintf(settings, sizeof(settings), "rebalance=%u balance=%s", rebalance, balance);
+		snprintf(settings, sizeof(settings), "balance=%s", balance);
 		struct hd_routes *previous = route("spf", "", before);
 		struct oracle_balance_plan plan = {.fabric = after,
 						   .passes = 3,
 						   .until_flat = true,
 						   .by_conflicts = number / 2 % 2,
-						   .previous = previous,
-						   .rebalance = rebalance};
+						   .previous = previous};
 		assert_same(&plan, route_after("spf", settings, after, previous), recipe);
-		snprintf(settings, sizeof(settings), "rebalance=%u balance=%s root=0x%" PRIx64,
-			 rebalance, balance, after->node_guid[0]);
+		snprintf(settings, sizeof(settings), "balance=%s root=0x%" PRIx64, balance,
+			 after->node_guid[0]);
 		plan.up = scratch.up;
 		assert_same(&plan, route_after("updown", settings, after, previous), recipe);
 		struct hd_routes *counted = NULL;
 		struct hd_error err = {""};
 		plan.until_flat = plan.by_conflicts = false;
-		snprintf(settings, sizeof(settings), "method=balanced rebalance=%u passes=3",
-			 rebalance);
-		route_try("dmodk", settings,
+		route_try("dmodk", "method=balanced passes=3",
 			  &(struct hd_route_request){.fabric = after, .previous = previous},
 			  &counted, &err);
 		assert_dmodk(&plan, NULL, counted, &err, recipe);

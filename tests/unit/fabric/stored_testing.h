@@ -12,7 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tables of any ports, with holes. */
+/* A port that leads to no other switch: a fabric does not grow by tables of such ports. */
+static inline uint8_t random_port(const struct hd_fabric *fabric, uint32_t sw, uint64_t *seed)
+{
+	uint32_t port = (uint32_t)hd_random_below(seed, hd_node_ports(fabric, sw) + 1);
+
+	return hd_fabric_find_isl(fabric, sw, port) == HD_NONE ? (uint8_t)port : 0;
+}
+
+/* Tables of such ports, with holes. */
 static inline struct hd_routes *random_tables(const struct hd_fabric *fabric, uint64_t seed)
 {
 	struct hd_routes *routes = hd_routes_new(fabric);
@@ -21,8 +29,7 @@ static inline struct hd_routes *random_tables(const struct hd_fabric *fabric, ui
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
 			if (fabric->lid_owner[lid] != HD_NONE && hd_random_below(&seed, 10))
-				hd_routes_row(routes, sw)[lid] =
-				    (uint8_t)hd_random_below(&seed, hd_node_ports(fabric, sw) + 1);
+				hd_routes_row(routes, sw)[lid] = random_port(fabric, sw, &seed);
 	return routes;
 }
 

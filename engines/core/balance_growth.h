@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Growth of a balance: some entries move to links that are new, so that these carry their share. All other entries stay.
+ *
+ * Conflicts decide, as in conflicts.h: the cost of a path is the number of flows to other destinations on its links. An
+ * entry moves if that saves so much that a link would notice. The search begins at both ends of each new link, for each
+ * destination to which the link is a next hop: there the switch itself, and those behind it, which reach the link
+ * through it, compare it with what they have. Where an entry has moved, the switches behind it compare, too. So the cost
+ * follows the new links. A destination switch gets at first no more than its even share of a link, so that a new link
+ * carries paths to many switches.
+ */
+#ifndef ENGINES_BALANCE_GROWTH_H
+#define ENGINES_BALANCE_GROWTH_H
+
+#include "balance_plan.h"
+
+/* Above this share of new links (one in so many), routing afresh is better, and entries stay here (route.c). */
+#define BALANCE_GROWTH_MUCH 20u
+
+/*
+ * Moves entries of `routes`, which are valid for plan->paths, to links that plan->request->baseline does not use.
+ * Nothing moves if there is no such link, or where they are many. Errors: -ECANCELED, -ENOMEM. Cost: O(links) without a
+ * new link; else O(switches * LIDs) to count the flows, and O(radix * hops) for each entry that is compared.
+ */
+int balance_growth(const struct balance_plan *plan, const struct destinations *list,
+		   struct hd_routes *routes, struct hd_error *err);
+
+#endif
