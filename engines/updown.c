@@ -593,7 +593,10 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 	if (rc)
 		return rc;
-	rc = ranking_allocate(&ranking) ? hd_error_no_memory(err) : run_chosen(&ranking, out, err);
+	if (ranking_allocate(&ranking) || resolved_policy_part_io(request->fabric, &ranking.policy))
+		rc = hd_error_no_memory(err);
+	else
+		rc = run_chosen(&ranking, out, err);
 	hd_arena_release(&ranking.arena);
 	resolved_policy_release(&ranking.policy);
 	return rc;

@@ -97,7 +97,8 @@ int balance_plan_turns(const struct hd_fabric *fabric, struct hd_arena *arena,
 bool balance_plan_is_ordered(const struct hd_route_request *request,
 			     const struct resolved_policy *policy)
 {
-	return (request->policy && request->policy->order_count) || policy->is_compute;
+	return (request->policy && request->policy->order_count) || policy->is_compute ||
+	       policy->parts_io;
 }
 
 bool balance_plan_hosts_everywhere(const struct hd_fabric *fabric)

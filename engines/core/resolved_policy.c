@@ -231,6 +231,24 @@ int resolved_policy_make(const struct hd_route_request *request, struct resolved
 	return 0;
 }
 
+int resolved_policy_part_io(const struct hd_fabric *fabric, struct resolved_policy *policy)
+{
+	uint32_t *order, count = 0;
+
+	if (!policy->is_io || policy->is_compute)
+		return 0;
+	order = hd_arena_alloc(&policy->arena, fabric->host_count, sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	for (int io = 0; io <= 1; io++)
+		for (uint32_t i = 0; i < fabric->host_count; i++)
+			if (policy->is_io[policy->host_order[i]] == io)
+				order[count++] = policy->host_order[i];
+	policy->host_order = order;
+	policy->parts_io = true;
+	return 0;
+}
+
 void resolved_policy_release(struct resolved_policy *policy)
 {
 	hd_arena_release(&policy->arena);

@@ -14,6 +14,7 @@ struct resolved_policy {
 	uint8_t *link_weight; /* [isl_count], 1..255; NULL: all 1 */
 	bool *uncounted; /* [isl_count]; NULL: every link counts in the balance */
 	unsigned max_reverse_hops;
+	bool parts_io; /* resolved_policy_part_io() has put I/O nodes behind all others */
 };
 
 /*
@@ -24,6 +25,13 @@ struct resolved_policy {
  */
 int resolved_policy_make(const struct hd_route_request *request, struct resolved_policy *out,
 			 struct hd_error *err);
+
+/*
+ * For engines that know I/O nodes: without cn_guids all other hosts count as compute nodes, as for OpenSM's ftree. The I/O
+ * nodes come behind them in host_order and are so balanced apart: two of one leaf do not share a link. Errors: -ENOMEM.
+ * Cost: O(hosts).
+ */
+int resolved_policy_part_io(const struct hd_fabric *fabric, struct resolved_policy *policy);
 
 void resolved_policy_release(struct resolved_policy *policy);
 

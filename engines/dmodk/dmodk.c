@@ -226,9 +226,11 @@ static int route_balanced(const struct hd_route_request *request,
 	return climbing_route(&plan, &climbing, out, err);
 }
 
-static bool policy_orders(const struct hd_route_request *request)
+static bool policy_orders(const struct hd_route_request *request,
+			  const struct resolved_policy *policy)
 {
-	return request->policy && (request->policy->order_count || request->policy->cn_count);
+	return policy->parts_io ||
+	       (request->policy && (request->policy->order_count || request->policy->cn_count));
 }
 
 /* d of each host: its number in the policy's order, or in the order of the tree's leaves if the
@@ -241,7 +243,7 @@ static uint32_t *position_hosts(const struct hd_route_request *request,
 	uint32_t *position = hd_arena_alloc(arena, hosts, sizeof(*position));
 
 	for (uint32_t i = 0; position && i < hosts; i++)
-		if (policy_orders(request))
+		if (policy_orders(request, policy))
 			position[policy->host_order[i]] = i;
 		else
 			position[i] =
@@ -577,7 +579,8 @@ static int route_below_routers(const struct attempt *whole, struct hd_routes **o
 				  .earlier = whole->earlier};
 	int rc = dmodk_routers_leave_out(request.fabric, &arena, &routers);
 
-	if (!rc && (!routers.count || !routers.fabric.host_count || policy_orders(&request)))
+	if (!rc && (!routers.count || !routers.fabric.host_count ||
+		    policy_orders(&request, whole->policy)))
 		rc = -ENOTSUP;
 	request.fabric = &routers.fabric;
 	struct hd_routes *routes = NULL;
@@ -633,6 +636,10 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 	if (rc)
 		return rc;
+	if (resolved_policy_part_io(request->fabric, &policy)) {
+		resolved_policy_release(&policy);
+		return hd_error_no_memory(err);
+	}
 	struct attempt attempt = {
 	    .request = request,
 	    .policy = &policy,

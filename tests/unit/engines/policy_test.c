@@ -472,9 +472,37 @@ static void connect_roots_is_logged(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Property: without cn_guids all hosts but the I/O nodes are compute nodes. So the I/O nodes of one leaf do not share a
+ * link, wherever they stand among its hosts. */
+static void io_nodes_are_balanced_apart(void **state)
+{
+	static const char *const engines[] = {"updown", "dmodk"};
+
+	(void)state;
+	for (uint32_t first = 0; first < 4; first++) {
+		struct hd_fabric *fabric = generate("xgft", "children=4,4 parents=1,2");
+		const uint32_t hosts[] = {first, (first + 2) % 4};
+		const uint64_t io[] = {host_guid(fabric, hosts[0]), host_guid(fabric, hosts[1])};
+		struct hd_policy policy = {.io_guids = io, .io_count = 2};
+
+		for (unsigned i = 0; i < 2; i++) {
+			struct hd_routes *routes = route_policy(engines[i], "", fabric, &policy);
+
+			for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+				if (sw != fabric->host_switch[first] && hd_has_hosts(fabric, sw))
+					assert_int_not_equal(
+					    hd_routes_port(routes, sw, host_lid(fabric, hosts[0])),
+					    hd_routes_port(routes, sw, host_lid(fabric, hosts[1])));
+			hd_routes_free(routes);
+		}
+		hd_fabric_free(fabric);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(io_nodes_are_balanced_apart),
 	    cmocka_unit_test(roots_and_compute_nodes_make_a_tree),
 	    cmocka_unit_test(root_guids_turn_updown),
 	    cmocka_unit_test(compute_nodes_are_balanced_apart),
