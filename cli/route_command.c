@@ -160,8 +160,9 @@ static json_t *summary_json(const struct route_job *job)
 		? json_integer((json_int_t)hd_routes_count_changes(job->previous, job->routes))
 		: json_null();
 
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:f, s:o}", "engine", job->routes->engine,
-			 "options", job->routes->options, "switches",
+	return json_pack("{s:s, s:s, s:s*, s:I, s:I, s:I, s:i, s:f, s:o}", "engine",
+			 job->routes->engine, "options", job->routes->options, "chosen",
+			 *job->routes->chosen ? job->routes->chosen : NULL, "switches",
 			 (json_int_t)job->fabric->switch_count, "hosts",
 			 (json_int_t)job->fabric->host_count, "lids",
 			 (json_int_t)hd_fabric_lids_in_use(job->fabric), "lanes", count_lanes(job),
@@ -172,8 +173,11 @@ static void print_summary(const struct route_job *job)
 {
 	int lanes = count_lanes(job);
 
-	fprintf(stderr, "%s%s%s: %" PRIu32 " switches, %" PRIu32 " LIDs, ", job->routes->engine,
-		*job->routes->options ? " " : "", job->routes->options, job->fabric->switch_count,
+	fprintf(stderr, "%s%s%s", job->routes->engine, *job->routes->options ? " " : "",
+		job->routes->options);
+	if (*job->routes->chosen)
+		fprintf(stderr, " (%s)", job->routes->chosen);
+	fprintf(stderr, ": %" PRIu32 " switches, %" PRIu32 " LIDs, ", job->fabric->switch_count,
 		hd_fabric_lids_in_use(job->fabric));
 	if (lanes > 1)
 		fprintf(stderr, "%d virtual lanes, ", lanes);

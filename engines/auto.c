@@ -16,12 +16,12 @@
  * (hd_routes.chosen_for). Then another engine has to be better by AUTO_GAIN.
  */
 #include "all_engines.h"
+#include "balance_growth.h"
 #include "balance_plan.h"
 #include "bisections.h"
 #include "delegate.h"
 #include "engine_options.h"
 #include "held_log.h"
-#include "new_links.h"
 #include "parallel_links.h"
 #include "resolved_policy.h"
 
@@ -368,7 +368,7 @@ static bool is_home(const struct hd_fabric *fabric, const struct hd_routes *base
 		       apart = difference(baseline->chosen_for, fabric->isl_count);
 
 	return !baseline->chosen_for || apart * 100 <= links * AUTO_HOME ||
-	       !new_links_missing(fabric, baseline);
+	       !balance_growth_missing(fabric, baseline);
 }
 
 /* Whether the fabric has changed so much that another engine may be better by now. */

@@ -30,7 +30,6 @@
 #include "held_log.h"
 #include "load_estimate.h"
 #include "module_tables.h"
-#include "new_links.h"
 #include "policy_faults.h"
 #include "policy_parts.h"
 #include "raised_hosts.h"
@@ -369,9 +368,10 @@ struct baseline_links {
 
 static struct baseline_links look_at_baseline(const struct hd_route_request *request)
 {
-	const uint32_t used = new_links_used(request->fabric, request->baseline);
+	const uint32_t used = balance_growth_used(request->fabric, request->baseline);
 	const uint32_t unused = request->fabric->isl_count - used;
-	const uint32_t missing = unused ? new_links_missing(request->fabric, request->baseline) : 0;
+	const uint32_t missing =
+	    unused ? balance_growth_missing(request->fabric, request->baseline) : 0;
 
 	return (struct baseline_links){used + missing, missing, unused};
 }
@@ -411,7 +411,7 @@ static int make_fresh(struct routing_job *job, const struct hd_routes *routes,
 
 	*attempt = (struct attempt){.keeps = KEEPS_NOTHING, .replaced = routes};
 	rc = route_by_attempts(job, attempt, &made, NULL);
-	if (!rc && new_links_used(request->fabric, made) > links->used) {
+	if (!rc && balance_growth_used(request->fabric, made) > links->used) {
 		if (are_hosts_alike(request->policy))
 			rc = column_match(request->fabric, routes, request->threads,
 					  &request->go_on, made);

@@ -132,7 +132,7 @@ static int report_on(const struct check_job *job, const struct check_view *view)
 	return status;
 }
 
-static int make_tables(const struct check_job *job, const struct hd_fabric *fabric,
+static int make_tables(struct check_job *job, const struct hd_fabric *fabric,
 		       const struct hd_log *log, struct hd_table_defects *defects,
 		       struct hd_routes **routes, struct hd_error *err)
 {

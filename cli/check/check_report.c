@@ -245,9 +245,12 @@ static void print_adaptive(const struct check_adaptive *adaptive)
 
 void check_report_print(const struct check_view *view)
 {
-	printf("%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " LIDs\n", view->fabric_path,
+	printf("%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " LIDs", view->fabric_path,
 	       view->fabric->host_count, view->fabric->switch_count,
 	       hd_fabric_lids_in_use(view->fabric));
+	if (*view->routes->chosen)
+		printf("; auto takes %s", view->routes->chosen);
+	putchar('\n');
 	print_paths(view->report, view->defects->count);
 	print_quality(view);
 	print_defects(view);

@@ -94,7 +94,7 @@ static int read_loads(struct key_phases *phases, struct hd_error *err)
 
 static int make_base(struct key_phases *phases, const struct hd_log *log, struct hd_error *err)
 {
-	const struct table_source *tables = phases->request->tables;
+	struct table_source *tables = phases->request->tables;
 	const struct table_request request = {
 	    .fabric = phases->fabric, .threads = phases->request->threads, .log = log};
 

@@ -17,7 +17,7 @@ enum key_mode { KEY_REWRITE, KEY_OFFSET };
 struct key_phases_request {
 	struct fabric_source fabric;
 	const char *host_file, *pattern, *load_file;
-	const struct table_source *tables; /* no engine and no paths: no comparison */
+	struct table_source *tables; /* no engine and no paths: no comparison */
 	enum hd_colour_algorithm algorithm;
 	enum key_shift_kind shift;
 	enum key_mode mode;

@@ -19,7 +19,7 @@ struct measure_prediction_request {
 	const char *path; /* of the fabric */
 	const char *name_map; /* NULL: none */
 	int lmc; /* as in struct fabric_source */
-	const struct table_source *tables;
+	struct table_source *tables;
 	const char *host_file; /* the host of each rank; NULL: by `names` */
 	const char *names; /* [ranks * name_size] names of the ranks' hosts */
 	uint32_t ranks, name_size;

@@ -64,7 +64,7 @@ static int find_paths(const struct paths_job *job, const struct hd_fabric *fabri
 	return rc ? rc : hd_path_set_new(fabric, routes, source, destination, set, err);
 }
 
-static int make_tables(const struct paths_job *job, const struct hd_fabric *fabric,
+static int make_tables(struct paths_job *job, const struct hd_fabric *fabric,
 		       const struct hd_log *log, struct hd_routes **routes, struct hd_error *err)
 {
 	const struct table_request request = {

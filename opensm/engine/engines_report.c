@@ -64,6 +64,7 @@ void engines_report_made(struct engines_report *report, const struct routing *ro
 	report->made = true;
 	pthread_mutex_lock(&report->lock);
 	snprintf(outcome->line, sizeof(outcome->line), "%s", line);
+	snprintf(outcome->chosen, sizeof(outcome->chosen), "%s", routing_base(routing)->chosen);
 	outcome->time = time(NULL);
 	outcome->switches = routing->fabric->switch_count;
 	outcome->lids = hd_fabric_lids_in_use(routing->fabric);
@@ -201,11 +202,21 @@ static bool is_fallback(const struct engines_outcome *outcome)
 	return *outcome->first && strcmp(outcome->first, outcome->in_force) != 0;
 }
 
+/* The engine in force, with the one that `auto` has taken: "auto (spf)". */
+static void name_in_force(const struct engines_outcome *outcome, char *name, size_t size)
+{
+	const bool chosen = outcome->ours && *outcome->chosen;
+
+	snprintf(name, size, "%s%s%s%s", *outcome->in_force ? outcome->in_force : "no engine",
+		 chosen ? " (" : "", chosen ? outcome->chosen : "", chosen ? ")" : "");
+}
+
 static void add_summary(const struct engines_outcome *outcome, struct status_report *out)
 {
-	const char *name = *outcome->in_force ? outcome->in_force : "no engine";
+	char name[2 * ENGINES_REPORT_NAME + 4];
 	char later[HD_ERROR_TEXT + 96] = "";
 
+	name_in_force(outcome, name, sizeof(name));
 	if (*outcome->pending)
 		snprintf(later, sizeof(later),
 			 "; routing_engine in opensm.conf is now %s; it takes effect when OpenSM "
@@ -274,6 +285,8 @@ static void add_metrics(const struct engines_outcome *outcome, struct status_rep
 	static const struct status_metric
 	    in_force = {"heddle_engine_info", "gauge",
 			"Always 1; the label is the routing engine in force"},
+	    chosen = {"heddle_engine_chosen_info", "gauge",
+		      "Always 1; the label is the engine that auto has taken"},
 	    fallback = {"heddle_engine_fallback", "gauge",
 			"1: another engine routes than the first of routing_engine"},
 	    refusals = {"heddle_engine_refusals_total", "counter",
@@ -291,6 +304,8 @@ static void add_metrics(const struct engines_outcome *outcome, struct status_rep
 
 	if (*outcome->in_force)
 		status_report_metric_with(out, &in_force, "engine", outcome->in_force, 1);
+	if (outcome->ours && *outcome->chosen)
+		status_report_metric_with(out, &chosen, "engine", outcome->chosen, 1);
 	status_report_metric(out, &fallback,
 			     outcome->stranded || is_fallback(outcome) || *outcome->unknown);
 	status_report_metric(out, &refusals, (double)outcome->refusals_total);
@@ -317,6 +332,8 @@ void engines_report_add(struct engines_report *report, struct status_report *out
 	status_report_section(out, "engines");
 	add_summary(outcome, out);
 	status_report_text(out, "in_force", "%s", outcome->in_force);
+	if (outcome->ours && *outcome->chosen)
+		status_report_text(out, "chosen", "%s", outcome->chosen);
 	status_report_text(out, "first", "%s", outcome->first);
 	status_report_text(out, "unknown", "%s", outcome->unknown);
 	status_report_text(out, "pending", "%s", outcome->pending);

@@ -42,6 +42,7 @@ struct engines_outcome {
 	struct engines_refusal refusals[ENGINES_REPORT_TRIED];
 	/* ---- of the last tables of Heddle ---- */
 	char line[ENGINES_REPORT_LINE]; /* "" none */
+	char chosen[ENGINES_REPORT_NAME]; /* the engine that `auto` has taken; "" for others */
 	time_t time;
 	uint32_t switches, lids;
 	uint64_t changes;

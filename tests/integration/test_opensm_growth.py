@@ -4,6 +4,7 @@ restart and after a takeover."""
 
 import json
 import random
+import re
 
 import pytest
 
@@ -67,15 +68,17 @@ def test_boots_piecemeal(tmp_path, name, engine):
     with Site(tmp_path, *FABRICS[name]) as site:
         late = site.missing[:2]
         with site.simulation.opensm(engine) as opensm:
+            since = len(opensm.log())
             for cable in site.missing[2:]:
                 site.command("ReLink", cable)
-            opensm.sweep_until(r"[1-9]\d* entries changed")
+            opensm.sweep_until("new .*cable", since=since)
             opensm.sweep()
         with site.simulation.opensm(engine) as opensm:
             assert "; 0 entries changed" in opensm.sweep()
+            since = len(opensm.log())
             for cable in late:
                 site.command("ReLink", cable)
-            opensm.sweep_until("new cable")
+            opensm.sweep_until("new cable", since=since)
             assert "; 0 entries changed" in opensm.sweep()
             assert worth(site.simulation, engine) >= LEAST
             report = check(site.simulation.discover(), site.simulation.read_tables())
@@ -126,10 +129,13 @@ def test_a_second_cable(tmp_path, engine):
                          if {node, peer} <= topology.switches)
         simulation.command(f'Unlink "S-{leaf:016x}"[{port}]')
         with simulation.opensm(engine) as opensm:
+            since = len(opensm.log())
             simulation.command(f'ReLink "S-{leaf:016x}"[{port}]')
-            opensm.sweep_until(r"[1-9]\d* entries changed")
+            opensm.sweep_until("new cable", since=since)
             for switch in topology.switches:
                 assert flows_of_leaf(simulation, switch) == [4, 4]
+            status = heddle("status", "--socket", opensm.status_socket()).stdout
+            assert re.search(r"engines? *auto \(\w+\), " if engine == "auto" else f"engines? *{engine}, ", status), status
 
 
 @pytest.mark.parametrize("engine", ["auto", "updown", "spf", "turns", "dmodk"])

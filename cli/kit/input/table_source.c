@@ -90,7 +90,17 @@ static int read_tables(const struct table_source *source, const struct table_req
 	return rc;
 }
 
-int table_source_make(const struct table_source *source, const struct table_request *request,
+/* Once: a source can be asked for tables of several fabrics. */
+static void note_choice(struct table_source *source, const struct hd_routes *routes)
+{
+	const size_t length = strlen(source->name);
+
+	if (*routes->chosen && !strchr(source->name, '('))
+		snprintf(source->name + length, sizeof(source->name) - length, " (%s)",
+			 routes->chosen);
+}
+
+int table_source_make(struct table_source *source, const struct table_request *request,
 		      struct hd_routes **out, struct hd_error *err)
 {
 	int rc;
@@ -98,6 +108,8 @@ int table_source_make(const struct table_source *source, const struct table_requ
 	if (source->engine) {
 		progress_begin("routing with %s", source->engine->name);
 		rc = table_source_route(source, request, out, err);
+		if (!rc)
+			note_choice(source, *out);
 	} else {
 		progress_begin("reading tables");
 		rc = read_tables(source, request, out, err);

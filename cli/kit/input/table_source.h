@@ -48,8 +48,9 @@ void table_source_release(struct table_source *source);
 int table_source_route(const struct table_source *source, const struct table_request *request,
 		       struct hd_routes **out, struct hd_error *err);
 
-/* Reads or computes the tables and shows progress. */
-int table_source_make(const struct table_source *source, const struct table_request *request,
+/* Reads or computes the tables and shows progress. The name of the source then says which engine `auto` has taken:
+ * "auto (spf)". */
+int table_source_make(struct table_source *source, const struct table_request *request,
 		      struct hd_routes **out, struct hd_error *err);
 
 /* What to try if tables have a credit loop, in lines; NULL: nothing, as they have service levels. */
