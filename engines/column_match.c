@@ -16,7 +16,7 @@ struct alike {
 	uint32_t *
 	    differing; /* [count * count] entries by which a host's column differs from another's new one */
 	uint32_t *taken; /* [count] whose column each of them takes */
-	uint8_t *row; /* [count * lids] entries of one switch */
+	uint8_t *row; /* [count] entries of one switch */
 };
 
 struct matching {

@@ -12,7 +12,8 @@
  *   as many entries as give them their share. Where that is worth less than a routing afresh, or new links are many, all
  *   is routed afresh, and the hosts of each switch exchange columns so that few entries differ from those in place
  *   (column_match.h). The baseline then grows: hd_stored_tables_add() takes over what has moved.
- * - Losses never make anything route afresh, unless the lanes are too few: where more is missing than new, all stays.
+ * - Losses never make anything route afresh, unless the lanes are too few. While more is missing than new, nothing is
+ *   routed afresh, and the baseline stays as it is.
  * - dmodk has a closed form: its tables are always those of the labelled tree, with what is missing routed around.
  *
  * route_by_attempts() tries what next_attempt() lists, in that order; make_tables() is one attempt. An attempt fails with
@@ -64,6 +65,7 @@ struct routing_job {
 	const struct hd_engine *engine;
 	const struct hd_route_request *request;
 	bool delegated; /* by an engine that has others to try */
+	bool in_place; /* not afresh, whatever fails */
 	struct hd_fabric *views[RAISED_HOSTS_TRIES]; /* without hosts above the leaves */
 	unsigned view_count, view; /* the one to be tried next */
 	bool viewed; /* there are views, or it is known that there are none */
@@ -202,8 +204,7 @@ static int route_aside(const struct routing_job *job, const struct hd_route_requ
 
 /* ---- one attempt ---- */
 
-/* What the engine gets. One that gives paths their lanes, by some of its options or always, must not know of those that are
- * reserved. */
+/* The request with what the attempt keeps. */
 static struct hd_route_request narrow_request(const struct routing_job *job,
 					      const struct attempt *attempt)
 {
@@ -231,6 +232,7 @@ static int make_tables(const struct routing_job *job, struct attempt *attempt,
 
 	if (rc)
 		return rc;
+	/* one that gives paths their lanes must not know of those that are reserved */
 	if (engine->own_lanes || attempt->reserved)
 		own.lanes = engine_options_lanes(&request) - attempt->reserved;
 	rc = engine->from_module ? module_tables_make(engine, &request, &routes, err)
@@ -322,6 +324,8 @@ static bool next_attempt(struct routing_job *job, int *rc, struct attempt *attem
 		attempt->keeps++;
 		return true;
 	}
+	if (job->in_place)
+		return false;
 	hd_log(request->log, HD_LOG_WARNING,
 	       "the tables in place, repaired, do not fit the virtual lanes; routing afresh");
 	attempt->keeps =
@@ -364,7 +368,22 @@ static int route_by_attempts(struct routing_job *job, struct attempt *attempt,
 struct baseline_links {
 	uint32_t used; /* by the baseline, with those that are missing now */
 	uint32_t missing, unused; /* of the fabric, by the baseline */
+	bool much; /* many new links for the size of the fabric */
+	bool many_lids; /* of hosts are new */
 };
+
+#define MANY_LIDS 16u /* one in so many */
+
+static bool has_many_new_lids(const struct hd_route_request *request)
+{
+	const struct hd_fabric *fabric = request->fabric;
+	uint32_t count = 0;
+
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		count += hd_routes_port(request->baseline, fabric->host_switch[host],
+					fabric->lid[fabric->host_port[host]]) == HD_NO_PORT;
+	return (uint64_t)count * MANY_LIDS > fabric->host_count;
+}
 
 static struct baseline_links look_at_baseline(const struct hd_route_request *request)
 {
@@ -373,24 +392,23 @@ static struct baseline_links look_at_baseline(const struct hd_route_request *req
 	const uint32_t missing =
 	    unused ? balance_growth_missing(request->fabric, request->baseline) : 0;
 
-	return (struct baseline_links){used + missing, missing, unused};
-}
-
-/* Many new links for the size of the fabric. */
-static bool has_grown_much(const struct hd_route_request *request,
-			   const struct baseline_links *links)
-{
-	return (uint64_t)links->unused * BALANCE_GROWTH_MUCH > request->fabric->isl_count;
+	return (struct baseline_links){used + missing, missing, unused,
+				       (uint64_t)unused * BALANCE_GROWTH_MUCH >
+					   request->fabric->isl_count,
+				       has_many_new_lids(request)};
 }
 
 /* Whether it may be worth while to route afresh. A closed form has nothing to gain. */
 static bool may_adopt(const struct routing_job *job, const struct hd_routes *routes,
 		      const struct baseline_links *links)
 {
-	const uint64_t entries = (uint64_t)routes->switch_count * routes->lid_count;
+	const uint64_t entries =
+	    (uint64_t)routes->switch_count * hd_fabric_lids_in_use(job->request->fabric);
 
-	return !routes->labels && !job->engine->delegates && links->unused > links->missing &&
-	       (has_grown_much(job->request, links) || entries <= AFRESH_ENTRIES);
+	if (routes->labels || job->engine->delegates)
+		return false;
+	return links->many_lids ||
+	       (links->unused > links->missing && (links->much || entries <= AFRESH_ENTRIES));
 }
 
 /* Hosts that the policy tells apart must keep their columns. */
@@ -399,21 +417,21 @@ static bool are_hosts_alike(const struct hd_policy *policy)
 	return !policy || !(policy->io_count || policy->cn_count || policy->order_count);
 }
 
-/* Routes afresh, and exchanges columns of hosts so that few entries differ. *fresh stays NULL if the engine refuses, or does
- * not use more links than the baseline does. */
-static int make_fresh(struct routing_job *job, const struct hd_routes *routes,
-		      const struct baseline_links *links, struct attempt *attempt,
-		      struct hd_routes **fresh, struct hd_error *err)
+/* Routes afresh, and exchanges columns of hosts so that few entries differ from those in place. *fresh stays NULL if the
+ * engine refuses, or does not use more links than the baseline does. */
+static int make_fresh(struct routing_job *job, const struct baseline_links *links,
+		      struct attempt *attempt, struct hd_routes **fresh, struct hd_error *err)
 {
 	const struct hd_route_request *request = job->request;
 	struct hd_routes *made = NULL;
 	int rc;
 
-	*attempt = (struct attempt){.keeps = KEEPS_NOTHING, .replaced = routes};
+	*attempt = (struct attempt){.keeps = KEEPS_NOTHING, .replaced = request->previous};
 	rc = route_by_attempts(job, attempt, &made, NULL);
-	if (!rc && balance_growth_used(request->fabric, made) > links->used) {
-		if (are_hosts_alike(request->policy))
-			rc = column_match(request->fabric, routes, request->threads,
+	if (!rc && (links->many_lids || balance_growth_used(request->fabric, made) > links->used)) {
+		/* labels say which column is whose */
+		if (are_hosts_alike(request->policy) && !made->labels)
+			rc = column_match(request->fabric, request->previous, request->threads,
 					  &request->go_on, made);
 		*fresh = made;
 	} else {
@@ -424,43 +442,62 @@ static int make_fresh(struct routing_job *job, const struct hd_routes *routes,
 				  : 0;
 }
 
-/* Where new links make a routing afresh worth more than the tables so far, it takes their place. *adopted: it did. */
+/* Compares a routing afresh with the tables so far. *better: it is worth more. The caller frees *fresh. */
+static int try_fresh(struct routing_job *job, const struct hd_routes *routes,
+		     struct attempt *attempt, struct hd_routes **fresh, double worth[2],
+		     bool *better, struct hd_error *err)
+{
+	const struct hd_route_request *request = job->request;
+	const struct baseline_links links = look_at_baseline(request);
+	const double gain = links.much || links.many_lids ? AFRESH_GAIN_MUCH : AFRESH_GAIN;
+	int rc = may_adopt(job, routes, &links) ? make_fresh(job, &links, attempt, fresh, err) : 0;
+
+	*better = false;
+	if (rc || !*fresh)
+		return rc;
+	const struct hd_routes *const both[] = {routes, *fresh};
+
+	rc = hd_go_on_explain(
+	    bisections_worth(request->fabric, both, 2, request->threads, &request->go_on, worth),
+	    err);
+	*better = !rc && worth[1] > worth[0] * gain;
+	return rc;
+}
+
+/* Where a fabric has grown and a routing afresh is worth more than the tables so far, it takes their place, and its remarks
+ * are written. *adopted: it did. */
 static int adopt_fresh(struct routing_job *job, struct attempt *attempt, struct hd_routes **routes,
 		       bool *adopted, struct hd_error *err)
 {
-	const struct hd_route_request *request = job->request;
+	const struct hd_log *log = job->request->log;
 	struct hd_routes *fresh = NULL;
 	struct attempt afresh;
+	struct held_log remarks;
 	double worth[2] = {0};
 
 	*adopted = false;
-	if (!request->previous || !request->baseline)
+	if (!job->request->previous || !job->request->baseline || attempt->keeps == KEEPS_NOTHING)
 		return 0;
-	const struct baseline_links links = look_at_baseline(request);
-	const double gain = has_grown_much(request, &links) ? AFRESH_GAIN_MUCH : AFRESH_GAIN;
-	int rc = may_adopt(job, *routes, &links)
-		     ? make_fresh(job, *routes, &links, &afresh, &fresh, err)
-		     : 0;
-	if (!rc && fresh) {
-		const struct hd_routes *const both[] = {*routes, fresh};
+	held_log_begin(&remarks);
+	job->own.log = &remarks.log;
+	int rc = try_fresh(job, *routes, &afresh, &fresh, worth, adopted, err);
 
-		rc = hd_go_on_explain(bisections_worth(request->fabric, both, 2, request->threads,
-						       &request->go_on, worth),
-				      err);
-		*adopted = !rc && worth[1] > worth[0] * gain;
-	}
-	if (*adopted) {
-		hd_log(request->log, HD_LOG_INFO,
-		       "the fabric has new links and is routed afresh: effective bisection "
-		       "bandwidth %.3f, and %.3f "
-		       "with the tables in place; %" PRIu64 " entries move",
-		       worth[1], worth[0], hd_routes_count_changes(request->previous, fresh));
+	job->own.log = log;
+	if (hd_arena_check(&remarks.arena))
+		rc = hd_error_no_memory(err);
+	if (!rc && *adopted) {
+		held_log_write(&remarks, log);
+		hd_log(log, HD_LOG_INFO,
+		       "the fabric has grown and is routed afresh: effective bisection bandwidth "
+		       "%.3f, and %.3f with the tables in place; %" PRIu64 " entries move",
+		       worth[1], worth[0], hd_routes_count_changes(job->request->previous, fresh));
 		hd_routes_free(*routes);
 		*routes = fresh;
 		*attempt = afresh;
 	} else {
 		hd_routes_free(fresh);
 	}
+	held_log_release(&remarks);
 	return rc;
 }
 
@@ -473,8 +510,10 @@ static int adopt_fresh(struct routing_job *job, struct attempt *attempt, struct 
 static int settle_once(struct routing_job *job, const struct hd_routes *baseline, bool *same,
 		       struct hd_routes **routes, struct hd_error *err)
 {
-	struct routing_job next = {
-	    .engine = job->engine, .delegated = job->delegated, .own = *job->request};
+	struct routing_job next = {.engine = job->engine,
+				   .delegated = job->delegated,
+				   .in_place = true,
+				   .own = *job->request};
 	struct attempt attempt = {.replaced = job->request->previous};
 	struct hd_routes *settled = NULL;
 	struct held_log remarks;
@@ -487,14 +526,12 @@ static int settle_once(struct routing_job *job, const struct hd_routes *baseline
 	next.own.baseline = baseline;
 	next.own.log = &remarks.log;
 	rc = route_by_attempts(&next, &attempt, &settled, err);
-	if (!rc && attempt.keeps != KEEPS_NOTHING) {
+	if (!rc) {
 		*same = hd_routes_equal(*routes, settled);
 		hd_routes_free(*routes);
 		*routes = settled;
 		if (!*same)
 			held_log_write(&remarks, job->request->log);
-	} else {
-		hd_routes_free(settled);
 	}
 	for (unsigned i = 0; i < next.view_count; i++)
 		hd_fabric_free(next.views[i]);
@@ -589,7 +626,7 @@ static int begin_job(struct routing_job *job, const struct hd_engine *engine,
 	}
 	policy_parts_remark(engine, request);
 	for (unsigned i = 0; i < engine->option_count; i++)
-		if (!strcmp(engine->options[i].name, "rebalance") &&
+		if (!request->previous && !strcmp(engine->options[i].name, "rebalance") &&
 		    hd_options_get(job->own.options, "rebalance")->number)
 			hd_log(request->log, HD_LOG_WARNING,
 			       "the option rebalance of %s has no effect any more: tables follow "

@@ -450,12 +450,14 @@ static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_e
 }
 
 /* Whether every entry that the baseline has is as there. */
-static bool is_home(const struct hd_routes *baseline, const struct hd_routes *routes)
+static bool is_home(const struct hd_fabric *fabric, const struct hd_routes *baseline,
+		    const struct hd_routes *routes)
 {
 	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
 		const uint8_t *own = hd_routes_row(routes, sw), *home = hd_routes_row(baseline, sw);
 		for (uint32_t lid = 0; lid < routes->lid_count; lid++)
-			if (home[lid] != HD_NO_PORT && home[lid] != own[lid])
+			if (fabric->lid_owner[lid] != HD_NONE && home[lid] != HD_NO_PORT &&
+			    home[lid] != own[lid])
 				return false;
 	}
 	return true;
@@ -481,7 +483,7 @@ static int run_home(struct ranking *ranking, bool moved, struct hd_routes **out)
 	struct hd_routes *routes = NULL;
 	int rc = run_ranks(ranking, request->baseline, request->previous, false, &routes);
 
-	if (!rc && moved && !is_home(request->baseline, routes)) {
+	if (!rc && moved && !is_home(request->fabric, request->baseline, routes)) {
 		hd_routes_free(routes);
 		return -ENOTSUP;
 	}
@@ -593,7 +595,7 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 	if (rc)
 		return rc;
-	if (ranking_allocate(&ranking) || resolved_policy_part_io(request->fabric, &ranking.policy))
+	if (ranking_allocate(&ranking) || resolved_policy_part_io(request, &ranking.policy))
 		rc = hd_error_no_memory(err);
 	else
 		rc = run_chosen(&ranking, out, err);

@@ -98,12 +98,12 @@ int routes_carry(const struct hd_routes *from, const struct routes_origin *origi
 
 /*
  * The growth of stored tables, which have the shape of the fabric here: if the tables in force use links that no stored
- * entry uses, and more than are missing now, the fabric has grown. Then each stored entry whose path is whole follows the one in force, which an engine
+ * entry uses, and more than are missing now, or if `many` LIDs are new, the fabric has grown. Then each stored entry whose path is whole follows the one in force, which an engine
  * has moved for a reason other than a loss. (*follows)[switch_count * lid_count] is 1 for entries that differ and follow; to
  * be freed; NULL where nothing has grown. Errors: -ENOMEM. Cost: O(switches * LIDs).
  */
 int stored_growth_find(const struct hd_fabric *fabric, const struct hd_routes *stored,
-		       const struct hd_routes *routes, uint8_t **follows);
+		       const struct hd_routes *routes, bool many, uint8_t **follows);
 
 /* ---- files of service levels ---- */
 

@@ -104,29 +104,41 @@ static void list_links(const struct growing *growing)
 			growing->link_of[sw * 256u + fabric->isl_port[link]] = link;
 }
 
+#define AFRESH 8u /* if one whole path in so many has moved, the tables in force were made afresh */
+
 /* Marks the entries that follow. All are judged by the stored tables as they are. */
 static void mark_followers(const struct growing *growing, uint8_t *follows)
 {
 	const uint32_t lids = growing->fabric->lid_count;
+	uint64_t differing = 0, known = 0;
 
 	for (uint32_t sw = 0; sw < growing->fabric->switch_count; sw++) {
 		const uint8_t *row = hd_routes_row(growing->stored, sw);
 		const uint8_t *own = hd_routes_row(growing->routes, sw);
 
-		for (uint32_t lid = 1; lid < lids; lid++)
-			follows[(size_t)sw * lids + lid] = row[lid] != own[lid] &&
-							   own[lid] != HD_NO_PORT &&
-							   is_whole(growing, sw, lid);
+		for (uint32_t lid = 1; lid < lids; lid++) {
+			const bool differs = row[lid] != own[lid] && own[lid] != HD_NO_PORT &&
+					     row[lid] != HD_NO_PORT && is_whole(growing, sw, lid);
+
+			follows[(size_t)sw * lids + lid] = differs;
+			differing += differs;
+			known += row[lid] != HD_NO_PORT && own[lid] != HD_NO_PORT;
+		}
 	}
+	for (uint32_t sw = 0; differing * AFRESH > known && sw < growing->fabric->switch_count;
+	     sw++)
+		for (uint32_t lid = 1; lid < lids; lid++)
+			follows[(size_t)sw * lids + lid] =
+			    hd_routes_row(growing->routes, sw)[lid] != HD_NO_PORT;
 }
 
 int stored_growth_find(const struct hd_fabric *fabric, const struct hd_routes *stored,
-		       const struct hd_routes *routes, uint8_t **follows)
+		       const struct hd_routes *routes, bool many, uint8_t **follows)
 {
 	struct growing growing = {.fabric = fabric, .stored = stored, .routes = routes};
 
 	*follows = NULL;
-	if (!has_grown(&growing))
+	if (!many && !has_grown(&growing))
 		return 0;
 	growing.link_of = malloc(fabric->switch_count * 256u * sizeof(*growing.link_of));
 	*follows = malloc((size_t)fabric->switch_count * fabric->lid_count);

@@ -185,8 +185,22 @@ static void copy_names(const struct hd_routes *from, struct hd_routes *to)
 	memcpy(to->options, from->options, sizeof(to->options));
 }
 
-int hd_stored_tables_get(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
-			 struct hd_routes **out, struct hd_error *err)
+/* Free LIDs of the fabric get the columns of LIDs that nobody has now. */
+static void find_absent(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
+			struct routes_origin *origin)
+{
+	const uint32_t columns = stored->routes->lid_count < fabric->lid_count
+				     ? stored->routes->lid_count
+				     : fabric->lid_count;
+
+	for (uint32_t column = 1; column < columns; column++)
+		if (fabric->lid_owner[column] == HD_NONE && stored->owner[column] &&
+		    !lid_of(stored, column, fabric))
+			origin->column[column] = (uint16_t)column;
+}
+
+static int carry_to(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
+		    bool absent, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = hd_routes_new(fabric);
 	struct routes_origin origin;
@@ -194,6 +208,8 @@ int hd_stored_tables_get(const struct hd_stored_tables *stored, const struct hd_
 
 	if (ready && stored->routes) {
 		find_origin(stored, fabric, &origin);
+		if (absent)
+			find_absent(stored, fabric, &origin);
 		ready = !routes_carry(stored->routes, &origin, routes);
 	}
 	routes_origin_release(&origin);
@@ -206,6 +222,18 @@ int hd_stored_tables_get(const struct hd_stored_tables *stored, const struct hd_
 	drop_unknown_ports(fabric, routes);
 	*out = routes;
 	return 0;
+}
+
+int hd_stored_tables_get(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
+			 struct hd_routes **out, struct hd_error *err)
+{
+	return carry_to(stored, fabric, false, out, err);
+}
+
+int hd_stored_tables_baseline(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
+			      struct hd_routes **out, struct hd_error *err)
+{
+	return carry_to(stored, fabric, true, out, err);
 }
 
 /* ---- adding ---- */
@@ -421,8 +449,8 @@ static void follow_names(const struct adding *adding)
 	copy_names(adding->routes, to);
 }
 
-/* Entries follow those in force if the fabric has grown. */
-static int follow(struct adding *adding, bool *grown, struct hd_error *err)
+/* Entries follow those in force if the fabric has grown. many: so have its LIDs. */
+static int follow(struct adding *adding, bool many, bool *grown, struct hd_error *err)
 {
 	const struct hd_stored_tables *stored = adding->stored;
 	const struct hd_fabric *fabric = adding->fabric;
@@ -430,11 +458,11 @@ static int follow(struct adding *adding, bool *grown, struct hd_error *err)
 	uint8_t *follows = NULL;
 	int rc = hd_stored_tables_fit(stored, fabric)
 		     ? 0
-		     : hd_stored_tables_get(stored, fabric, &carried, err);
+		     : hd_stored_tables_baseline(stored, fabric, &carried, err);
 
 	if (!rc)
 		rc = stored_growth_find(fabric, carried ? carried : stored->routes, adding->routes,
-					&follows);
+					many, &follows);
 	if (!rc && follows)
 		rc = match(adding);
 	for (uint32_t row = 0; !rc && follows && row < stored->routes->switch_count; row++) {
@@ -457,6 +485,47 @@ static int follow(struct adding *adding, bool *grown, struct hd_error *err)
 	hd_routes_free(carried);
 	free(follows);
 	return rc;
+}
+
+/* Forgets the column of a host that was moved: its switch has another entry than its port. */
+static void forget_moved(struct hd_stored_tables *stored, const struct hd_fabric *fabric)
+{
+	for (uint32_t column = 1; column < stored->routes->lid_count; column++) {
+		const uint32_t lid = stored->owner[column] ? lid_of(stored, column, fabric) : 0;
+		uint32_t exit, row;
+		uint8_t port;
+
+		if (!lid || !hd_fabric_lid_destination(fabric, lid, &exit, &port))
+			continue;
+		row = find_row(stored, fabric->node_guid[exit]);
+		if (row == HD_NONE || hd_routes_row(stored->routes, row)[column] == HD_NO_PORT ||
+		    hd_routes_row(stored->routes, row)[column] == port)
+			continue;
+		for (row = 0; row < stored->routes->switch_count; row++)
+			hd_routes_row(stored->routes, row)[column] = HD_NO_PORT;
+		stored->complete = false;
+	}
+}
+
+#define MANY_LIDS 16u /* one in so many is new */
+
+/* Whether many LIDs of the fabric have no column, or an empty one: their own switch has no entry for them. */
+static bool has_many_new_lids(const struct hd_stored_tables *stored, const struct hd_fabric *fabric)
+{
+	uint32_t known = 0, all = 0, exit;
+	uint8_t port;
+
+	for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
+		all += hd_fabric_lid_destination(fabric, lid, &exit, &port);
+	for (uint32_t column = 1; column < stored->routes->lid_count; column++) {
+		const uint32_t lid = stored->owner[column] ? lid_of(stored, column, fabric) : 0;
+
+		if (!lid || !hd_fabric_lid_destination(fabric, lid, &exit, &port))
+			continue;
+		const uint32_t row = find_row(stored, fabric->node_guid[exit]);
+		known += row != HD_NONE && hd_routes_row(stored->routes, row)[column] != HD_NO_PORT;
+	}
+	return (uint64_t)(all - known) * MANY_LIDS > all;
 }
 
 static int add(struct adding *adding, bool *grown)
@@ -494,11 +563,16 @@ int hd_stored_tables_add(struct hd_stored_tables *stored, const struct hd_fabric
 	assert(routes->switch_count == fabric->switch_count &&
 	       routes->lid_count == fabric->lid_count);
 	const bool first = !stored->routes;
+	bool many = false;
 
+	if (!first) {
+		forget_moved(stored, fabric);
+		many = has_many_new_lids(stored, fabric);
+	}
 	if ((!stored->complete || !hd_stored_tables_fit(stored, fabric)) && add(&adding, &added))
 		return hd_error_no_memory(err);
 	adding.from = (struct routes_origin){0};
-	if (!first && follow(&adding, &added, err))
+	if (!first && follow(&adding, many, &added, err))
 		return hd_error_no_memory(err);
 	if (routes->labels && stored->routes->labels != routes->labels) {
 		hd_tree_labels_release(stored->routes->labels);

@@ -51,7 +51,7 @@ HOST_ROOMS = {"opensm", "tests", "bench"}
 MAD_HEADERS = re.compile(r"^(infiniband/(umad|mad|verbs)|umad|mad|ibnetdisc)(_\w+)?\.h$")
 MAD_ROOMS = {"mad", "tests", "bench"}
 
-LINES_MAX = 700
+LINES_MAX = 800
 FILES_MAX = 30  # of a folder, unless doc/design.md says why it has more
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 # Paths that exist on one machine only.
@@ -441,7 +441,7 @@ def test_sections_of_heddle_conf_are_in_one_place():
 
 
 def test_files_are_short():
-    """No source file is longer than 700 lines."""
+    """No source file is longer than 800 lines."""
     assert overlong(ROOT) == []
 
 

@@ -86,6 +86,7 @@ uint32_t balance_growth_used(const struct hd_fabric *fabric, const struct hd_rou
 /* LIDs of hosts at one switch. */
 struct group {
 	uint32_t exit, begin, count; /* the switch, and the place of its LIDs in lids[] */
+	uint64_t new_lids; /* bits as in asked[]: the baseline does not have them */
 };
 
 /* What the best asked link saves for a LID; link HD_NONE: nothing. */
@@ -101,7 +102,7 @@ struct growth {
 	struct hd_routes *routes;
 	struct hd_arena arena;
 	struct group *groups;
-	uint32_t group_count, host_lid_count;
+	uint32_t group_count, host_lid_count, new_lid_count;
 	uint16_t *lids; /* [lid_count] of hosts, switch by switch */
 	uint8_t *number; /* [switch_count * PORTS] by port: link among the switch's own */
 	/* [switch_count * host_lid_count] hosts whose path to the LID passes the switch, or begins there */
@@ -121,6 +122,11 @@ struct growth {
 	double least_gain;
 	uint64_t moved;
 };
+
+static uint64_t lid_bit(const struct group *group, uint32_t place)
+{
+	return UINT64_C(1) << ((place - group->begin) & 63);
+}
 
 static const uint8_t *states_to(const struct growth *growth, uint32_t exit)
 {
@@ -377,11 +383,6 @@ static uint32_t take_nearest(struct growth *growth, const uint8_t *states)
 	return nearest;
 }
 
-static uint64_t lid_bit(const struct group *group, uint32_t place)
-{
-	return UINT64_C(1) << ((place - group->begin) & 63);
-}
-
 /* Those that can reach a switch by one step compare that step. */
 static void ask_behind(struct growth *growth, const uint8_t *states, uint32_t sw, uint64_t lids)
 {
@@ -420,7 +421,8 @@ static struct possible_move best_move(const struct growth *growth, const struct 
 	const uint32_t base = fabric->isl_base[sw], lid = growth->lids[place];
 	const uint32_t now = link_to(growth, sw, lid);
 	const double weight = *weight_of(growth, sw, place);
-	struct possible_move best = {place, HD_NONE, growth->least_gain};
+	const bool is_new = hd_routes_port(growth->plan->request->baseline, sw, lid) == HD_NO_PORT;
+	struct possible_move best = {place, HD_NONE, is_new ? 0 : growth->least_gain};
 
 	if (weight <= 0 || now == HD_NONE || !is_movable(growth, sw, lid, now))
 		return best;
@@ -506,9 +508,19 @@ static uint64_t compare_links(struct growth *growth, const struct group *group, 
 	return better;
 }
 
+/* All switches compare all their links for new LIDs. */
+static void ask_everywhere(struct growth *growth, const uint8_t *states, uint64_t lids)
+{
+	for (uint32_t link = 0; lids && link < growth->fabric->isl_count; link++)
+		if (is_step(growth, states, link))
+			ask(growth, states, link, lids);
+}
+
 static void grow_group(struct growth *growth, const struct group *group, bool share)
 {
 	const uint8_t *states = states_to(growth, group->exit);
+
+	ask_everywhere(growth, states, group->new_lids);
 
 	for (uint32_t i = 0; i < growth->new_count; i++)
 		if (is_step(growth, states, growth->news[i]))
@@ -591,9 +603,16 @@ static int list_groups(struct growth *growth, const struct destinations *list)
 	qsort(items, count, sizeof(*items), compare_groups);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!i || items[i].sw != items[i - 1].sw)
-			growth->groups[growth->group_count++] = (struct group){items[i].sw, i, 0};
-		growth->groups[growth->group_count - 1].count++;
+			growth->groups[growth->group_count++] =
+			    (struct group){items[i].sw, i, 0, 0};
+		struct group *group = &growth->groups[growth->group_count - 1];
+		group->count++;
 		growth->lids[i] = (uint16_t)items[i].lid;
+		if (hd_routes_port(growth->plan->request->baseline, items[i].sw, items[i].lid) ==
+		    HD_NO_PORT) {
+			group->new_lids |= lid_bit(group, i);
+			growth->new_lid_count++;
+		}
 	}
 	growth->host_lid_count = count;
 	return 0;
@@ -625,11 +644,13 @@ int balance_growth(const struct balance_plan *plan, const struct destinations *l
 	    .plan = plan, .fabric = plan->request->fabric, .paths = plan->paths, .routes = routes};
 	int rc = find_news(&growth);
 
-	if (!rc && growth.new_count &&
-	    growth.new_count * (uint64_t)BALANCE_GROWTH_MUCH <= growth.fabric->isl_count) {
+	if (!rc)
 		rc = list_groups(&growth, list);
-		if (!rc)
-			rc = growth_allocate(&growth);
+	if (growth.new_count * (uint64_t)BALANCE_GROWTH_MUCH > growth.fabric->isl_count)
+		growth.new_count = 0;
+	if (!rc && (growth.new_count ||
+		    (growth.new_lid_count && growth.new_lid_count <= BALANCE_GROWTH_LIDS))) {
+		rc = growth_allocate(&growth);
 		if (!rc)
 			rc = count_flows(&growth);
 		if (!rc)

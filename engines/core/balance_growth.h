@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Growth of a balance: some entries move to links that are new, so that these carry their share. All other entries stay.
+ * Growth of a balance: some entries move to links that are new, so that these carry their share, and entries for new LIDs
+ * of hosts find the best links. All other entries stay.
  *
  * Conflicts decide, as in conflicts.h: the cost of a path is the number of flows to other destinations on its links. An
  * entry moves if that saves so much that a link would notice. The search begins at both ends of each new link, for each
@@ -17,10 +18,14 @@
 /* Above this share of new links (one in so many), routing afresh is better, and entries stay here (route.c). */
 #define BALANCE_GROWTH_MUCH 20u
 
+/* More new LIDs of hosts are routed tree by tree (balance.h), and do not move here. */
+#define BALANCE_GROWTH_LIDS 100u
+
 /*
  * Moves entries of `routes`, which are valid for plan->paths, to links that plan->request->baseline does not use.
- * Nothing moves if there is no such link, or where they are many. Errors: -ECANCELED, -ENOMEM. Cost: O(links) without a
- * new link; else O(switches * LIDs) to count the flows, and O(radix * hops) for each entry that is compared.
+ * Nothing moves if there is no such link and no new LID, or where such links are many. Errors: -ECANCELED, -ENOMEM. Cost: O(links) without a
+ * new link; else O(switches * LIDs) to count the flows, and O(radix * hops) for each entry that is compared. Two bytes
+ * for each entry.
  */
 int balance_growth(const struct balance_plan *plan, const struct destinations *list,
 		   struct hd_routes *routes, struct hd_error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "balance_repair.h"
+#include "balance_growth.h"
 #include "link_number.h"
 
 #include <heddle/base/parallel.h>
@@ -31,8 +32,8 @@ struct repair {
 	uint32_t run_count, gap_count;
 	uint8_t *number; /* [switch_count * PORTS] by port: link among the switch's own */
 	uint8_t *nowhere; /* [switch_count] NOWHERE */
-	uint32_t *
-	    chosen; /* [switch_count] entries that were neither valid in the baseline nor in place */
+	uint32_t
+	    *chosen; /* [switch_count] entries without a baseline that were not valid in place */
 	uint64_t *key; /* [lid_count] of the destination, whatever its LID is */
 	atomic_bool unfit; /* another method has to do it */
 };
@@ -149,7 +150,8 @@ static uint8_t look_closer(struct repair *repair, uint32_t sw, uint32_t lid)
 	if (port == HD_NO_PORT &&
 	    port_is_valid(repair, sw, lid, hd_routes_row(request->previous, sw)[lid]))
 		return hd_routes_row(request->previous, sw)[lid];
-	repair->chosen[sw]++;
+	/* what never had a path is not to be chosen by hashing alone */
+	repair->chosen[sw] += port == HD_NO_PORT;
 	return repair->fabric
 	    ->isl_port[dag_paths_round(state) ? step_against(repair, sw, repair->exit[lid])
 					      : choose(repair, sw, lid)];
@@ -289,15 +291,30 @@ static void prepare(struct repair *repair)
 	list_runs(repair);
 }
 
-/* No entry needs a proof, and what is chosen one by one is little, or follows a baseline. */
+/* LIDs of hosts that the baseline does not have. */
+static uint32_t count_new_lids(const struct repair *repair)
+{
+	const struct hd_routes *baseline = repair->plan->request->baseline;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; baseline && i < repair->list->count; i++) {
+		const struct balance_destination *item = &repair->list->items[i];
+
+		count += item->host != HD_NONE &&
+			 hd_routes_row(baseline, item->sw)[item->lid] == HD_NO_PORT;
+	}
+	return count;
+}
+
+/* No entry needs a proof, and few are without a baseline. */
 static bool is_fit(struct repair *repair)
 {
 	uint64_t entries = (uint64_t)repair->fabric->switch_count * repair->list->count, chosen = 0;
 
 	for (uint32_t sw = 0; sw < repair->fabric->switch_count; sw++)
 		chosen += repair->chosen[sw];
-	return !atomic_load(&repair->unfit) &&
-	       (repair->plan->request->baseline || chosen <= entries / SHARE_MAX);
+	return !atomic_load(&repair->unfit) && chosen <= entries / SHARE_MAX &&
+	       count_new_lids(repair) <= BALANCE_GROWTH_LIDS;
 }
 
 int balance_repair(const struct balance_plan *plan, const struct destinations *list,

@@ -3,7 +3,8 @@
  * Repair of tables in place: entries that are valid stay, and the cost is that of looking at them
  * once. An entry returns to its baseline if that is valid. Each of the others is chosen on its own among the valid
  * links, by rendezvous hashing of the GUIDs and ports: so it depends on the baseline and on what is missing, not on
- * the order in which that failed. An entry without a baseline stays as long as it is valid.
+ * the order in which that failed. An entry without a baseline stays as long as it is valid;
+ * balance_growth() then balances those that are new.
  */
 #ifndef ENGINES_BALANCE_REPAIR_H
 #define ENGINES_BALANCE_REPAIR_H
@@ -12,7 +13,7 @@
 
 /*
  * Makes plan->request->previous (and the baseline) valid for plan->paths. *out stays NULL if this
- * is not the right method: without a baseline too many entries are invalid, or packets of hosts would have to take
+ * is not the right method: too many entries are new, or packets of hosts would have to take
  * steps against the tree. Errors: -ENOMEM. Cost:
  * O(switches * LIDs), about two nanoseconds each on `threads` threads, and O(radix) for each
  * invalid entry.

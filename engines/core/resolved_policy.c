@@ -231,11 +231,14 @@ int resolved_policy_make(const struct hd_route_request *request, struct resolved
 	return 0;
 }
 
-int resolved_policy_part_io(const struct hd_fabric *fabric, struct resolved_policy *policy)
+int resolved_policy_part_io(const struct hd_route_request *request, struct resolved_policy *policy)
 {
-	uint32_t *order, count = 0;
+	const struct hd_fabric *fabric = request->fabric;
+	uint32_t *order, count = 0, io_nodes = 0;
 
-	if (!policy->is_io || policy->is_compute)
+	for (uint32_t host = 0; policy->is_io && host < fabric->host_count; host++)
+		io_nodes += policy->is_io[host];
+	if (!io_nodes || policy->is_compute || request->policy->order_count)
 		return 0;
 	order = hd_arena_alloc(&policy->arena, fabric->host_count, sizeof(*order));
 	if (!order)

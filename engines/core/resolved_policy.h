@@ -28,10 +28,11 @@ int resolved_policy_make(const struct hd_route_request *request, struct resolved
 
 /*
  * For engines that know I/O nodes: without cn_guids all other hosts count as compute nodes, as for OpenSM's ftree. The I/O
- * nodes come behind them in host_order and are so balanced apart: two of one leaf do not share a link. Errors: -ENOMEM.
+ * nodes come behind them in host_order and are so balanced apart: two of one leaf do not share a link. Nothing
+ * changes where the policy gives an order. Errors: -ENOMEM.
  * Cost: O(hosts).
  */
-int resolved_policy_part_io(const struct hd_fabric *fabric, struct resolved_policy *policy);
+int resolved_policy_part_io(const struct hd_route_request *request, struct resolved_policy *policy);
 
 void resolved_policy_release(struct resolved_policy *policy);
 

@@ -226,11 +226,34 @@ static int route_balanced(const struct hd_route_request *request,
 	return climbing_route(&plan, &climbing, out, err);
 }
 
-static bool policy_orders(const struct hd_route_request *request,
-			  const struct resolved_policy *policy)
+static bool policy_orders(const struct hd_route_request *request)
 {
-	return policy->parts_io ||
-	       (request->policy && (request->policy->order_count || request->policy->cn_count));
+	return request->policy && (request->policy->order_count || request->policy->cn_count);
+}
+
+/* The slot of a host in its leaf. I/O nodes come behind all others of the leaf, so that two of them have different tops. */
+static uint32_t leaf_slot(const struct hd_fabric *fabric, const struct resolved_policy *policy,
+			  const struct hd_regular_tree *tree, uint32_t host)
+{
+	const uint32_t begin = fabric->host_base[fabric->host_switch[host]];
+	const uint32_t end = fabric->host_base[fabric->host_switch[host] + 1];
+	uint32_t before = 0, slot = tree->host_slot[host];
+
+	if (!policy->parts_io)
+		return slot;
+	for (uint32_t other = begin; other < end; other++)
+		before += policy->is_io[other] < policy->is_io[host] ||
+			  (policy->is_io[other] == policy->is_io[host] &&
+			   tree->host_slot[other] < tree->host_slot[host]);
+	for (uint32_t other = begin; other < end; other++) { /* that with so many below it */
+		uint32_t below = 0;
+
+		for (uint32_t third = begin; third < end; third++)
+			below += tree->host_slot[third] < tree->host_slot[other];
+		if (below == before)
+			slot = tree->host_slot[other];
+	}
+	return slot;
 }
 
 /* d of each host: its number in the policy's order, or in the order of the tree's leaves if the
@@ -243,12 +266,12 @@ static uint32_t *position_hosts(const struct hd_route_request *request,
 	uint32_t *position = hd_arena_alloc(arena, hosts, sizeof(*position));
 
 	for (uint32_t i = 0; position && i < hosts; i++)
-		if (policy_orders(request, policy))
+		if (policy_orders(request))
 			position[policy->host_order[i]] = i;
 		else
 			position[i] =
 			    tree->first_leaf[request->fabric->host_switch[i]] * tree->hosts +
-			    tree->host_slot[i];
+			    leaf_slot(request->fabric, policy, tree, i);
 	return position;
 }
 
@@ -579,8 +602,7 @@ static int route_below_routers(const struct attempt *whole, struct hd_routes **o
 				  .earlier = whole->earlier};
 	int rc = dmodk_routers_leave_out(request.fabric, &arena, &routers);
 
-	if (!rc && (!routers.count || !routers.fabric.host_count ||
-		    policy_orders(&request, whole->policy)))
+	if (!rc && (!routers.count || !routers.fabric.host_count || policy_orders(&request)))
 		rc = -ENOTSUP;
 	request.fabric = &routers.fabric;
 	struct hd_routes *routes = NULL;
@@ -636,7 +658,7 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 	if (rc)
 		return rc;
-	if (resolved_policy_part_io(request->fabric, &policy)) {
+	if (resolved_policy_part_io(request, &policy)) {
 		resolved_policy_release(&policy);
 		return hd_error_no_memory(err);
 	}

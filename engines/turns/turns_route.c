@@ -70,17 +70,16 @@ static void load_trees(struct job *job, const struct hd_routes *routes, uint8_t 
 				trees[(size_t)d * switches + sw] = LINK_NUMBER_NONE;
 }
 
-static int route_shortest(struct job *job, struct hd_error *err)
+static int route_shortest(struct job *job, unsigned passes, struct hd_error *err)
 {
 	struct hd_route_request fresh = *job->request;
-	const struct balance_plan plan = {
-	    .request = &fresh,
-	    .policy = &job->policy,
-	    .passes = (unsigned)hd_options_get(job->request->options, "passes")->number,
-	    .by = BALANCE_BY_CONFLICTS,
-	    .build = build,
-	    .context = &job->paths,
-	    .paths = &job->paths};
+	const struct balance_plan plan = {.request = &fresh,
+					  .policy = &job->policy,
+					  .passes = passes,
+					  .by = BALANCE_BY_CONFLICTS,
+					  .build = build,
+					  .context = &job->paths,
+					  .paths = &job->paths};
 	struct hd_routes *routes = NULL;
 
 	fresh.previous = fresh.baseline = NULL;
@@ -175,7 +174,8 @@ static int route_fresh(struct job *job, unsigned lanes, struct hd_error *err)
 					   .chosen = job->chosen,
 					   .grow = grow,
 					   .context = job};
-	int rc = route_shortest(job, err);
+	int rc = route_shortest(
+	    job, (unsigned)hd_options_get(job->request->options, "passes")->number, err);
 
 	if (!rc)
 		rc = choose_sets(job, lanes, err);
@@ -232,10 +232,11 @@ static void want_tree(const struct job *job, const uint8_t *tree, uint64_t *want
 	}
 }
 
-/* Finds the turns of all trees that may stay or return. */
-static void find_held(struct job *job, unsigned lanes, const struct turn_sets_held *held)
+/* Finds the turns of all trees that may stay or return. True if there are trees that can do neither. */
+static bool find_held(struct job *job, unsigned lanes, const struct turn_sets_held *held)
 {
 	const uint32_t switches = job->fabric->switch_count;
+	bool lost = false;
 
 	for (uint32_t d = 0; d < job->list.count; d++) {
 		const uint8_t *tree = tree_of(job, d), *home = home_of(job, d);
@@ -249,7 +250,21 @@ static void find_held(struct job *job, unsigned lanes, const struct turn_sets_he
 			want_tree(job, home, held->wanted);
 		if (turn_trees_follow(&job->trees, sw, tree))
 			hold_tree(job, d, lanes, is_home ? held->home : held->other);
+		else
+			lost |= !returns;
 	}
+	return lost;
+}
+
+/* Trees that grow again need turns: those of balanced shortest paths. The trees in place are loaded again then. */
+static int weigh_shortest(struct job *job, uint64_t *rest, struct hd_error *err)
+{
+	int rc = route_shortest(job, 1, err);
+
+	if (!rc)
+		weigh(job, rest);
+	load_trees(job, job->request->previous, job->chosen);
+	return rc;
 }
 
 /* Whether a tree is whole and its turns are in the sets. */
@@ -320,14 +335,13 @@ static int route_again(struct job *job, unsigned most, struct hd_error *err)
 		job->home = hd_arena_alloc(&job->arena, job->list.count, job->fabric->switch_count);
 	if (hd_arena_check(&job->arena))
 		return hd_error_no_memory(err);
-	int rc = route_shortest(job, err);
-	if (rc)
-		return rc;
-	weigh(job, held.rest);
 	load_trees(job, request->previous, job->chosen);
 	if (job->home)
 		load_trees(job, request->baseline, job->home);
-	find_held(job, lanes, &held);
+	int rc = find_held(job, lanes, &held) ? weigh_shortest(job, held.rest, err) : 0;
+
+	if (rc)
+		return rc;
 	rc = hd_go_on_explain(
 	    turn_sets_keep(&job->sets, &held, lanes, most, &request->go_on, &job->arena), err);
 	return rc ? rc : grow_again(job, err);

@@ -40,7 +40,8 @@ struct hd_route_request {
 	 */
 	const struct hd_routes *previous;
 	/*
-	 * Beside `previous` and of the same shape: the tables of the last routing afresh, or NULL.
+	 * Beside `previous` and of the same shape: the tables of the last routing afresh and what has
+	 * grown since (hd_stored_tables_baseline()), or NULL.
 	 * An entry returns to its baseline as soon as that is valid again: when a link comes back,
 	 * so do the paths that had to leave it.
 	 */

@@ -137,6 +137,18 @@ static int carry_stored(const struct hd_stored_tables *stored, const struct hd_f
 	return rc;
 }
 
+static int carry_baseline(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
+			  struct routing_carried *carried, struct hd_error *err)
+{
+	int rc = 0;
+
+	if (hd_stored_tables_fit(stored, fabric))
+		carried->routes = stored->routes;
+	else if (!(rc = hd_stored_tables_baseline(stored, fabric, &carried->owned, err)))
+		carried->routes = carried->owned;
+	return rc;
+}
+
 /*
  * The tables from which an engine starts, if the last routing of this run of OpenSM was not ours: those
  * in the switches from an earlier run, or the engine's baseline if an engine that is not ours has
@@ -293,7 +305,7 @@ static int route_after(const struct routing_request *request, struct routing *ro
 
 	routing->afresh = !may_keep(request, routing->policy, stored, baseline);
 	if (!rc && !routing->afresh && baseline)
-		rc = carry_stored(baseline, routing->fabric, &old_baseline, err);
+		rc = carry_baseline(baseline, routing->fabric, &old_baseline, err);
 	if (!rc)
 		rc = route(request, routing, previous.routes, old_baseline.routes, err);
 	hd_routes_free(previous.owned);

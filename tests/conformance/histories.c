@@ -148,7 +148,7 @@ static struct hd_routes *baseline_of(const struct history *history, const struct
 	struct hd_routes *baseline = NULL;
 	struct hd_error err = {""};
 
-	demand(hd_stored_tables_get(history->baseline, fabric, &baseline, &err), &err);
+	demand(hd_stored_tables_baseline(history->baseline, fabric, &baseline, &err), &err);
 	return baseline;
 }
 

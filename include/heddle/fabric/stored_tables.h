@@ -41,8 +41,9 @@ int hd_stored_tables_name(const struct hd_fabric *fabric, struct hd_stored_table
 /*
  * Adds what is missing in the stored tables and present in `routes`, which fit `fabric`: switches,
  * LIDs, entries, and ranks. Takes over the labels, and at first the names of engine and options.
- * If `routes` use a link that no stored entry uses, the fabric has grown: then stored entries whose paths are whole take
- * the values of `routes`, and names and ranks do.
+ * If `routes` use more links that no stored entry uses than are missing, or if many LIDs are new, the fabric has grown: then
+ * stored entries whose paths are whole take the values of `routes`, and names and ranks do; if that is more than an eighth
+ * of them, `routes` were made afresh, and all entries do. A host that was moved to another port is new.
  * Service levels are not stored. Other entries stay. If there are more LIDs than columns, LIDs that
  * the fabric lacks are forgotten. *grown: whether anything was added. Errors: -ENOMEM; what was
  * stored before is then still there. Cost: O(switches + LIDs) if nothing can be missing, else
@@ -63,6 +64,13 @@ bool hd_stored_tables_fit(const struct hd_stored_tables *stored, const struct hd
  */
 int hd_stored_tables_get(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
 			 struct hd_routes **out, struct hd_error *err);
+
+/*
+ * The same for tables that are a baseline: a LID that nobody has now keeps its entries if it is free in the fabric, so that
+ * links that only absent hosts used still count as used. Nothing else reads these columns.
+ */
+int hd_stored_tables_baseline(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
+			      struct hd_routes **out, struct hd_error *err);
 
 /* Number of switches of the fabric that have a row. O(switches). */
 uint32_t hd_stored_tables_known(const struct hd_stored_tables *stored,

@@ -172,12 +172,25 @@ static bool has_new_link(const struct sequence *sequence)
 	return false;
 }
 
+/* Whether a host is there that the baseline does not know. */
+static bool has_new_host(const struct sequence *sequence)
+{
+	const struct hd_fabric *fabric = sequence->fabric;
+	const struct hd_routes *baseline = sequence->baseline->routes;
+
+	for (uint32_t host = 0; baseline && host < fabric->host_count; host++)
+		if (hd_routes_port(baseline, fabric->host_switch[host], host_lid(fabric, host)) ==
+		    HD_NO_PORT)
+			return true;
+	return false;
+}
+
 static void count_changes(struct sequence *sequence, const struct hd_routes *after)
 {
 	const struct hd_fabric *fabric = sequence->fabric;
 	struct counts *counts = sequence->counts;
 
-	if (!sequence->intact && has_new_link(sequence)) {
+	if (!sequence->intact && (has_new_link(sequence) || has_new_host(sequence))) {
 		counts->growth += hd_routes_count_changes(sequence->routes, after);
 		return;
 	}

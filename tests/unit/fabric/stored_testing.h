@@ -12,23 +12,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A port that leads to no other switch: a fabric does not grow by tables of such ports. */
+/* Port 0, or at a leaf of a tree also port 1, to its first host: by such ports no path goes on, and no fabric grows. */
 static inline uint8_t random_port(const struct hd_fabric *fabric, uint32_t sw, uint64_t *seed)
 {
-	uint32_t port = (uint32_t)hd_random_below(seed, hd_node_ports(fabric, sw) + 1);
-
-	return hd_fabric_find_isl(fabric, sw, port) == HD_NONE ? (uint8_t)port : 0;
+	return hd_has_hosts(fabric, sw) ? (uint8_t)hd_random_below(seed, 2) : 0;
 }
 
-/* Tables of such ports, with holes. */
+/* Tables of such ports, with holes, for LIDs that are cabled. The switch of a host has its port. */
 static inline struct hd_routes *random_tables(const struct hd_fabric *fabric, uint64_t seed)
 {
 	struct hd_routes *routes = hd_routes_new(fabric);
+	uint32_t exit;
+	uint8_t port;
 
 	assert_non_null(routes);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
-			if (fabric->lid_owner[lid] != HD_NONE && hd_random_below(&seed, 10))
+			if (!hd_fabric_lid_destination(fabric, lid, &exit, &port))
+				continue;
+			else if (exit == sw)
+				hd_routes_row(routes, sw)[lid] = port;
+			else if (hd_random_below(&seed, 10))
 				hd_routes_row(routes, sw)[lid] = random_port(fabric, sw, &seed);
 	return routes;
 }
