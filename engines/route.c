@@ -379,9 +379,12 @@ static bool has_many_new_lids(const struct hd_route_request *request)
 	const struct hd_fabric *fabric = request->fabric;
 	uint32_t count = 0;
 
-	for (uint32_t host = 0; host < fabric->host_count; host++)
-		count += hd_routes_port(request->baseline, fabric->host_switch[host],
-					fabric->lid[fabric->host_port[host]]) == HD_NO_PORT;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		const uint32_t lid = fabric->lid[fabric->host_port[host]];
+
+		count += lid && hd_routes_port(request->baseline, fabric->host_switch[host], lid) ==
+				    HD_NO_PORT;
+	}
 	return (uint64_t)count * MANY_LIDS > fabric->host_count;
 }
 

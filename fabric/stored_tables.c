@@ -487,21 +487,31 @@ static int follow(struct adding *adding, bool many, bool *grown, struct hd_error
 	return rc;
 }
 
-/* Forgets the column of a host that was moved: its switch has another entry than its port. */
-static void forget_moved(struct hd_stored_tables *stored, const struct hd_fabric *fabric)
+/* The entry of a column's own switch, which leads to the host or to the switch itself: NULL: the fabric lacks it, or the
+ * tables do. `fits`: hd_stored_tables_fit(), then nothing is looked up. *port: what the entry should be. */
+static uint8_t *own_entry(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
+			  bool fits, uint32_t column, uint8_t *port)
+{
+	uint32_t lid = column, exit;
+
+	if (!fits)
+		lid = stored->owner[column] ? lid_of(stored, column, fabric) : 0;
+	if (!lid || !hd_fabric_lid_destination(fabric, lid, &exit, port))
+		return NULL;
+	const uint32_t row = fits ? exit : find_row(stored, fabric->node_guid[exit]);
+
+	return row == HD_NONE ? NULL : &hd_routes_row(stored->routes, row)[column];
+}
+
+/* Forgets the columns of hosts that were moved to other ports. */
+static void forget_moved(struct hd_stored_tables *stored, const struct hd_fabric *fabric, bool fits)
 {
 	for (uint32_t column = 1; column < stored->routes->lid_count; column++) {
-		const uint32_t lid = stored->owner[column] ? lid_of(stored, column, fabric) : 0;
-		uint32_t exit, row;
-		uint8_t port;
+		uint8_t port, *own = own_entry(stored, fabric, fits, column, &port);
 
-		if (!lid || !hd_fabric_lid_destination(fabric, lid, &exit, &port))
+		if (!own || *own == HD_NO_PORT || *own == port)
 			continue;
-		row = find_row(stored, fabric->node_guid[exit]);
-		if (row == HD_NONE || hd_routes_row(stored->routes, row)[column] == HD_NO_PORT ||
-		    hd_routes_row(stored->routes, row)[column] == port)
-			continue;
-		for (row = 0; row < stored->routes->switch_count; row++)
+		for (uint32_t row = 0; row < stored->routes->switch_count; row++)
 			hd_routes_row(stored->routes, row)[column] = HD_NO_PORT;
 		stored->complete = false;
 	}
@@ -509,8 +519,9 @@ static void forget_moved(struct hd_stored_tables *stored, const struct hd_fabric
 
 #define MANY_LIDS 16u /* one in so many is new */
 
-/* Whether many LIDs of the fabric have no column, or an empty one: their own switch has no entry for them. */
-static bool has_many_new_lids(const struct hd_stored_tables *stored, const struct hd_fabric *fabric)
+/* Whether many LIDs of the fabric have no column, or an empty one. */
+static bool has_many_new_lids(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
+			      bool fits)
 {
 	uint32_t known = 0, all = 0, exit;
 	uint8_t port;
@@ -518,12 +529,9 @@ static bool has_many_new_lids(const struct hd_stored_tables *stored, const struc
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
 		all += hd_fabric_lid_destination(fabric, lid, &exit, &port);
 	for (uint32_t column = 1; column < stored->routes->lid_count; column++) {
-		const uint32_t lid = stored->owner[column] ? lid_of(stored, column, fabric) : 0;
+		const uint8_t *own = own_entry(stored, fabric, fits, column, &port);
 
-		if (!lid || !hd_fabric_lid_destination(fabric, lid, &exit, &port))
-			continue;
-		const uint32_t row = find_row(stored, fabric->node_guid[exit]);
-		known += row != HD_NONE && hd_routes_row(stored->routes, row)[column] != HD_NO_PORT;
+		known += own && *own != HD_NO_PORT;
 	}
 	return (uint64_t)(all - known) * MANY_LIDS > all;
 }
@@ -566,8 +574,10 @@ int hd_stored_tables_add(struct hd_stored_tables *stored, const struct hd_fabric
 	bool many = false;
 
 	if (!first) {
-		forget_moved(stored, fabric);
-		many = has_many_new_lids(stored, fabric);
+		const bool fits = hd_stored_tables_fit(stored, fabric);
+
+		forget_moved(stored, fabric, fits);
+		many = has_many_new_lids(stored, fabric, fits);
 	}
 	if ((!stored->complete || !hd_stored_tables_fit(stored, fabric)) && add(&adding, &added))
 		return hd_error_no_memory(err);

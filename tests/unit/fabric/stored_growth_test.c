@@ -97,11 +97,64 @@ static void losses_change_nothing(void **state)
 	hd_fabric_free(fewer);
 }
 
+/* The first host of each switch is at the other one. */
+static struct hd_fabric *swapped_hosts(const struct hd_fabric *fabric)
+{
+	struct hd_builder *builder = hd_builder_from(fabric);
+	struct hd_fabric *swapped = NULL;
+	const uint32_t host[] = {fabric->host_base[0], fabric->host_base[1]};
+
+	for (unsigned i = 0; i < 2; i++)
+		hd_builder_unlink(builder, fabric->host_switch[host[i]],
+				  fabric->host_switch_port[host[i]]);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint32_t port = fabric->host_port[host[i]], other = host[!i];
+
+		assert_int_equal(
+		    hd_builder_link(builder, fabric->port_node[port], hd_port_number(fabric, port),
+				    fabric->host_switch[other], fabric->host_switch_port[other], 0,
+				    HD_SPEED_UNKNOWN, NULL),
+		    0);
+	}
+	assert_int_equal(hd_builder_build(builder, &swapped, NULL), 0);
+	hd_builder_free(builder);
+	return swapped;
+}
+
+/* Property: the entries for hosts that were moved are those in force, at all switches. */
+static void moved_hosts_are_new(void **state)
+{
+	const uint32_t two[] = {0, 1};
+	struct hd_fabric *fabric = three_cables(), *moved = swapped_hosts(fabric);
+	struct hd_routes *before = tables_by(fabric, two, 2), *after = tables_by(moved, two, 2),
+			 *got;
+	struct hd_stored_tables *stored = hd_stored_tables_new();
+
+	(void)state;
+	add(stored, fabric, before, true);
+	add(stored, moved, after, true);
+	assert_int_equal(hd_stored_tables_get(stored, moved, &got, NULL), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint32_t lid = moved->lid[moved->host_port[moved->host_base[i]]];
+
+		for (uint32_t sw = 0; sw < moved->switch_count; sw++)
+			assert_int_equal(hd_routes_port(got, sw, lid),
+					 hd_routes_port(after, sw, lid));
+	}
+	hd_routes_free(got);
+	hd_stored_tables_free(stored);
+	hd_routes_free(before);
+	hd_routes_free(after);
+	hd_fabric_free(fabric);
+	hd_fabric_free(moved);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(follows_growth),
 	    cmocka_unit_test(losses_change_nothing),
+	    cmocka_unit_test(moved_hosts_are_new),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
