@@ -40,7 +40,7 @@ static int route(const struct hd_stored_state *state, const struct hd_fabric *fa
 
 	for (uint32_t i = 1; !rc && !baseline && i < state->count; i++)
 		if (!strcmp(state->sets[i]->routes->engine, engine->name))
-			rc = hd_stored_tables_get(state->sets[i], fabric, &baseline, err);
+			rc = hd_stored_tables_baseline(state->sets[i], fabric, &baseline, err);
 	const struct hd_route_request request = {.fabric = fabric,
 						 .policy = &policy,
 						 .previous = previous,
