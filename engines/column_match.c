@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * route.c calls column_match() when a routing afresh may take the place of tables. For each switch, and each LMC of its hosts:
+ * the entries are counted by which the column of host i differs from the new column of host j, the assignment with the
+ * least sum is found, and rows of entries and of service levels are dealt out by it. Switches are independent of each
+ * other: threads share them, and the result does not depend on their number.
+ */
 #include "column_match.h"
 
 #include <errno.h>

@@ -319,17 +319,17 @@ static bool next_attempt(struct routing_job *job, int *rc, struct attempt *attem
 	if (*rc != -ENOSPC || !request->previous || attempt->keeps == KEEPS_NOTHING)
 		return false;
 	attempt->reserved = 0;
-	if (attempt->keeps != KEEPS_BASELINE &&
-	    request->baseline) { /* entries do not go back; then only the baseline counts */
+	/* first entries do not go back, then only the baseline counts */
+	if (attempt->keeps != KEEPS_BASELINE && request->baseline) {
 		attempt->keeps++;
 		return true;
 	}
+	/* entries that stay can need more lanes than those of a routing afresh */
 	if (job->in_place)
 		return false;
 	hd_log(request->log, HD_LOG_WARNING,
 	       "the tables in place, repaired, do not fit the virtual lanes; routing afresh");
-	attempt->keeps =
-	    KEEPS_NOTHING; /* entries that stay can need more lanes than those of a routing afresh */
+	attempt->keeps = KEEPS_NOTHING;
 	attempt->replaced = request->previous;
 	return true;
 }
@@ -401,15 +401,13 @@ static struct baseline_links look_at_baseline(const struct hd_route_request *req
 				       has_many_new_lids(request)};
 }
 
-/* Whether it may be worth while to route afresh. A closed form has nothing to gain. */
+/* Whether it may be worth while to route afresh. */
 static bool may_adopt(const struct routing_job *job, const struct hd_routes *routes,
 		      const struct baseline_links *links)
 {
 	const uint64_t entries =
 	    (uint64_t)routes->switch_count * hd_fabric_lids_in_use(job->request->fabric);
 
-	if (routes->labels || job->engine->delegates)
-		return false;
 	return links->many_lids ||
 	       (links->unused > links->missing && (links->much || entries <= AFRESH_ENTRIES));
 }
@@ -479,7 +477,9 @@ static int adopt_fresh(struct routing_job *job, struct attempt *attempt, struct 
 	double worth[2] = {0};
 
 	*adopted = false;
-	if (!job->request->previous || !job->request->baseline || attempt->keeps == KEEPS_NOTHING)
+	/* a closed form has nothing to gain, and engines that others run have grown there */
+	if (!job->request->previous || !job->request->baseline || attempt->keeps == KEEPS_NOTHING ||
+	    (*routes)->labels || job->engine->delegates)
 		return 0;
 	held_log_begin(&remarks);
 	job->own.log = &remarks.log;

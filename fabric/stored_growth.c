@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How stored tables grow with a fabric that has gained links. */
+/*
+ * How stored tables grow with a fabric. hd_stored_tables_add() asks once all rows and columns are there. A stored entry
+ * whose path is whole, and that is not in force, was moved by an engine on purpose: it follows. One whose path has lost
+ * something stays, to go back to. Where much has moved, the tables in force were made afresh, and all entries follow.
+ */
 #include "fabric_inner.h"
 
 #include <errno.h>

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * balance_route() calls balance_growth() after each routing that has a baseline; route.c and auto.c ask what a baseline
+ * uses.
+ *
+ * First the flows over each link are counted, destination switch by destination switch, the farthest switches first; each
+ * entry keeps how many hosts send through it. Then waves go over the destination switches. In a wave, switches wait in a
+ * heap, the nearest to the destination first. A switch compares the links that are asked with those that its LIDs take, and
+ * moves the LID that saves most, until none saves enough; loads and weights follow each move. Where a LID has moved, or
+ * takes a new link, the switches behind ask for that LID. The order is fixed, so the result does not depend on threads.
+ *
+ * Each move lowers the conflicts, so the waves end. An entry that is on its way round a loss never moves, so the next sweep
+ * finds what this one did.
+ */
 #include "balance_growth.h"
 #include "link_number.h"
 
