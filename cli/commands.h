@@ -18,6 +18,7 @@ int ebb_command(int argc, char **argv);
 int compare_command(int argc, char **argv);
 int survive_command(int argc, char **argv);
 int drain_command(int argc, char **argv);
+int reroute_command(int argc, char **argv);
 int sim_command(int argc, char **argv);
 int reproduce_command(int argc, char **argv);
 int ar_plan(int argc, char **argv);

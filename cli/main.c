@@ -79,6 +79,7 @@ static const struct command commands[] = {
     {"compare", "measure several tables with the same patterns", .run = compare_command},
     {"survive", "measure what is left after links fail", .run = survive_command},
     {"drain", "say what happens if cables are pulled, or route around them", .run = drain_command},
+    {"reroute", "have a running OpenSM route afresh", .run = reroute_command},
     {"sim", "send packets through the tables", .run = sim_command},
     {"reproduce", "compare simulations with what papers measured", .run = reproduce_command},
     {"why", "find out from counters what slows a fabric down, and what would help",

@@ -7,6 +7,7 @@
  */
 #include "all_engines.h"
 #include "balance_plan.h"
+#include "bisections.h"
 #include "climbing.h"
 #include "engine_options.h"
 #include "ranking.h"
@@ -506,10 +507,35 @@ static bool ranks_moved(const struct hd_route_request *request)
 	return false;
 }
 
-/*
- * By the ranks of the baseline, else by those of the tables in place, else by these with as few
- * changes as all hosts need to reach each other. -ENOTSUP if no ranks are known.
- */
+#define OTHER_RANKS_GAIN 1.015 /* so much more must other ranks be worth than those in place */
+
+/* By the ranks of the tables in place, with as few changes as all hosts need to reach each other, or by those of a routing
+ * afresh where that gives clearly more bandwidth: a single root that is low in the tree can be narrow. */
+static int run_joined(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
+{
+	const struct hd_route_request *request = ranking->request;
+	struct hd_routes *joined = NULL, *other = NULL;
+	double worth[2];
+	int rc = run_ranks(ranking, request->previous, request->baseline, true, &joined);
+
+	if (rc)
+		return rc;
+	rc = run_auto(ranking, &other, err);
+	const struct hd_routes *const both[] = {joined, other};
+	if (!rc)
+		rc = bisections_worth(request->fabric, both, 2, request->threads, &request->go_on,
+				      worth);
+	const bool better = !rc && worth[1] > OTHER_RANKS_GAIN * worth[0];
+	hd_routes_free(better ? joined : other);
+	if (rc == -ENOMEM || rc == -ECANCELED)
+		hd_routes_free(joined);
+	else
+		*out = better ? other : joined;
+	return rc == -ENOMEM || rc == -ECANCELED ? rc : 0;
+}
+
+/* By the ranks of the baseline, else by those of the tables in place, else by run_joined(). -ENOTSUP if no ranks are
+ * known. */
 static int run_kept(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
 {
 	const struct hd_route_request *request = ranking->request;
@@ -522,7 +548,7 @@ static int run_kept(struct ranking *ranking, struct hd_routes **out, struct hd_e
 	if (rc == -ENOTSUP)
 		rc = run_ranks(ranking, request->previous, request->baseline, false, out);
 	if (rc == -ENOTSUP)
-		rc = run_ranks(ranking, request->previous, request->baseline, true, out);
+		rc = run_joined(ranking, out, err);
 	return rc == -ENOMEM	  ? hd_error_no_memory(err)
 	       : rc == -ECANCELED ? hd_go_on_stopped(err)
 				  : rc;

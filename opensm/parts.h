@@ -6,6 +6,7 @@
 #include "part.h"
 
 extern const struct part ar_part;
+extern const struct part balance_part;
 extern const struct part certificate_part;
 extern const struct part drain_part;
 extern const struct part engines_part;

@@ -23,8 +23,9 @@
 
 /* In the order in which we create them and call their hooks. */
 static const struct part *const parts[] = {
-    &engines_part, &lanes_part,	      &lifetimes_part, &multicast_part, &ar_part,    &map_part,
-    &keys_part,	   &certificate_part, &repair_part,    &sweep_part,	&drain_part, &status_part};
+    &engines_part, &lanes_part,	  &lifetimes_part,   &multicast_part, &ar_part,
+    &map_part,	   &keys_part,	  &certificate_part, &repair_part,    &sweep_part,
+    &drain_part,   &balance_part, &status_part};
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 

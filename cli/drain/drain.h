@@ -96,7 +96,7 @@ struct drain_job {
 		size_t count;
 	} tables;
 	const char *fabric_path, *plan_path;
-	bool apply, undo, list, all, unproved;
+	bool apply, undo, list, all, unproved, reroute;
 	struct plugin_address address;
 	/* after they are read */
 	struct hd_log log;
@@ -122,7 +122,7 @@ json_t *drain_json(const struct drain_job *job);
 
 /* ---- a running OpenSM ---- */
 
-/* --apply, --undo and --list. The exit status. */
+/* --apply, --undo and --list, and heddle reroute. The exit status. */
 int drain_live(const struct drain_job *job, const char *const *names, uint32_t count);
 
 #endif

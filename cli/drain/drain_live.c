@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * heddle drain --apply, --undo and --list: asks the plugin in a running OpenSM. doc/guide/drain.md describes the socket:
+ * heddle drain --apply, --undo and --list, and heddle reroute: asks the plugin in a running OpenSM. doc/guide/drain.md describes the socket:
  * a request is a word, the names, each on a line, and an empty line. The answer is a line with the exit status, and lines
  * for people.
  */
@@ -19,6 +19,8 @@
 
 static const char *word_of(const struct drain_job *job)
 {
+	if (job->reroute)
+		return job->unproved ? "reroute-any" : "reroute";
 	if (job->apply)
 		return job->unproved ? "apply-any" : "apply";
 	return job->list ? "list" : job->all ? "undo-all" : "undo";

@@ -22,7 +22,7 @@
 #define COLUMN 10 /* width of the names of parts, at least */
 
 /* The parts that come first. The others follow in the order of the plugin. */
-static const char *const first_parts[] = {"subnet", "engines", "fabric", "load"};
+static const char *const first_parts[] = {"subnet", "engines", "fabric", "load", "balance"};
 
 #define FIRST_COUNT (sizeof(first_parts) / sizeof(first_parts[0]))
 

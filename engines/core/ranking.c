@@ -230,8 +230,7 @@ static bool has_climb(const struct ranking *ranking, uint32_t sw)
 	return false;
 }
 
-/* Marks the switches that paths from `top` reach by descending only. Returns their hosts, plus
- * one for each switch. */
+/* Marks the switches that paths from `top` reach by descending only. Returns the hosts of those that were not marked. */
 static uint32_t descend(struct ranking *ranking, uint32_t top, bool *reached)
 {
 	const struct hd_fabric *fabric = ranking->fabric;
@@ -241,7 +240,7 @@ static uint32_t descend(struct ranking *ranking, uint32_t top, bool *reached)
 	queue[tail++] = top;
 	for (uint32_t head = 0; head < tail; head++) {
 		uint32_t sw = queue[head];
-		found += 1 + fabric->host_base[sw + 1] - fabric->host_base[sw];
+		found += fabric->host_base[sw + 1] - fabric->host_base[sw];
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
 		     link++) {
 			uint32_t far = fabric->isl_to[link];
@@ -254,7 +253,7 @@ static uint32_t descend(struct ranking *ranking, uint32_t top, bool *reached)
 	return found;
 }
 
-/* The switch that no link climbs from, of those not reached, with the most below it. HD_NONE: all
+/* The switch that no link climbs from, of those not reached, with the most hosts below it. HD_NONE: all
  * are reached. */
 static uint32_t widest_top(struct ranking *ranking, const bool *reached, bool *scratch)
 {
@@ -265,7 +264,7 @@ static uint32_t widest_top(struct ranking *ranking, const bool *reached, bool *s
 			continue;
 		memset(scratch, 0, switches * sizeof(*scratch));
 		uint32_t found = descend(ranking, sw, scratch);
-		if (found > most) {
+		if (best == HD_NONE || found > most) {
 			best = sw;
 			most = found;
 		}
@@ -278,31 +277,69 @@ static bool is_above(const struct ranking *ranking, uint32_t a, uint32_t b)
 	return ranking->rank[a] != ranking->rank[b] ? ranking->rank[a] < ranking->rank[b] : a < b;
 }
 
-/* Puts the highest switch that is not reached, beside one that is, below the highest of these.
- * Returns it, or HD_NONE if there is no such switch. */
-static uint32_t lower_one(struct ranking *ranking, const bool *reached)
+/* The highest switch beside this one that is reached, or HD_NONE. */
+static uint32_t reached_beside(const struct ranking *ranking, uint32_t sw, const bool *reached)
 {
 	const struct hd_fabric *fabric = ranking->fabric;
-	uint32_t lowered = HD_NONE, parent = HD_NONE;
+	uint32_t highest = HD_NONE;
 
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t highest = HD_NONE;
-		if (reached[sw] || (lowered != HD_NONE && is_above(ranking, lowered, sw)))
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		uint32_t far = fabric->isl_to[link];
+		if (reached[far] && (highest == HD_NONE || is_above(ranking, far, highest)))
+			highest = far;
+	}
+	return highest;
+}
+
+/* Puts one switch that is not reached, beside one that is, below the highest of these: the one from which most hosts that
+ * are not reached are, or the highest. Returns it, or HD_NONE if there is no such switch. All others stay tops, with paths
+ * of their own. */
+static uint32_t lower_one(struct ranking *ranking, const bool *reached, bool *scratch)
+{
+	const uint32_t switches = ranking->fabric->switch_count;
+	uint32_t lowered = HD_NONE, parent = HD_NONE, most = 0;
+
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		const uint32_t beside =
+		    reached[sw] ? HD_NONE : reached_beside(ranking, sw, reached);
+		if (beside == HD_NONE)
 			continue;
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
-		     link++) {
-			uint32_t far = fabric->isl_to[link];
-			if (reached[far] && (highest == HD_NONE || is_above(ranking, far, highest)))
-				highest = far;
-		}
-		if (highest != HD_NONE) {
-			lowered = sw;
-			parent = highest;
-		}
+		memcpy(scratch, reached, switches * sizeof(*scratch));
+		const uint32_t found = descend(ranking, sw, scratch);
+		if (lowered != HD_NONE &&
+		    (found < most || (found == most && is_above(ranking, lowered, sw))))
+			continue;
+		lowered = sw;
+		parent = beside;
+		most = found;
 	}
 	if (lowered != HD_NONE)
 		ranking->rank[lowered] = ranking->rank[parent] + (lowered < parent);
 	return lowered;
+}
+
+/* Whether hosts that are not reached are in the part of the fabric in which `top` is. */
+static bool misses_hosts(struct ranking *ranking, uint32_t top, const bool *reached, bool *scratch)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	uint32_t *queue = ranking->queue, tail = 0;
+
+	memset(scratch, 0, fabric->switch_count * sizeof(*scratch));
+	scratch[top] = true;
+	queue[tail++] = top;
+	for (uint32_t head = 0; head < tail; head++) {
+		const uint32_t sw = queue[head];
+		if (!reached[sw] && fabric->host_base[sw + 1] > fabric->host_base[sw])
+			return true;
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			const uint32_t far = fabric->isl_to[link];
+			if (!scratch[far])
+				queue[tail++] = far;
+			scratch[far] = true;
+		}
+	}
+	return false;
 }
 
 int ranking_join(struct ranking *ranking)
@@ -315,7 +352,8 @@ int ranking_join(struct ranking *ranking)
 		return -ENOMEM;
 	while ((top = widest_top(ranking, reached, scratch)) != HD_NONE) {
 		descend(ranking, top, reached);
-		while ((lowered = lower_one(ranking, reached)) != HD_NONE) {
+		while (misses_hosts(ranking, top, reached, scratch) &&
+		       (lowered = lower_one(ranking, reached, scratch)) != HD_NONE) {
 			direct_links(ranking);
 			descend(ranking, lowered, reached);
 		}

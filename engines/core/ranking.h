@@ -44,11 +44,10 @@ bool ranking_from_tables(struct ranking *ranking, const struct hd_routes *tables
 			 const struct hd_routes *others);
 
 /*
- * Changes as few ranks as it can so that one switch of each component has all others below it: then
- * all have legal paths to each other. That is the switch which has the most below it already. Of the
- * switches that are not below it, those beside one that is are lowered, one after the other, to just
- * below that one: only their own links turn. Errors: -ENOMEM. Cost: O(tops * links + lowered *
- * links).
+ * Changes as few ranks as it can so that one switch of each component has all hosts below it: then
+ * all have legal paths to each other. That is the switch which has the most hosts below it already. While some are not,
+ * the switch beside one that is below it by which most of them come below it, too, is lowered to just below that one:
+ * only its own links turn. Errors: -ENOMEM. Cost: O((tops + lowered * tops) * links).
  */
 int ranking_join(struct ranking *ranking);
 

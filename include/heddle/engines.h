@@ -147,6 +147,14 @@ const struct hd_policy_option *hd_policy_options(unsigned *count);
 int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
 		    struct hd_routes **out, struct hd_error *err);
 
+/*
+ * What tables are worth, worth[0], beside those that the engine would make afresh, worth[1]: effective bisection
+ * bandwidth, 0 .. 1, of a sample that is the same for both. The request says what the tables were made of; its
+ * `previous`, `baseline` and `in_place` are not used. Errors: those of hd_engine_route(). Cost: that of a routing afresh.
+ */
+int hd_engine_weigh(const struct hd_engine *engine, const struct hd_route_request *request,
+		    const struct hd_routes *routes, double worth[2], struct hd_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -21,7 +21,9 @@ static bool find_word(const char *text, enum drain_word *word)
 					    [DRAIN_APPLY] = "apply",
 					    [DRAIN_APPLY_ANY] = "apply-any",
 					    [DRAIN_UNDO] = "undo",
-					    [DRAIN_UNDO_ALL] = "undo-all"};
+					    [DRAIN_UNDO_ALL] = "undo-all",
+					    [DRAIN_REROUTE] = "reroute",
+					    [DRAIN_REROUTE_ANY] = "reroute-any"};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(text, words[i])) {

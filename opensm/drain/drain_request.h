@@ -8,6 +8,8 @@
  *	apply-any   the same, even if no order of the changes is proved
  *	undo        use these again
  *	undo-all    use all again
+ *	reroute     route afresh, without what is drained
+ *	reroute-any the same, even if no order of the changes is proved
  *
  * Before the word there may be a line `progress`: then lines `wait: TEXT` come before the answer.
  */
@@ -19,7 +21,15 @@
 #define DRAIN_REQUEST_MOST 65536u /* bytes */
 #define DRAIN_NAMES_MOST 1024u
 
-enum drain_word { DRAIN_LIST, DRAIN_APPLY, DRAIN_APPLY_ANY, DRAIN_UNDO, DRAIN_UNDO_ALL };
+enum drain_word {
+	DRAIN_LIST,
+	DRAIN_APPLY,
+	DRAIN_APPLY_ANY,
+	DRAIN_UNDO,
+	DRAIN_UNDO_ALL,
+	DRAIN_REROUTE,
+	DRAIN_REROUTE_ANY
+};
 
 struct drain_request {
 	enum drain_word word;

@@ -57,7 +57,7 @@ struct waiting {
 	struct socket_client *client; /* NULL: it has hung up */
 	bool queued; /* until a sweep has decided about others; its request is read again then */
 	uint64_t number; /* of what it wants */
-	bool undo;
+	bool undo, afresh;
 	struct drained_set asked;
 	double tell; /* monotonic_ms(): from when on it hears what it waits for; 0: never */
 	char told[HD_ERROR_TEXT]; /* the last such text */
@@ -243,6 +243,37 @@ static void want(struct drain_server *server, struct socket_client *client,
 	look(server);
 }
 
+/* The same for a request to route afresh. Answers itself if it is refused. */
+static void reroute(struct drain_server *server, struct socket_client *client,
+		    const struct drain_request *request)
+{
+	struct routing *routing = hold_published(server->context);
+	struct hd_error err;
+	uint32_t user;
+	int rc = 0;
+
+	if (!master_is_ours(server->context->osm))
+		rc = hd_error_set(&err, -EPERM, "this OpenSM is not the master of the subnet");
+	else if (!routing)
+		rc = hd_error_set(&err, -EPERM, "the tables in force are not Heddle's");
+	routing_release(routing);
+	if (rc) {
+		refuse(client, rc, &err);
+		return;
+	}
+	memcpy(&user, client->peer.bytes, sizeof(user));
+	log_info(&server->context->log, "drain: user %" PRIu32 " asks to route afresh", user);
+	struct waiting *waiting = wait_for(server, client, request);
+	const uint64_t number =
+	    drained_reroute(server->context->drained, request->word == DRAIN_REROUTE_ANY);
+	if (waiting) {
+		waiting->number = number;
+		waiting->afresh = true;
+	}
+	ask_for_sweep(server);
+	look(server);
+}
+
 static void change(struct drain_server *server, struct socket_client *client,
 		   const struct drain_request *request)
 {
@@ -299,6 +330,11 @@ static void say_done(const struct drain_server *server, const struct waiting *wa
 			     is_out_still(waiting, state)
 				 ? "not drained any more, used when an engine of Heddle routes: "
 				 : "in use again: ");
+	if (stream && waiting->afresh && state->entries)
+		fprintf(stream, "routed afresh: %" PRIu64 " entries were written in steps\n",
+			state->entries);
+	else if (stream && waiting->afresh)
+		fputs("routed afresh\n", stream);
 	if (stream && !waiting->undo && !suspended)
 		print_things(stream, &waiting->asked,
 			     *state->unstored ? "safe to pull until OpenSM restarts: "
@@ -467,7 +503,9 @@ static size_t received(void *context, struct socket_client *client, const uint8_
 		if (waiting)
 			waiting->queued = true;
 		used = 0;
-	} else if (used)
+	} else if (used && (request->word == DRAIN_REROUTE || request->word == DRAIN_REROUTE_ANY))
+		reroute(server, client, request);
+	else if (used)
 		change(server, client, request);
 	free(request);
 	return used < 0 ? length : (size_t)used;

@@ -175,7 +175,7 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 	    .memory = &engines->memory,
 	    .takes_over = takes_over(binding),
 	    /* OpenSM also sets ignore_existing_lfts if only a link came up: keep the tables */
-	    .keep = engines->context->sweeping || !subn->ignore_existing_lfts,
+	    .keep = !engines->afresh && (engines->context->sweeping || !subn->ignore_existing_lfts),
 	    .threads = settings_threads(context->config),
 	    .log = &remarks,
 	};

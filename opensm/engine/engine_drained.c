@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A sweep tries sets from the most to the least: what is wanted, if that is more than what is accepted; what is accepted;
- * nothing. try() routes without a set and checks the result; the first set that passes gives the tables. Only what is new is
+ * A sweep tries sets from the most to the least: what is wanted, if that is more than what is accepted; what is accepted,
+ * first afresh if people ask for that; nothing. try() routes without a set and checks the result; the first set that passes gives the tables. Only what is new is
  * checked for missing entries and for an order of the changes: what was accepted before has passed, and somebody relies on it.
  */
 #include "engine_drained.h"
@@ -24,7 +24,7 @@ struct trial {
 	engine_route_fn *route;
 	struct drained_set wanted, accepted, out;
 	uint64_t number;
-	bool unproved_too;
+	bool unproved_too, afresh;
 	struct hd_error reason; /* why a set is not left out */
 };
 
@@ -33,6 +33,8 @@ static int copy_sets(struct drained *drained, struct trial *trial)
 	pthread_mutex_lock(&drained->lock);
 	trial->number = drained->number;
 	trial->unproved_too = drained->unproved_too;
+	trial->afresh = drained->afresh && drained->afresh == drained->number &&
+			drained->afresh > drained->routed && drained->afresh > drained->refused;
 	int rc = drained_set_copy(&drained->wanted, &trial->wanted);
 	if (!rc)
 		rc = drained_set_copy(&drained->accepted, &trial->accepted);
@@ -143,8 +145,9 @@ static void note_in_routing(const struct trial *trial, const struct drained_set 
 	struct routing *pending = trial->binding->engines->pending;
 
 	pending->alive = alive;
-	pending->ordered = !drained_set_equal(set, &trial->out);
-	pending->drains = alive && pending->ordered;
+	const bool other = !drained_set_equal(set, &trial->out);
+	pending->ordered = other || trial->binding->engines->afresh;
+	pending->drains = alive && other;
 }
 
 static void drop_pending(struct engines *engines)
@@ -160,7 +163,10 @@ static int try(struct trial *trial, const struct drained_set *set, bool is_new,
 	struct engines *engines = trial->binding->engines;
 	struct hd_fabric *rest, *alive = trial->found;
 	int rc = leave_out(trial->found, set, &rest, err);
+	const bool copied = !rc && !rest && engines->afresh; /* checks can fail after the routing */
 
+	if (copied)
+		rc = hd_fabric_without(trial->found, NULL, 0, HD_NONE, &rest, err);
 	if (rc)
 		return rc;
 	if (!rest) {
@@ -175,11 +181,14 @@ static int try(struct trial *trial, const struct drained_set *set, bool is_new,
 	rc = is_new && alive ? check_missing(trial, err) : 0;
 	if (!rc && is_new && alive)
 		rc = check_order(trial, alive, err);
-	if (rc)
+	if (rc) {
 		drop_pending(engines); /* with the rest */
-	else
-		note_in_routing(trial, set, alive);
-	return rc;
+		return rc;
+	}
+	note_in_routing(trial, set, copied ? NULL : alive);
+	if (copied)
+		hd_fabric_free(trial->found);
+	return 0;
 }
 
 static void say(const struct trial *trial, const char *what)
@@ -227,6 +236,26 @@ static int route_wanted(struct trial *trial, struct drained_decision *decision,
 	return 0;
 }
 
+/* What is accepted is left out, and no entry is kept. If that fails, all stays as it was. */
+static int route_afresh(struct trial *trial, struct drained_decision *decision,
+			struct hd_error *err)
+{
+	struct engines *engines = trial->binding->engines;
+
+	engines->afresh = true;
+	int rc = try(trial, &trial->accepted, true, &trial->reason);
+	engines->afresh = false;
+	if (!rc) {
+		decision->left_out = true;
+		decision->set = trial->accepted;
+		trial->accepted = (struct drained_set){0};
+		return 0;
+	}
+	snprintf(decision->refusal, sizeof(decision->refusal), "%s", trial->reason.text);
+	say(trial, "nothing is routed afresh");
+	return route_accepted(trial, decision, err);
+}
+
 int engine_drained_route(struct engine_binding *binding, struct hd_fabric *found,
 			 engine_route_fn *route, struct drained_decision *decision,
 			 struct hd_error *err)
@@ -241,7 +270,9 @@ int engine_drained_route(struct engine_binding *binding, struct hd_fabric *found
 	rc = copy_sets(drained, &trial) ? hd_error_no_memory(err) : 0;
 	decision->number = trial.number;
 	drained_set_mark_shared(&trial.wanted, found, &trial.wanted);
-	if (!rc && !drained_set_has_all(&trial.accepted, &trial.wanted)) {
+	if (!rc && trial.afresh) {
+		rc = route_afresh(&trial, decision, err);
+	} else if (!rc && !drained_set_has_all(&trial.accepted, &trial.wanted)) {
 		rc = route_wanted(&trial, decision, err);
 	} else if (!rc) {
 		/* the same as before, or less, which is never worse: nothing refuses it */

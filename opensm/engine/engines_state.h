@@ -26,6 +26,7 @@ struct engines {
 	bool fresh; /* an engine has made the tables since the subnet was discovered */
 	struct routing *pending; /* computed, but OpenSM has no tables of it yet */
 	struct drained_decision decision; /* what it leaves out */
+	bool afresh; /* people ask for a routing that keeps nothing of what is in place */
 	struct engine_binding *bindings;
 	struct routing_memory memory;
 	bool loaded; /* the state file has been read */

@@ -14,7 +14,7 @@ static int read_file(struct hd_policy_files *files, enum hd_policy_file file, co
 
 	if (rc == -ENOMEM && !list->was_read)
 		return hd_error_prefix(err, rc, "%s", kind->option);
-	if (rc)
+	if (rc && log)
 		log_error(log, LOG_ERROR_POLICY, "%s: %s; going on with the %u %s known before",
 			  kind->option, err->text, list->count, kind->holds);
 	return 0;

@@ -15,7 +15,7 @@ struct osm_subn_opt;
 
 /*
  * Reads the files that `options` name, and `aggregation`, the aggregation_guid_file of heddle.conf
- * (NULL: none). If a file cannot be read, the log says why, and its last
+ * (NULL: none). If a file cannot be read, the log (NULL: none) says why, and its last
  * good content stays in force; before the first good reading that is an empty list, as with
  * OpenSM's own engines. Errors: -ENOMEM memory ran short for a file that has no good content yet,
  * because an engine would then ignore the file; `files` is still valid.

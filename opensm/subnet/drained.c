@@ -252,6 +252,7 @@ int drained_read(struct drained *drained, struct drained_state *out)
 	out->routed = drained->routed;
 	out->complete = drained->complete;
 	out->refused = drained->refused;
+	out->entries = drained->entries;
 	out->unproved = drained->unproved;
 	memcpy(out->refusal, drained->refusal, sizeof(out->refusal));
 	memcpy(out->suspended, drained->suspended, sizeof(out->suspended));
@@ -282,6 +283,15 @@ uint64_t drained_want(struct drained *drained, struct drained_set *set, bool unp
 	const uint64_t number = ++drained->number;
 	pthread_mutex_unlock(&drained->lock);
 	drained_set_release(&former);
+	return number;
+}
+
+uint64_t drained_reroute(struct drained *drained, bool unproved_too)
+{
+	pthread_mutex_lock(&drained->lock);
+	drained->unproved_too = unproved_too;
+	const uint64_t number = drained->afresh = ++drained->number;
+	pthread_mutex_unlock(&drained->lock);
 	return number;
 }
 
@@ -356,7 +366,7 @@ void drained_refuse(struct drained *drained, uint64_t number, const char *reason
 {
 	pthread_mutex_lock(&drained->lock);
 	const bool is_new = number > drained->routed;
-	if (is_new && number == drained->number &&
+	if (is_new && number == drained->number && number != drained->afresh &&
 	    drained_set_has_all(&drained->accepted, &drained->wanted)) {
 		replace(&drained->accepted, &drained->wanted);
 		drained->routed = number;

@@ -85,6 +85,7 @@ struct drained {
 	pthread_mutex_t lock; /* of all below; taken after all others */
 	struct drained_set wanted, accepted, out;
 	uint64_t number; /* of what is wanted */
+	uint64_t afresh; /* the number with which all is to be routed afresh; 0: none */
 	bool unproved_too; /* it is wanted even if no order of the changes is proved */
 	uint64_t begun; /* the number when the present sweep began */
 	uint64_t routed; /* the number that the last routing has decided about */
@@ -111,7 +112,7 @@ void drained_release(struct drained *drained);
 /* A copy of the record. */
 struct drained_state {
 	struct drained_set accepted, out;
-	uint64_t routed, complete, refused, unproved;
+	uint64_t routed, complete, refused, entries, unproved;
 	char refusal[HD_ERROR_TEXT], suspended[HD_ERROR_TEXT], incomplete[HD_ERROR_TEXT],
 	    unstored[HD_ERROR_TEXT];
 };
@@ -123,6 +124,10 @@ void drained_state_release(struct drained_state *state);
 /* Replaces what is wanted, which it takes over, and returns the new number. unproved_too: even if no order of the changes
  * is proved. */
 uint64_t drained_want(struct drained *drained, struct drained_set *set, bool unproved_too);
+
+/* The next sweep routes afresh, and leaves out what it left out before. Returns the new number of what is wanted.
+ * unproved_too: as above. */
+uint64_t drained_reroute(struct drained *drained, bool unproved_too);
 
 /* What an earlier run had accepted is accepted again, before the first sweep routes, and has a number. It is never refused,
  * only suspended: somebody relies on it. Takes over the set. */

@@ -243,12 +243,14 @@ RUNS = [
     (BAD, "config check none.conf"),
     (BAD, "status --socket /nowhere/status.sock"),
     (BAD, "metrics --socket /nowhere/status.sock"),
+    (BAD, "reroute --socket /nowhere/drain.sock"),
 ]
 
 # Statuses that need switches, or an OpenSM or heddle-keyd that answers: integration/opensm_ar,
 # integration/opensm_status and integration/cli_key_service see them.
 LIVE = {("ar", "probe"): {CLEAN, FAULTS}, ("ar", "status"): {CLEAN, FAULTS}, ("ar", "diff"): {CLEAN, FAULTS},
-        ("key", "request"): {CLEAN, FAULTS}, ("status",): {CLEAN, FAULTS}, ("metrics",): {CLEAN}, ("key", "propose"): {CLEAN, BAD},
+        ("key", "request"): {CLEAN, FAULTS}, ("status",): {CLEAN, FAULTS}, ("reroute",): {CLEAN, FAULTS},
+        ("metrics",): {CLEAN}, ("key", "propose"): {CLEAN, BAD},
         **{("key", name): {CLEAN} for name in ("place", "done", "release", "list", "links")}}
 
 
