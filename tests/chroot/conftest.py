@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import sys
 
 import pytest
@@ -14,6 +15,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "integration")
 import clean_root  # noqa: E402
 
 README = clean_root.SOURCE / "README.md"
+signal.signal(signal.SIGTERM, signal.default_int_handler)  # ./check ends: the systems are removed, as after Ctrl-C
 
 
 @pytest.fixture(scope="session", autouse=True)

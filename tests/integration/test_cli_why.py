@@ -11,7 +11,8 @@ from bottlenecks import Case
 from cli_testing import CLEAN, FAULTS, generate, heddle, refused
 from fabric_sim import Topology, tables
 
-CASES = int(os.environ.get("HEDDLE_BOTTLENECKS", "100"))
+# With sanitizers each takes ten times as long.
+CASES = int(os.environ.get("HEDDLE_BOTTLENECKS", "20" if os.environ.get("HEDDLE_SANITIZE") else "100"))
 
 
 def why(*arguments, status=None):

@@ -10,4 +10,17 @@
 #define CASES(many, few) (many)
 #endif
 
+/* UNDER_SANITIZERS(few, others): where even the few take minutes with a sanitizer. UNDER_TSAN(few, others): where one
+ * thread does the work, and ThreadSanitizer has nothing to find. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_SANITIZERS(few, others) (few)
+#else
+#define UNDER_SANITIZERS(few, others) (others)
+#endif
+#ifdef __SANITIZE_THREAD__
+#define UNDER_TSAN(few, others) (few)
+#else
+#define UNDER_TSAN(few, others) (others)
+#endif
+
 #endif

@@ -180,7 +180,7 @@ static void damaged_directors(void **state)
 	uint64_t wide = 0, adaptive = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < CASES(8, 2) * SUBJECTS; i++) {
+	for (unsigned i = 0; i < UNDER_SANITIZERS(1, CASES(8, 2)) * SUBJECTS; i++) {
 		struct hd_fabric *fabric = build(&subjects[i % SUBJECTS], i);
 		struct trial trial =
 		    begin(damaged(fabric, 3 + i % 12, i), i % 3 ? "updown" : "spf");
@@ -199,7 +199,7 @@ static void damaged_directors(void **state)
 static void determinism(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < 2 * SUBJECTS; i++) {
+	for (unsigned i = 0; i < UNDER_SANITIZERS(1, 2) * SUBJECTS; i++) {
 		struct trial one = begin(damaged(build(&subjects[i % SUBJECTS], i), 5, i),
 					 i % 2 ? "updown" : "spf");
 		const struct hd_ar_request request = {.fabric = one.fabric,

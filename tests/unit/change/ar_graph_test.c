@@ -444,11 +444,11 @@ static void follows_changes(void **state)
 	struct site site = {.quick = 0};
 
 	(void)state;
-	for (uint64_t seed = 0; seed < CASES(24, 8); seed++)
+	for (uint64_t seed = 0; seed < UNDER_SANITIZERS(4, CASES(24, 8)); seed++)
 		run(&site, shapes[seed % 4], engines[seed % 3], seed, seed % 2);
 	const unsigned none = without_steps(&site);
-	assert_true(site.quick > CASES(200, 60));
-	assert_true(site.equal > CASES(150, 50));
+	assert_true(site.quick > UNDER_SANITIZERS(25, CASES(200, 60)));
+	assert_true(site.equal > UNDER_SANITIZERS(20, CASES(150, 50)));
 	assert_true(site.by_lid > CASES(10, 0));
 	assert_true(site.still > CASES(5, 0));
 	assert_true(site.quick > 5 * none);
@@ -461,7 +461,7 @@ static void aggregation_nodes(void **state)
 	struct site site = {.aggregation = true};
 
 	(void)state;
-	for (uint64_t seed = 0; seed < CASES(24, 4); seed++)
+	for (uint64_t seed = 0; seed < UNDER_SANITIZERS(2, CASES(24, 4)); seed++)
 		run(&site, shapes[seed % 4], "dmodk", seed, seed % 2);
 	const unsigned none = without_steps(&site);
 	assert_true(site.quick > 3 * none);
@@ -474,7 +474,7 @@ static void hands_over(void **state)
 	(void)state;
 	for (unsigned aggregation = 0; aggregation < 2; aggregation++) {
 		struct site site = {.aggregation = aggregation, .hands_over = true};
-		for (uint64_t seed = 0; seed < CASES(24, 4); seed++)
+		for (uint64_t seed = 0; seed < UNDER_SANITIZERS(2, CASES(24, 4)); seed++)
 			run(&site, shapes[seed % 4], "dmodk", seed, seed % 2);
 		const unsigned none = without_steps(&site);
 		assert_true(site.quick > none);
@@ -494,7 +494,7 @@ static void few_switches(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < CASES(36, 12); seed++)
 		run(&site, small[seed / 3 % 4], engines[seed % 3], seed / 12, seed % 2);
-	for (uint64_t seed = 4; seed < CASES(12, 8); seed++)
+	for (uint64_t seed = 4; seed < UNDER_SANITIZERS(5, CASES(12, 8)); seed++)
 		run(&site, small[0], "dmodk", seed, seed % 2);
 	const unsigned none = without_steps(&site);
 	assert_true(site.quick > 3 * none);

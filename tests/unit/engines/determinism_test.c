@@ -57,7 +57,7 @@ static void assert_same_answer(unsigned ask, const struct hd_fabric *fabric,
 static void any_order_of_discovery(void **state)
 {
 	(void)state;
-	for (uint64_t number = 0; number < CASES(180, 60); number++) {
+	for (uint64_t number = 0; number < UNDER_TSAN(1, CASES(180, 60)); number++) {
 		char recipe[200];
 		struct hd_fabric *fabric = draw_fabric(number, recipe);
 		struct hd_fabric *other =
@@ -74,7 +74,7 @@ static void any_order_of_discovery(void **state)
 static void any_number_of_threads(void **state)
 {
 	(void)state;
-	for (uint64_t number = 0; number < CASES(90, 30); number++) {
+	for (uint64_t number = 0; number < UNDER_TSAN(10, CASES(90, 30)); number++) {
 		char recipe[200];
 		struct hd_fabric *fabric = draw_fabric(number, recipe);
 		struct hd_fabric *damaged = with_links_removed(copy_of(fabric), 5, number);

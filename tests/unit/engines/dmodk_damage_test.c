@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-#define SEEDS CASES(100, 12)
+#define SEEDS UNDER_SANITIZERS(3, CASES(100, 12))
 
 /* A tree, and what of it is missing. */
 struct world {
@@ -474,7 +474,7 @@ static void nor_do_paths_to_aggregation_nodes(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < TREES; i++)
-		for (uint64_t seed = 0; seed < 12; seed++) {
+		for (uint64_t seed = 0; seed < UNDER_SANITIZERS(3, 12); seed++) {
 			struct world world;
 			open_world(&world, trees[i], 0, seed);
 			add_nodes(&world);

@@ -13,11 +13,13 @@
 
 #include <cmocka.h>
 
+#include "cases.h"
 #include "engines_testing.h"
 #include "oracle_walk.h"
 
 #define EVENTS 8u
 #define SEQUENCES 1000u
+#define SEQUENCES_TAKEN UNDER_SANITIZERS(SEQUENCES / 4, SEQUENCES)
 #define SWEEPS_TO_REST 3u /* after that of the event */
 #define DOWN_MAX 4u /* things that have failed at the same time */
 
@@ -310,7 +312,7 @@ static void run_subject(unsigned number, struct counts counts[2])
 		if (subject->aggregation)
 			whole = with_aggregation(whole);
 		whole = with_lmc(whole, lmc);
-		for (unsigned i = lmc; i < SEQUENCES / SUBJECTS; i += 3) {
+		for (unsigned i = lmc; i < SEQUENCES_TAKEN / SUBJECTS; i += 3) {
 			struct sequence sequence = {.subject = subject,
 						    .whole = whole,
 						    .intact = i % 2 == 0,

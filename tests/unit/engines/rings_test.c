@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "cases.h"
 #include "engines_testing.h"
 #include "oracle_maps.h"
 #include "rings_shape.h"
@@ -229,7 +230,7 @@ static void paths_go_round_holes(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < sizeof(holed) / sizeof(*holed); i++) {
 		struct hd_fabric *whole = generate("torus", holed[i]);
-		for (uint32_t round = 0; round < 24; round++) {
+		for (uint32_t round = 0; round < UNDER_SANITIZERS(12, 24); round++) {
 			struct hd_fabric *fabric =
 			    with_holes(whole, round % 3, round / 3 % 4, &random);
 			const struct hd_route_request request = {.fabric = fabric};
@@ -269,7 +270,7 @@ static void any_cable_may_be_missing(void **unused)
 	struct hd_fabric *whole = generate("torus", "dims=5,6");
 
 	(void)unused;
-	for (uint32_t link = 0; link < whole->isl_count; link++) {
+	for (uint32_t link = 0; link < whole->isl_count; link += UNDER_SANITIZERS(3, 1)) {
 		struct hd_fabric *fabric = NULL;
 		struct hd_error err = {""};
 
@@ -288,7 +289,7 @@ static void any_switch_may_be_missing(void **unused)
 	struct hd_fabric *whole = generate("torus", "dims=5,4,3");
 
 	(void)unused;
-	for (uint32_t sw = 1; sw < whole->switch_count; sw++) {
+	for (uint32_t sw = 1; sw < whole->switch_count; sw += UNDER_SANITIZERS(3, 1)) {
 		const struct hd_fabric_change lost = {.lost = true, .index = sw};
 		struct hd_fabric *fabric = NULL;
 		struct hd_error err = {""};

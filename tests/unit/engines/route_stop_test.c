@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "cases.h"
 #include "engines_testing.h"
 #include "stopping.h"
 
@@ -59,6 +60,8 @@ static unsigned try_engine(const struct hd_engine *engine, const struct hd_route
 	return count;
 }
 
+#define FEWEST_THREADS UNDER_TSAN(3u, 1u)
+
 /* Afresh, and without a link with the tables before as those in place, on one and on three threads. */
 static void try_fabric(struct hd_fabric *fabric)
 {
@@ -68,7 +71,7 @@ static void try_fabric(struct hd_fabric *fabric)
 
 	assert_int_equal(variants_without_link(fabric, 5, &damaged, NULL), 0);
 	for (unsigned i = 0; i < count; i++)
-		for (unsigned threads = 1; threads <= 3; threads += 2) {
+		for (unsigned threads = FEWEST_THREADS; threads <= 3; threads += 2) {
 			struct hd_routes *previous = NULL;
 			struct hd_route_request request = {.fabric = fabric, .threads = threads};
 			assert_true(try_engine(engines[i], &request) > 0);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "cases.h"
 #include "core_state.h"
 #include "random_testing.h"
 
@@ -97,9 +98,9 @@ static void test_random_tables(void **state)
 	uint32_t ends[4] = {0};
 
 	(void)state;
-	run_random(false, 100, ends);
+	run_random(false, UNDER_SANITIZERS(50, 100), ends);
 	assert_true(ends[HD_SIM_UNTIL] < 5);
-	assert_true(ends[HD_SIM_IDLE] > 20);
+	assert_true(ends[HD_SIM_IDLE] > UNDER_SANITIZERS(6, 20));
 	assert_true(ends[HD_SIM_DEADLOCK] > 0);
 }
 
@@ -108,16 +109,16 @@ static void test_adaptive_and_multicast(void **state)
 	uint32_t ends[4] = {0};
 
 	(void)state;
-	run_random(true, 120, ends);
+	run_random(true, UNDER_SANITIZERS(36, 120), ends);
 	assert_true(ends[HD_SIM_UNTIL] < 5);
-	assert_true(ends[HD_SIM_IDLE] > 40);
+	assert_true(ends[HD_SIM_IDLE] > UNDER_SANITIZERS(12, 40));
 }
 
 /* Checks after single events, not only at callbacks: the run stops every few nanoseconds. */
 static void test_between_events(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 0; seed < 12; seed++) {
+	for (uint64_t seed = 0; seed < UNDER_SANITIZERS(4, 12); seed++) {
 		struct bed bed;
 		uint64_t random = seed + 77777;
 		random_bed(&bed, &random, seed % 2);
@@ -131,7 +132,7 @@ static void test_between_events(void **state)
 static void test_pieces_make_the_whole(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 0; seed < 10; seed++) {
+	for (uint64_t seed = 0; seed < UNDER_SANITIZERS(4, 10); seed++) {
 		uint64_t hashes[2];
 		for (int pieces = 0; pieces < 2; pieces++) {
 			struct bed bed;
