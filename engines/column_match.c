@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <heddle/base/arena.h>
 #include <heddle/base/parallel.h>
+#include <heddle/fabric/siblings.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct matching {
 	const struct hd_fabric *fabric;
 	const struct hd_routes *in_place;
 	struct hd_routes *routes;
+	uint32_t *sibling; /* [host_count] see heddle/fabric/siblings.h; NULL: there are none */
 	atomic_bool failed; /* no memory */
 };
 
@@ -161,15 +163,20 @@ static int match_alike(const struct matching *matching, uint32_t exit, struct al
 	return 0;
 }
 
-/* The hosts of a switch with so many LIDs each. */
-static void list_alike(const struct hd_fabric *fabric, uint32_t sw, unsigned lmc, struct alike *out)
+/* The hosts of a switch with so many LIDs each. The two ports of a dual-homed node keep their columns, because those of
+ * others may lead over the same switches. */
+static void list_alike(const struct matching *matching, uint32_t sw, unsigned lmc,
+		       struct alike *out)
 {
+	const struct hd_fabric *fabric = matching->fabric;
+
 	out->count = 0;
 	out->lids = 1u << lmc;
 	for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1]; host++) {
 		const uint32_t port = fabric->host_port[host];
 
-		if (fabric->lid[port] && fabric->lmc[port] == lmc)
+		if (fabric->lid[port] && fabric->lmc[port] == lmc &&
+		    (!matching->sibling || matching->sibling[host] == HD_NONE))
 			out->lid[out->count++] = (uint16_t)fabric->lid[port];
 	}
 }
@@ -188,7 +195,7 @@ static int match_switch(const struct matching *matching, uint32_t sw)
 	int rc = hd_arena_check(&arena);
 
 	for (unsigned lmc = 0; !rc && lmc <= HD_LMC_MAX; lmc++) {
-		list_alike(matching->fabric, sw, lmc, &alike);
+		list_alike(matching, sw, lmc, &alike);
 		if (alike.count > 1)
 			rc = match_alike(matching, sw, &alike);
 	}
@@ -210,8 +217,12 @@ int column_match(const struct hd_fabric *fabric, const struct hd_routes *in_plac
 		 const struct hd_go_on *go_on, struct hd_routes *routes)
 {
 	struct matching matching = {.fabric = fabric, .in_place = in_place, .routes = routes};
-	const int rc = hd_parallel_for_while(threads, fabric->switch_count, 4, match_switches,
-					     &matching, go_on);
+	struct hd_arena arena = {0};
+	int rc = hd_siblings_find(fabric, &arena, &matching.sibling);
 
+	if (!rc)
+		rc = hd_parallel_for_while(threads, fabric->switch_count, 4, match_switches,
+					   &matching, go_on);
+	hd_arena_release(&arena);
 	return rc ? rc : atomic_load(&matching.failed) ? -ENOMEM : 0;
 }

@@ -188,6 +188,7 @@ static int run_job(struct check_job *job, const char *path)
 	struct hd_check_report *report = NULL;
 	struct hd_table_defects defects = {0};
 	struct check_adaptive adaptive = {0};
+	struct hd_siblings_report siblings = {0};
 	struct hd_error err = {""};
 	int rc = policy_arguments_load(&job->policy, path, job->lmc, &log, &fabric, &err);
 
@@ -198,11 +199,14 @@ static int run_job(struct check_job *job, const char *path)
 		rc = hd_check(fabric, routes, &job->options, &report, &err);
 		progress_end();
 	}
+	if (!rc && hd_siblings_check(fabric, routes, &siblings))
+		rc = hd_error_no_memory(&err);
 	if (!rc && job->plan_path)
 		rc = check_plan(job, fabric, routes, &adaptive, &err);
 	size_t shown = job->options.max_faults ? job->options.max_faults : DEFECTS_SHOWN;
 	const struct check_view view = {
-	    path, fabric, routes, report, &defects, shown, job->plan_path ? &adaptive : NULL};
+	    path,    fabric, routes, report, &defects, shown, job->plan_path ? &adaptive : NULL,
+	    siblings};
 	int status = rc ? fail(job, &err) : report_on(job, &view);
 	hd_table_defects_release(&defects);
 	hd_check_report_free(report);

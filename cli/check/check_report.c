@@ -194,6 +194,10 @@ static void print_quality(const struct check_view *view)
 	printf("stretch         at most %.2f; %" PRIu64 " of %" PRIu64
 	       " routes longer than the shortest\n",
 	       report->max_stretch, report->longer_routes, report->routes);
+	if (view->siblings.nodes)
+		printf("dual-homed      nodes %" PRIu32 ", both ports over one switch %" PRIu32
+		       "\n",
+		       view->siblings.nodes, view->siblings.joined);
 	printf("flows per link  min %" PRIu64 ", mean %.2f, max %" PRIu64 "\n", report->flows_min,
 	       report->flows_mean, report->flows_max);
 	if (report->busiest_link == HD_NONE)
@@ -397,6 +401,11 @@ static json_t *report_json(const struct check_view *view)
 	    lanes_json(report), "hops", hops_json(report), "flows", flows_json(view), "faults",
 	    faults_json(view));
 
+	if (view->siblings.nodes)
+		value = json_value_set(
+		    value, "dual_homed",
+		    json_pack("{s:I, s:I}", "nodes", (json_int_t)view->siblings.nodes,
+			      "over_one_switch", (json_int_t)view->siblings.joined));
 	return view->adaptive ? json_value_set(value, "adaptive", adaptive_json(view->adaptive))
 			      : value;
 }

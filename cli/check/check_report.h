@@ -7,6 +7,7 @@
 
 #include <heddle/ar_manager.h>
 #include <heddle/fabric.h>
+#include <heddle/fabric/siblings.h>
 
 /* What was found of a plan of adaptive routing. */
 struct check_adaptive {
@@ -25,6 +26,7 @@ struct check_view {
 	const struct hd_table_defects *defects; /* of the files that the tables come from */
 	size_t shown_defects; /* at most */
 	const struct check_adaptive *adaptive; /* NULL: no plan was given */
+	struct hd_siblings_report siblings;
 };
 
 /* True when neither the tables nor their files nor the plan have a fault. */

@@ -2,7 +2,6 @@
 #include "balance.h"
 #include "balance_growth.h"
 #include "balance_plan.h"
-#include "balance_repair.h"
 #include "balance_tree.h"
 #include "tree_rows.h"
 
@@ -92,6 +91,7 @@ struct balance {
 	bool by_conflicts;
 	uint32_t *load; /* [isl_count] of the trees of all parts, before the step at hand */
 	uint8_t *chosen; /* [list.count * switch_count] */
+	struct balance_siblings siblings;
 };
 
 static uint8_t *tree_of(const struct balance *balance, uint32_t destination)
@@ -164,7 +164,8 @@ static int pass_fresh(struct balance *balance, uint32_t layer, bool first, bool 
 	return rc;
 }
 
-/* Passes over the hosts of one LID offset, until one more would change nothing or gain little. */
+/* Passes over the hosts of one LID offset, until one more would change nothing or gain little. What it costs to keep the
+ * paths to siblings apart is evened out by passes that do not lower the largest load at first. */
 static int route_layer(struct balance *balance, uint32_t layer, struct hd_error *err)
 {
 	uint32_t largest = UINT32_MAX, end = balance->list.layer_begin[layer + 1];
@@ -176,9 +177,11 @@ static int route_layer(struct balance *balance, uint32_t layer, struct hd_error 
 		uint32_t before = largest;
 		rc = pass_fresh(balance, layer, pass == 0, &worth, err);
 		largest = balance_largest_load(trees);
-		worth = worth && (balance->by_conflicts ||
-				  ((!balance->plan->until_flat || largest < before) &&
-				   !balance_is_ideal(trees, &balance->list, end)));
+		worth =
+		    worth &&
+		    (balance->by_conflicts ||
+		     ((!balance->plan->until_flat || balance->siblings.lid || largest < before) &&
+		      !balance_is_ideal(trees, &balance->list, end)));
 	}
 	return rc;
 }
@@ -250,7 +253,7 @@ static int route_again(struct balance *balance, struct hd_error *err)
 			if (!pass)
 				valid[d] = tree_is_valid(balance, balance->list.items[d].lid, tree);
 			else
-				balance_part_choose(part, tree, true);
+				balance_part_choose(part, d, true);
 			if (pass || valid[d])
 				balance_part_settle(part, d);
 		}
@@ -260,12 +263,13 @@ static int route_again(struct balance *balance, struct hd_error *err)
 
 /* ---- the parts ---- */
 
-/* Few destinations are not worth it, and build() may want to know the trees before. */
+/* Few destinations are not worth it, and build() may want to know the trees before. A tree looks at that of its
+ * sibling, which must be in the same part: all LIDs of a switch are. */
 static unsigned count_parts(const struct balance *balance)
 {
 	const struct balance_plan *plan = balance->plan;
 
-	if (plan->request->previous || plan->routed ||
+	if (plan->request->previous || plan->routed || balance->siblings.apart ||
 	    balance_plan_is_ordered(plan->request, plan->policy) || balance->by_conflicts ||
 	    balance->list.layer_begin[1] < PARTS_LEAST ||
 	    balance_plan_hosts_everywhere(balance->fabric))
@@ -291,15 +295,18 @@ static int allocate(struct balance *balance)
 	    !balance_plan_is_ordered(balance->plan->request, balance->plan->policy) &&
 	    balance_plan_turns(balance->fabric, arena, &balance->list))
 		return -ENOMEM;
+	balance->chosen = hd_arena_alloc(arena, balance->list.count, switches);
+	if (balance_siblings_find(balance->fabric, &balance->list, balance->chosen, arena,
+				  &balance->siblings))
+		return -ENOMEM;
 	balance->part_count = count_parts(balance);
 	balance->parts = hd_arena_alloc(arena, balance->part_count, sizeof(*balance->parts));
-	balance->chosen = hd_arena_alloc(arena, balance->list.count, switches);
 	balance->load = hd_arena_alloc(arena, balance->fabric->isl_count, sizeof(*balance->load));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
 	for (unsigned i = 0; i < balance->part_count; i++)
 		if (balance_part_allocate(&balance->parts[i], balance->plan, balance->by_conflicts,
-					  balance->chosen, arena))
+					  balance->chosen, &balance->siblings, arena))
 			return -ENOMEM;
 	return balance_parts_list(balance->parts, balance->part_count, &balance->list, arena);
 }

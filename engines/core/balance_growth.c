@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
+#include <heddle/fabric/siblings.h>
 #include <stdlib.h>
 
 /* ---- links that are new ---- */
@@ -131,6 +132,8 @@ struct growth {
 	bool *waits; /* [switch_count] some of its links are asked */
 	uint32_t *queue; /* switches that wait, by distance: a binary heap of keys */
 	uint32_t queued;
+	/* [lid_count] LID of the other port of a dual-homed node, 0 = none; NULL: no such nodes */
+	uint16_t *sibling;
 	struct possible_move *moves; /* [host_lid_count] of one switch and one group */
 	double least_gain;
 	uint64_t moved;
@@ -419,6 +422,17 @@ static uint32_t count_shared(const struct growth *growth, uint32_t sw, uint32_t 
 	return shared;
 }
 
+/* Whether a link leads to the switch to which the sibling of a LID goes next, and the one so far does not. */
+static bool joins_sibling(const struct growth *growth, uint32_t sw, uint32_t lid, uint32_t link,
+			  uint32_t now)
+{
+	const uint32_t *to = growth->fabric->isl_to;
+	const uint32_t other = growth->sibling ? growth->sibling[lid] : 0;
+	const uint32_t next = other ? link_to(growth, sw, other) : HD_NONE;
+
+	return next != HD_NONE && to[link] == to[next] && to[now] != to[next];
+}
+
 /* An entry that is on its way round a loss stays, so that the next sweep finds the same. */
 static bool is_movable(const struct growth *growth, uint32_t sw, uint32_t lid, uint32_t now)
 {
@@ -450,6 +464,8 @@ static struct possible_move best_move(const struct growth *growth, const struct 
 		if (growth->plan->spread_lids &&
 		    count_shared(growth, sw, lid, fabric->isl_port[link]) >
 			count_shared(growth, sw, lid, fabric->isl_port[now]))
+			continue;
+		if (joins_sibling(growth, sw, lid, link, now))
 			continue;
 		const double gain = weight * (cost - cost_by(growth, sw, link, group->exit, place));
 		if (gain > best.gain)
@@ -568,6 +584,8 @@ static int growth_allocate(struct growth *growth)
 	growth->waits = hd_arena_alloc(arena, switches, sizeof(*growth->waits));
 	growth->queue = hd_arena_alloc(arena, switches, sizeof(*growth->queue));
 	growth->moves = hd_arena_alloc(arena, growth->host_lid_count, sizeof(*growth->moves));
+	if (hd_siblings_lids(fabric, arena, &growth->sibling))
+		return -ENOMEM;
 	if (hd_arena_check(arena) || !growth->weight)
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < switches; sw++)

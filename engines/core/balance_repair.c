@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "balance_repair.h"
 #include "balance_growth.h"
 #include "link_number.h"
 
 #include <heddle/base/parallel.h>
 #include <heddle/base/rendezvous.h>
+#include <heddle/fabric/siblings.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -35,6 +35,8 @@ struct repair {
 	uint32_t
 	    *chosen; /* [switch_count] entries without a baseline that were not valid in place */
 	uint64_t *key; /* [lid_count] of the destination, whatever its LID is */
+	/* [lid_count] LID of the other port of a dual-homed node, 0 = none; NULL: no such nodes */
+	uint16_t *sibling;
 	atomic_bool unfit; /* another method has to do it */
 };
 
@@ -108,11 +110,37 @@ static uint32_t count_shared(const struct repair *repair, uint32_t sw, uint32_t 
 	return shared;
 }
 
-/* The valid link with the highest score; first come those that share least with other LIDs of the host. */
+/* The switch to which the path to the sibling of a LID goes next; HD_NONE: none. At the sibling's own switch it is that
+ * of the path back, from the LID's switch. */
+static uint32_t next_of_sibling(const struct repair *repair, uint32_t sw, uint32_t lid)
+{
+	const struct hd_route_request *request = repair->plan->request;
+	const struct hd_routes *from = request->baseline ? request->baseline : request->previous;
+	const uint32_t other = repair->sibling ? repair->sibling[lid] : 0;
+	uint8_t port;
+
+	if (!other)
+		return HD_NONE;
+	if (repair->exit[other] == sw) { /* other rows are being repaired */
+		sw = repair->exit[lid];
+		port = hd_routes_row(from, sw)[other];
+	} else {
+		port = hd_routes_row(repair->routes, sw)[other];
+	}
+	const uint8_t number = repair->number[(size_t)sw * PORTS + port];
+
+	return number == LINK_NUMBER_NONE
+		   ? HD_NONE
+		   : repair->fabric->isl_to[repair->fabric->isl_base[sw] + number];
+}
+
+/* The valid link with the highest score; first come those that share least with other LIDs of the host, a link to the
+ * switch that its sibling passes counting as shared, too. */
 static uint32_t choose(const struct repair *repair, uint32_t sw, uint32_t lid)
 {
 	const struct hd_fabric *fabric = repair->fabric;
 	const uint64_t who = repair->key[lid] ^ hd_rendezvous_mix(fabric->node_guid[sw]);
+	const uint32_t next = next_of_sibling(repair, sw, lid);
 	uint32_t best = HD_NONE, least = 0;
 	uint64_t most = 0;
 
@@ -121,7 +149,8 @@ static uint32_t choose(const struct repair *repair, uint32_t sw, uint32_t lid)
 
 		if (!link_is_valid(repair, sw, lid, link))
 			continue;
-		const uint32_t shared = count_shared(repair, sw, lid, port);
+		const uint32_t shared =
+		    count_shared(repair, sw, lid, port) + (fabric->isl_to[link] == next);
 		const uint64_t score = hd_rendezvous(who, port);
 		if (best != HD_NONE && (shared > least || (shared == least && score <= most)))
 			continue;
@@ -241,6 +270,8 @@ static int allocate(struct repair *repair)
 	repair->chosen = hd_arena_alloc(arena, switches, sizeof(*repair->chosen));
 	repair->key = hd_arena_alloc(arena, fabric->lid_count, sizeof(*repair->key));
 	repair->routes = hd_routes_new_unset(fabric);
+	if (hd_siblings_lids(fabric, arena, &repair->sibling))
+		return -ENOMEM;
 	return !repair->routes || repair->arena.failed ? -ENOMEM : 0;
 }
 

@@ -357,14 +357,18 @@ static void balance_tree_choose(struct balance_trees *trees, const struct dag *d
 #define BACK_SHARE 4u /* of a part, which may be so much smaller than others */
 
 int balance_part_allocate(struct balance_part *part, const struct balance_plan *plan,
-			  bool by_conflicts, uint8_t *chosen, struct hd_arena *arena)
+			  bool by_conflicts, uint8_t *chosen,
+			  const struct balance_siblings *siblings, struct hd_arena *arena)
 {
 	const struct hd_fabric *fabric = plan->request->fabric;
 
-	*part = (struct balance_part){.plan = plan, .chosen = chosen};
+	*part = (struct balance_part){.plan = plan, .chosen = chosen, .siblings = siblings};
 	if (dag_allocate(&part->dag, fabric, arena))
 		return -ENOMEM;
 	part->before = hd_arena_alloc(arena, fabric->switch_count, 1);
+	if (siblings->lid)
+		part->marks.path =
+		    hd_arena_alloc(arena, fabric->switch_count, sizeof(*part->marks.path));
 	if (by_conflicts) {
 		part->conflicts = hd_arena_alloc(arena, 1, sizeof(*part->conflicts));
 		if (!part->conflicts ||
@@ -513,12 +517,19 @@ int balance_part_build(struct balance_part *part, uint32_t destination, struct h
 	return part->plan->build(part->plan->context, to, &part->dag, err);
 }
 
-void balance_part_choose(struct balance_part *part, uint8_t *tree, bool keep)
+void balance_part_choose(struct balance_part *part, uint32_t destination, bool keep)
 {
-	if (part->conflicts)
+	uint8_t *tree = tree_of(part, destination);
+
+	memcpy(part->before, tree, part->plan->request->fabric->switch_count);
+	if (part->conflicts) {
 		conflicts_choose(part->conflicts, part->trees.load, &part->dag, tree, keep);
-	else
+	} else {
 		balance_tree_choose(&part->trees, &part->dag, tree, keep);
+		balance_siblings_part(part->siblings, &part->marks, &part->list.items[destination],
+				      &part->dag, part->trees.key, part->trees.load,
+				      keep ? part->before : NULL, tree);
+	}
 }
 
 void balance_part_settle(struct balance_part *part, uint32_t destination)
@@ -551,8 +562,7 @@ void balance_part_route(struct balance_part *part, uint32_t begin, uint32_t end,
 		uint8_t *tree = tree_of(part, d);
 		if (!first)
 			take_out(part, tree);
-		memcpy(part->before, tree, switches);
-		balance_part_choose(part, tree, false);
+		balance_part_choose(part, d, false);
 		part->changed |= memcmp(part->before, tree, switches) != 0;
 		balance_part_settle(part, d);
 	}

@@ -11,6 +11,7 @@
 #define ENGINES_BALANCE_TREE_H
 
 #include "balance_plan.h"
+#include "balance_siblings.h"
 #include "conflicts.h"
 #include "dag.h"
 #include "link_number.h"
@@ -86,6 +87,8 @@ struct balance_part {
 	bool dag_to_host; /* the DAG was built for a host's LID, not for a switch's */
 	struct balance_trees trees;
 	struct conflicts *conflicts; /* they decide; NULL: the loads do */
+	const struct balance_siblings *siblings;
+	struct balance_siblings_marks marks;
 	bool changed; /* some tree is not as before */
 	int rc; /* of the routing so far */
 	struct hd_error err;
@@ -93,7 +96,8 @@ struct balance_part {
 
 /* A part without destinations. Errors: -ENOMEM. */
 int balance_part_allocate(struct balance_part *part, const struct balance_plan *plan,
-			  bool by_conflicts, uint8_t *chosen, struct hd_arena *arena);
+			  bool by_conflicts, uint8_t *chosen,
+			  const struct balance_siblings *siblings, struct hd_arena *arena);
 
 /*
  * Deals a list out to parts: all LIDs of one destination switch to the same part, to that which has
@@ -110,8 +114,9 @@ uint32_t balance_part_cut(const struct balance_part *part, uint32_t layer, uint3
 /* Makes part->dag that of a destination. Errors: those of plan->build. */
 int balance_part_build(struct balance_part *part, uint32_t destination, struct hd_error *err);
 
-/* Chooses the tree of a destination, for which part->dag was built. With keep, entries that are candidates stay. */
-void balance_part_choose(struct balance_part *part, uint8_t *tree, bool keep);
+/* Chooses the tree of a destination, for which part->dag was built. With keep, entries that are candidates stay. Leaves
+ * what it was in part->before. */
+void balance_part_choose(struct balance_part *part, uint32_t destination, bool keep);
 
 /* Counts a tree that is final for now, and reports it. With first: it was not counted before. */
 void balance_part_settle(struct balance_part *part, uint32_t destination);

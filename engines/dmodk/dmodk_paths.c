@@ -62,13 +62,18 @@ static inline uint32_t choose_climb(const struct climb *climb, uint32_t block,
 {
 	uint32_t count = climb->cables->count;
 	const uint8_t *steps = climb->cables->steps + (size_t)(run->key + block) * (count - 1);
+	uint32_t last = run->first;
 
 	for (uint32_t i = 0; i + 1 < count; i++) {
 		uint32_t cable = dmodk_beyond(count, run->first, steps[i]);
-		if (leads_up(climb, cable))
+		if (!leads_up(climb, cable))
+			continue;
+		if (climb->cables->parent[cable] != run->avoid)
 			return cable;
+		if (last == run->first)
+			last = cable;
 	}
-	return run->first;
+	return last;
 }
 
 static inline void set_run(const struct dmodk_repairing *repairing, const struct dmodk_run *run,
@@ -274,6 +279,7 @@ struct leaf {
 	const struct dmodk_run *runs;
 	const uint16_t *bit; /* of each cable; NULL: cable n has bit n of the only word */
 	const uint8_t *steps; /* of key 0 */
+	const uint8_t *parent; /* of each cable */
 	const uint8_t *ports;
 	uint8_t *row;
 	uint32_t block;
@@ -293,6 +299,7 @@ static inline struct leaf leaf_of(const struct dmodk_repairing *repairing, uint3
 			     .runs = repairing->runs[0],
 			     .bit = masks_are_words ? NULL : cables->leaf_bit,
 			     .steps = cables->steps + (size_t)block * (cables->count - 1),
+			     .parent = cables->parent,
 			     .ports = cables->ports + (size_t)block * (cables->count + 1),
 			     .row = row,
 			     .block = block,
@@ -320,10 +327,13 @@ static inline void leaf_climb_by_other(const struct leaf *leaf, const uint64_t *
 
 	for (const uint8_t *end = steps + count - 1; steps < end; steps++) {
 		uint32_t other = dmodk_beyond(count, first, *steps);
-		if (leaf->bit ? dmodk_bit(usable, leaf->bit[other]) : *usable >> other & 1) {
+		if (!(leaf->bit ? dmodk_bit(usable, leaf->bit[other]) : *usable >> other & 1))
+			continue;
+		bool avoided = leaf->parent[other] == run->avoid;
+		if (!avoided || cable == first)
 			cable = other;
+		if (!avoided)
 			break;
-		}
 	}
 	set_run(leaf->repairing, run, leaf->row, leaf->ports[cable]);
 	if (leaf->kept && (run->end - run->begin > 1 || leaf->kept[run->lid] != leaf->ports[cable]))

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
+#include <heddle/fabric/siblings.h>
 #include <string.h>
 
 static const uint64_t *dmodk_reach_of(const struct dmodk_repairing *repairing, uint64_t **list,
@@ -55,12 +56,14 @@ static void find_runs(struct dmodk_repairing *repairing, uint32_t level)
 		const struct dmodk_item *item = &repairing->items[i];
 		uint32_t first = climb_of(repairing, item, level);
 		uint32_t key = dmodk_key(tree, level, item->number);
-		if (!i || run->first != first || run->key != key)
+		uint8_t avoid = level == repairing->damage->part_level ? item->avoid : DMODK_ANY;
+		if (!i || run->first != first || run->key != key || run->avoid != avoid)
 			*++run = (struct dmodk_run){.begin = i,
 						    .first = first,
 						    .key = key,
 						    .lid = item->lid,
 						    .follow = true,
+						    .avoid = avoid,
 						    .next = HD_NONE};
 		run->end = i + 1;
 		run->follow &= item->lid == run->lid + i - run->begin;
@@ -86,8 +89,20 @@ static void chain_runs(struct dmodk_repairing *repairing)
 	}
 }
 
+/* The parent by which packets to LID offset `offset` of the sibling of a host climb. */
+static uint8_t parent_of_sibling(const struct dmodk_damage *damage, uint32_t host, uint32_t offset)
+{
+	const uint32_t sibling = damage->sibling ? damage->sibling[host] : HD_NONE;
+	const uint32_t level = damage->part_level;
+
+	if (sibling == HD_NONE || level == HD_NONE)
+		return DMODK_ANY;
+	return damage->cables[level]
+	    .parent[dmodk_host_climb(damage->tree, level, damage->position[sibling] + offset)];
+}
+
 static void add_item(struct dmodk_repairing *repairing, uint32_t lid, uint32_t number,
-		     bool to_switch)
+		     bool to_switch, uint8_t avoid)
 {
 	struct dmodk_span *last = repairing->spans + repairing->span_count - 1;
 
@@ -96,8 +111,8 @@ static void add_item(struct dmodk_repairing *repairing, uint32_t lid, uint32_t n
 	else
 		repairing->spans[repairing->span_count++] =
 		    (struct dmodk_span){.lid = lid, .count = 1};
-	repairing->items[repairing->item_count++] =
-	    (struct dmodk_item){.lid = lid, .number = number, .to_switch = to_switch};
+	repairing->items[repairing->item_count++] = (struct dmodk_item){
+	    .lid = lid, .number = number, .to_switch = to_switch, .avoid = avoid};
 }
 
 /* Lists the LIDs of a destination switch, and the runs of them. */
@@ -112,11 +127,12 @@ static void dmodk_items_list(struct dmodk_repairing *repairing, uint32_t sw)
 		for (uint32_t offset = 0;
 		     offset < hd_port_lid_count(fabric, fabric->host_port[host]); offset++)
 			add_item(repairing, fabric->lid[fabric->host_port[host]] + offset,
-				 repairing->damage->position[host] + offset, false);
+				 repairing->damage->position[host] + offset, false,
+				 parent_of_sibling(repairing->damage, host, offset));
 	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, fabric->port_base[sw]);
 	     offset++)
 		add_item(repairing, fabric->lid[fabric->port_base[sw]] + offset,
-			 tree->ordinal[sw] + offset, true);
+			 tree->ordinal[sw] + offset, true, DMODK_ANY);
 	if (tree->group[sw] == HD_NONE)
 		return;
 	for (uint32_t i = 0; i < repairing->item_count; i++)
@@ -603,14 +619,22 @@ int dmodk_repair(const struct hd_regular_tree *tree, const uint32_t *position,
 		 struct hd_routes *routes)
 {
 	struct hd_arena arena = {0};
-	struct dmodk_damage damage = {
-	    .tree = tree, .position = position, .component = component, .routes = routes};
+	struct dmodk_damage damage = {.tree = tree,
+				      .position = position,
+				      .component = component,
+				      .routes = routes,
+				      .part_level = HD_NONE};
 
+	for (uint32_t level = tree->level_count - 1; level-- > 0;)
+		if (tree->parents[level] > 1)
+			damage.part_level = level;
 	if (request->baseline != request->previous)
 		keep(&damage, request->baseline);
 	keep(&damage, request->previous);
-	int rc = allocate(&damage, hd_parallel_workers(request->threads), &arena);
+	int rc = hd_siblings_find(tree->fabric, &arena, &damage.sibling);
 
+	if (!rc)
+		rc = allocate(&damage, hd_parallel_workers(request->threads), &arena);
 	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)
 		damage.strays |= is_stray(tree, sw);
 	if (!rc)

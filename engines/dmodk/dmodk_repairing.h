@@ -115,11 +115,15 @@ static inline uint64_t dmodk_repeated(const struct dmodk_masks *masks, uint32_t 
 
 /* ---- the repair ---- */
 
+#define DMODK_ANY 0xFF /* number of no parent */
+
 /* One LID of a destination switch. */
 struct dmodk_item {
 	uint32_t lid;
 	uint32_t number; /* d of a host, the spread of a switch */
 	bool to_switch; /* the switch's own LID */
+	uint8_t
+	    avoid; /* parent that the sibling takes in the closed form, at part_level; DMODK_ANY */
 	const uint8_t *descent; /* per level: the cable down of the closed form */
 };
 
@@ -135,6 +139,7 @@ struct dmodk_run {
 	uint32_t first; /* the cable up of the closed form, the first of the order */
 	uint32_t lid; /* of the first item */
 	bool follow; /* the LIDs of the others follow it */
+	uint8_t avoid; /* parent that is taken last, DMODK_ANY */
 	uint32_t next; /* at the leaves: the next run with the same first cable; HD_NONE: none */
 };
 
@@ -180,6 +185,10 @@ struct dmodk_damage {
 	uint8_t ***row; /* per level: the table of each switch, [block * above + group] */
 	struct dmodk_repairing *workers;
 	bool strays; /* a switch has cables but no place in the tree */
+	/* [host_count] see heddle/fabric/siblings.h; NULL: there are none */
+	uint32_t *sibling;
+	uint32_t
+	    part_level; /* the lowest level with several parents: there the paths to siblings part */
 	atomic_bool cut;
 };
 

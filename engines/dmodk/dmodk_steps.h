@@ -73,7 +73,8 @@ int dmodk_closed_route(const struct hd_regular_tree *tree, const uint32_t *posit
  * (N - 1), where x is the sum of the destination's number divided by N and the number of the
  * switch's block. Then the destinations that a switch loses with a cable go evenly over its other
  * cables, and the switches that lose a cable to a destination spread over its other cables, too.
- * The next preferences are drawn in the same manner from the cables that are left.
+ * The next preferences are drawn in the same manner from the cables that are left. Cables to the
+ * parent that the other port of a dual-homed node has in the closed form come after all others.
  *
  * Several cables can join a parent to the child above the destination. If that of the closed form is
  * lost, the first cable that leads to this parent counts as lost, too, as long as there are others.

@@ -4,6 +4,7 @@
 #include "tree_labelling.h"
 
 #include <assert.h>
+#include <heddle/fabric/siblings.h>
 #include <string.h>
 
 /* ---- groups ---- */
@@ -538,6 +539,138 @@ static void match_hosts(struct tree_labelling *labelling, uint32_t leaf, uint32_
 	}
 }
 
+/* ---- slots of dual-homed nodes ---- */
+
+/* The siblings of hosts, and by which number their paths part. */
+struct parting {
+	const struct hd_regular_tree *tree;
+	const uint32_t *sibling; /* [host_count] */
+	/* of the lowest switches that have several; all paths to a host pass the parent by its number, see D-mod-K */
+	uint32_t parents;
+};
+
+/* The number of the parent by which all paths to a host would pass if it had that slot. */
+static uint32_t parent_by(const struct parting *parting, uint32_t host, uint32_t slot)
+{
+	const struct hd_regular_tree *tree = parting->tree;
+
+	return (tree->first_leaf[tree->fabric->host_switch[host]] * tree->hosts + slot) %
+	       parting->parents;
+}
+
+/* Whether a host with that slot would share its parent with its sibling. */
+static bool meets_sibling(const struct parting *parting, uint32_t host, uint32_t slot)
+{
+	const uint32_t sibling = parting->sibling[host];
+	const struct hd_regular_tree *tree = parting->tree;
+
+	return sibling != HD_NONE &&
+	       tree->first_leaf[tree->fabric->host_switch[sibling]] != HD_NONE &&
+	       parent_by(parting, sibling, tree->host_slot[sibling]) ==
+		   parent_by(parting, host, slot);
+}
+
+/* Whether two hosts of a leaf may exchange slots, so that neither meets its sibling. */
+static bool may_exchange(const struct parting *parting, uint32_t host, uint32_t other)
+{
+	const uint32_t *slot = parting->tree->host_slot;
+
+	return other != host && parting->sibling[host] != other &&
+	       !meets_sibling(parting, host, slot[other]) &&
+	       !meets_sibling(parting, other, slot[host]);
+}
+
+/* The host of the leaf that exchanges slots: the next second port of a node, or else any host. HD_NONE: none. */
+static uint32_t find_exchange(const struct parting *parting, uint32_t host)
+{
+	const struct hd_fabric *fabric = parting->tree->fabric;
+	const uint32_t leaf = fabric->host_switch[host], begin = fabric->host_base[leaf];
+	const uint32_t count = fabric->host_base[leaf + 1] - begin;
+	uint32_t found = HD_NONE;
+
+	for (uint32_t i = 1; i < count; i++) {
+		const uint32_t other = begin + (host - begin + i) % count;
+
+		if (!may_exchange(parting, host, other))
+			continue;
+		if (parting->sibling[other] != HD_NONE && parting->sibling[other] < other)
+			return other;
+		if (found == HD_NONE)
+			found = other;
+	}
+	return found;
+}
+
+/* The lowest free slot of a leaf by which a new host does not meet its sibling; HD_TREE_FANOUT: none. */
+static uint32_t find_free(const struct parting *parting, uint32_t host,
+			  const struct hd_tree_label *known, const uint8_t *port)
+{
+	uint32_t slot = 0;
+
+	while (slot < HD_TREE_FANOUT &&
+	       (port[slot] != HD_NO_PORT || known->down_port[slot] != HD_NO_PORT ||
+		meets_sibling(parting, host, slot)))
+		slot++;
+	return slot;
+}
+
+/* Moves a host that meets its sibling to another slot, if there is one. known: the label of its leaf; NULL: none. */
+static void part_host(const struct parting *parting, uint32_t host,
+		      const struct hd_tree_label *known)
+{
+	const struct hd_regular_tree *tree = parting->tree;
+	const struct hd_fabric *fabric = tree->fabric;
+	uint8_t *port = tree->down_port + (size_t)fabric->host_switch[host] * HD_TREE_FANOUT;
+	const uint8_t own_port = fabric->host_switch_port[host];
+	const uint32_t own = tree->host_slot[host];
+
+	if (known) {
+		const uint32_t slot = memchr(known->down_port, own_port, HD_TREE_FANOUT)
+					  ? HD_TREE_FANOUT
+					  : find_free(parting, host, known, port);
+		if (slot == HD_TREE_FANOUT)
+			return;
+		tree->host_slot[host] = slot;
+		port[slot] = own_port;
+		port[own] = HD_NO_PORT;
+		return;
+	}
+	const uint32_t other = find_exchange(parting, host);
+	if (other == HD_NONE)
+		return;
+	tree->host_slot[host] = tree->host_slot[other];
+	tree->host_slot[other] = own;
+	port[tree->host_slot[host]] = own_port;
+	port[own] = fabric->host_switch_port[other];
+}
+
+/*
+ * Paths to the two ports of a dual-homed node part at the first switch, and so at all others, if the slots of the
+ * ports lead to different parents. Where they do not, the second port exchanges its slot with another host of its
+ * leaf. All slots of a leaf stay in use, so the balance is the same. At leaves that are known only new hosts move.
+ */
+static int part_siblings(struct tree_labelling *labelling)
+{
+	const struct hd_regular_tree *tree = labelling->tree;
+	const struct hd_fabric *fabric = tree->fabric;
+	struct parting parting = {.tree = tree, .parents = 1};
+	uint32_t *sibling;
+
+	for (uint32_t level = 0; parting.parents == 1 && level + 1 < tree->level_count; level++)
+		parting.parents = tree->parents[level];
+	if (hd_siblings_find(fabric, labelling->arena, &sibling))
+		return -ENOMEM;
+	parting.sibling = sibling;
+	for (uint32_t host = 0; sibling && host < fabric->host_count; host++) {
+		const uint32_t leaf = fabric->host_switch[host];
+
+		if (sibling[host] < host && tree->first_leaf[leaf] != HD_NONE &&
+		    meets_sibling(&parting, host, tree->host_slot[host]))
+			part_host(&parting, host, labelling->known[leaf]);
+	}
+	return 0;
+}
+
 static bool fill_hosts(struct tree_labelling *labelling)
 {
 	struct hd_regular_tree *tree = labelling->tree;
@@ -583,5 +716,5 @@ int tree_ports_fill(struct tree_labelling *labelling)
 			return HD_TREE_IRREGULAR;
 		store_level(cabling);
 	}
-	return fill_hosts(labelling) ? 0 : HD_TREE_IRREGULAR;
+	return fill_hosts(labelling) ? part_siblings(labelling) : HD_TREE_IRREGULAR;
 }

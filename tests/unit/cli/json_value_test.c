@@ -144,7 +144,8 @@ static void reports_are_whole(void **state)
 	struct hd_table_defect one = {HD_DEFECT_INCOMPLETE, text};
 	struct hd_table_defects defects = {.list = &one, .kept = 1, .room = 1, .count = 1};
 	assert_whole_or_nothing(
-	    make_report, &(struct check_view){"ring", fabric, routes, report, &defects, 20, NULL});
+	    make_report,
+	    &(struct check_view){"ring", fabric, routes, report, &defects, 20, NULL, {2, 1}});
 	hd_check_report_free(report);
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);
