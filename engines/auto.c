@@ -16,7 +16,6 @@
  * (hd_routes.chosen_for). Then another engine has to be better by AUTO_GAIN.
  */
 #include "all_engines.h"
-#include "balance_growth.h"
 #include "balance_plan.h"
 #include "bisections.h"
 #include "delegate.h"
@@ -368,7 +367,7 @@ static bool is_home(const struct hd_fabric *fabric, const struct hd_routes *base
 		       apart = difference(baseline->chosen_for, fabric->isl_count);
 
 	return !baseline->chosen_for || apart * 100 <= links * AUTO_HOME ||
-	       !balance_growth_missing(fabric, baseline);
+	       !hd_routes_missing_ports(fabric, baseline);
 }
 
 /* Whether the fabric has changed so much that another engine may be better by now. */

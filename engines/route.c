@@ -38,6 +38,7 @@
 #include <errno.h>
 #include <heddle/engines.h>
 #include <heddle/fabric/regular_tree.h>
+#include <heddle/fabric/stored_tables.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -372,8 +373,6 @@ struct baseline_links {
 	bool many_lids; /* of hosts are new */
 };
 
-#define MANY_LIDS 16u /* one in so many */
-
 static bool has_many_new_lids(const struct hd_route_request *request)
 {
 	const struct hd_fabric *fabric = request->fabric;
@@ -385,15 +384,15 @@ static bool has_many_new_lids(const struct hd_route_request *request)
 		count += lid && hd_routes_port(request->baseline, fabric->host_switch[host], lid) ==
 				    HD_NO_PORT;
 	}
-	return (uint64_t)count * MANY_LIDS > fabric->host_count;
+	return (uint64_t)count * HD_STORED_MANY_NEW > fabric->host_count;
 }
 
 static struct baseline_links look_at_baseline(const struct hd_route_request *request)
 {
-	const uint32_t used = balance_growth_used(request->fabric, request->baseline);
+	const uint32_t used = hd_routes_used_links(request->fabric, request->baseline, NULL);
 	const uint32_t unused = request->fabric->isl_count - used;
 	const uint32_t missing =
-	    unused ? balance_growth_missing(request->fabric, request->baseline) : 0;
+	    unused ? hd_routes_missing_ports(request->fabric, request->baseline) : 0;
 
 	return (struct baseline_links){used + missing, missing, unused,
 				       (uint64_t)unused * BALANCE_GROWTH_MUCH >
@@ -429,7 +428,8 @@ static int make_fresh(struct routing_job *job, const struct baseline_links *link
 
 	*attempt = (struct attempt){.keeps = KEEPS_NOTHING, .replaced = request->previous};
 	rc = route_by_attempts(job, attempt, &made, NULL);
-	if (!rc && (links->many_lids || balance_growth_used(request->fabric, made) > links->used)) {
+	if (!rc &&
+	    (links->many_lids || hd_routes_used_links(request->fabric, made, NULL) > links->used)) {
 		/* labels say which column is whose */
 		if (are_hosts_alike(request->policy) && !made->labels)
 			rc = column_match(request->fabric, request->previous, request->threads,

@@ -16,64 +16,24 @@ struct growing {
 	uint32_t *link_of; /* [switch_count * 256] by port, HD_NONE: it leads to no switch */
 };
 
-/* Marks the ports that a row has, until `wanted` of those in among[] are found. Returns how many are left. Most switches use
- * all of their links for few LIDs. */
-static uint32_t mark_ports(const uint8_t *row, uint32_t lids, const bool among[256],
-			   uint32_t wanted, bool used[256])
-{
-	for (uint32_t lid = 0; wanted && lid < lids; lid++) {
-		wanted -= among[row[lid]] && !used[row[lid]];
-		used[row[lid]] = true;
-	}
-	return wanted;
-}
-
-/* Links of a switch that the tables in force use, and no stored entry does. */
-static uint32_t count_gained(const struct growing *growing, uint32_t sw)
-{
-	const struct hd_fabric *fabric = growing->fabric;
-	const uint32_t begin = fabric->isl_base[sw], end = fabric->isl_base[sw + 1];
-	bool links[256] = {false}, stored[256] = {false}, used[256] = {false};
-	uint32_t gained = 0;
-
-	for (uint32_t link = begin; link < end; link++)
-		links[fabric->isl_port[link]] = true;
-	const uint32_t left = mark_ports(hd_routes_row(growing->stored, sw), fabric->lid_count,
-					 links, end - begin, stored);
-	if (!left)
-		return 0;
-	for (uint32_t port = 0; port < 256; port++)
-		links[port] &= !stored[port];
-	mark_ports(hd_routes_row(growing->routes, sw), fabric->lid_count, links, left, used);
-	for (uint32_t port = 0; port < 256; port++)
-		gained += links[port] && used[port];
-	return gained;
-}
-
-/* Ports of a switch that stored entries use, and that lead nowhere now. */
-static uint32_t count_missing(const struct growing *growing, uint32_t sw)
-{
-	const struct hd_fabric *fabric = growing->fabric;
-	bool none[256] = {false}, stored[256] = {false};
-	uint32_t missing = 0;
-
-	mark_ports(hd_routes_row(growing->stored, sw), fabric->lid_count, none, 1, stored);
-	for (uint32_t port = 1; port <= hd_node_ports(fabric, sw); port++)
-		missing += stored[port] && fabric->peer[hd_port_index(fabric, sw, port)] == HD_NONE;
-	return missing;
-}
-
 /* Whether the tables in force use links that no stored entry uses, and more of these than the stored tables use ports that
  * lead nowhere now: else what they use is a way round a loss. */
-static bool has_grown(const struct growing *growing)
+static int find_growth(const struct growing *growing, bool *grown)
 {
-	uint32_t gained = 0, missing = 0;
+	const struct hd_fabric *fabric = growing->fabric;
+	bool *stored = malloc(fabric->isl_count + 1), *used = malloc(fabric->isl_count + 1);
+	uint32_t gained = 0;
+	int rc = stored && used ? 0 : -ENOMEM;
 
-	for (uint32_t sw = 0; sw < growing->fabric->switch_count; sw++)
-		gained += count_gained(growing, sw);
-	for (uint32_t sw = 0; gained && sw < growing->fabric->switch_count; sw++)
-		missing += count_missing(growing, sw);
-	return gained > missing;
+	if (!rc && hd_routes_used_links(fabric, growing->stored, stored) < fabric->isl_count) {
+		hd_routes_used_links(fabric, growing->routes, used);
+		for (uint32_t link = 0; link < fabric->isl_count; link++)
+			gained += used[link] && !stored[link];
+	}
+	*grown = gained && gained > hd_routes_missing_ports(fabric, growing->stored);
+	free(stored);
+	free(used);
+	return rc;
 }
 
 /* Whether nothing is missing from a stored path. */
@@ -141,9 +101,12 @@ int stored_growth_find(const struct hd_fabric *fabric, const struct hd_routes *s
 {
 	struct growing growing = {.fabric = fabric, .stored = stored, .routes = routes};
 
+	bool grown = many;
+	int rc = many ? 0 : find_growth(&growing, &grown);
+
 	*follows = NULL;
-	if (!many && !has_grown(&growing))
-		return 0;
+	if (rc || !grown)
+		return rc;
 	growing.link_of = malloc(fabric->switch_count * 256u * sizeof(*growing.link_of));
 	*follows = malloc((size_t)fabric->switch_count * fabric->lid_count);
 	if (!growing.link_of || !*follows) {

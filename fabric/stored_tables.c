@@ -517,8 +517,6 @@ static void forget_moved(struct hd_stored_tables *stored, const struct hd_fabric
 	}
 }
 
-#define MANY_LIDS 16u /* one in so many is new */
-
 /* Whether many LIDs of the fabric have no column, or an empty one. */
 static bool has_many_new_lids(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
 			      bool fits)
@@ -533,7 +531,7 @@ static bool has_many_new_lids(const struct hd_stored_tables *stored, const struc
 
 		known += own && *own != HD_NO_PORT;
 	}
-	return (uint64_t)(all - known) * MANY_LIDS > all;
+	return (uint64_t)(all - known) * HD_STORED_MANY_NEW > all;
 }
 
 static int add(struct adding *adding, bool *grown)

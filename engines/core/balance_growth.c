@@ -20,78 +20,6 @@
 #include <heddle/fabric/siblings.h>
 #include <stdlib.h>
 
-/* ---- links that are new ---- */
-
-/* Clears unused[port] for each port that a row has, until `left` of them are cleared. Returns how many are left. */
-static uint32_t strike_out(const uint8_t *row, uint32_t lids, bool unused[256], uint32_t left)
-{
-	for (uint32_t lid = 0; left && lid < lids; lid++) {
-		left -= unused[row[lid]];
-		unused[row[lid]] = false;
-	}
-	return left;
-}
-
-/*
- * Marks the links that no entry of the baseline uses: is_new[isl_count]. Returns their number. A link that the engine
- * never uses is among them for ever. Cost: O(links) as a rule; O(LIDs) for a switch that has such a link.
- */
-static uint32_t mark_new(const struct hd_fabric *fabric, const struct hd_routes *baseline,
-			 bool *is_new)
-{
-	uint32_t count = 0;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		const uint32_t begin = fabric->isl_base[sw], end = fabric->isl_base[sw + 1];
-		bool unused[256] = {false};
-
-		for (uint32_t link = begin; link < end; link++)
-			unused[fabric->isl_port[link]] = true;
-		count += strike_out(hd_routes_row(baseline, sw), baseline->lid_count, unused,
-				    end - begin);
-		for (uint32_t link = begin; link < end; link++)
-			is_new[link] = unused[fabric->isl_port[link]];
-	}
-	return count;
-}
-
-uint32_t balance_growth_missing(const struct hd_fabric *fabric, const struct hd_routes *baseline)
-{
-	uint32_t count = 0;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		const uint8_t *row = hd_routes_row(baseline, sw);
-		bool used[256] = {false};
-
-		for (uint32_t lid = 0; lid < baseline->lid_count; lid++)
-			used[row[lid]] = true;
-		for (uint32_t port = 1; port <= hd_node_ports(fabric, sw) && port < HD_NO_PORT;
-		     port++)
-			count +=
-			    used[port] && fabric->peer[hd_port_index(fabric, sw, port)] == HD_NONE;
-	}
-	return count;
-}
-
-uint32_t balance_growth_used(const struct hd_fabric *fabric, const struct hd_routes *routes)
-{
-	uint32_t used = 0;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		const uint32_t begin = fabric->isl_base[sw],
-			       count = fabric->isl_base[sw + 1] - begin;
-		bool unused[256] = {false};
-
-		for (uint32_t link = begin; link < begin + count; link++)
-			unused[fabric->isl_port[link]] = true;
-		used +=
-		    count - strike_out(hd_routes_row(routes, sw), routes->lid_count, unused, count);
-	}
-	return used;
-}
-
-/* ---- growth ---- */
-
 #define PORTS 256u
 #define WAVES 3u
 #define LEAST_GAIN .2 /* of a move: of the mean load of a link, times the hosts of a switch */
@@ -125,7 +53,8 @@ struct growth {
 	uint32_t *loads[HD_THREADS_MAX]; /* while they are counted */
 	uint32_t *own; /* [isl_count] LIDs to which a host of the link's switch sends over it */
 	uint32_t *places[HD_THREADS_MAX]; /* [switch_count] in order of distance */
-	bool *is_new; /* [isl_count] */
+	/* [isl_count] no entry of the baseline uses it; for ever, if the engine never does */
+	bool *is_new;
 	uint32_t *news, new_count;
 	/* [isl_count] for which LIDs of the group at hand the link is compared: bit n for its nth, modulo 64 */
 	uint64_t *asked;
@@ -601,11 +530,12 @@ static int find_news(struct growth *growth)
 	growth->news = hd_arena_alloc(&growth->arena, fabric->isl_count, sizeof(uint32_t));
 	if (hd_arena_check(&growth->arena))
 		return -ENOMEM;
-	if (!mark_new(fabric, growth->plan->request->baseline, growth->is_new))
-		return 0;
-	for (uint32_t link = 0; link < fabric->isl_count; link++)
+	hd_routes_used_links(fabric, growth->plan->request->baseline, growth->is_new);
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		growth->is_new[link] = !growth->is_new[link];
 		if (growth->is_new[link] && counts(growth, link))
 			growth->news[growth->new_count++] = link;
+	}
 	return 0;
 }
 

@@ -50,12 +50,4 @@ int balance_growth(const struct balance_plan *plan, const struct destinations *l
 int balance_repair(const struct balance_plan *plan, const struct destinations *list,
 		   struct hd_routes **out, struct hd_error *err);
 
-/* ---- what a baseline uses ---- */
-
-/* Number of ports that the baseline uses and that lead nowhere now. Cost: O(switches * LIDs). */
-uint32_t balance_growth_missing(const struct hd_fabric *fabric, const struct hd_routes *baseline);
-
-/* Number of links that tables use. Cost: O(links) as a rule, else O(switches * LIDs). */
-uint32_t balance_growth_used(const struct hd_fabric *fabric, const struct hd_routes *routes);
-
 #endif

@@ -117,6 +117,14 @@ int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes
 /* Number of entries that differ; both must have the same shape. O(switches * LIDs). */
 uint64_t hd_routes_count_changes(const struct hd_routes *a, const struct hd_routes *b);
 
+/* Marks the links by which some entry leads: used[isl_count], or NULL. Returns their number. Cost: O(links) as a rule, and
+ * O(LIDs) for a switch that does not use all of its links. */
+uint32_t hd_routes_used_links(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			      bool *used);
+
+/* Number of ports of switches that some entry uses and that lead nowhere. O(switches * LIDs). */
+uint32_t hd_routes_missing_ports(const struct hd_fabric *fabric, const struct hd_routes *routes);
+
 /* Number of entries that switches do not have for LIDs of the fabric: no cable leads there, or no path is free
  * of credit loops. O(switches * LIDs). */
 uint64_t hd_routes_count_missing(const struct hd_fabric *fabric, const struct hd_routes *routes);

@@ -76,6 +76,9 @@ int hd_stored_tables_baseline(const struct hd_stored_tables *stored, const struc
 uint32_t hd_stored_tables_known(const struct hd_stored_tables *stored,
 				const struct hd_fabric *fabric);
 
+/* Where so many LIDs of hosts are new, one in so many, the tables in force are taken as made afresh. */
+#define HD_STORED_MANY_NEW 16u
+
 /* ---- files ---- */
 
 #define HD_STORED_SETS_MAX 64u
