@@ -107,8 +107,6 @@ bool address_message(const struct hd_sim *sim, struct sim_message *message)
 	const struct sim_host *source = &sim->hosts[message->what.source], *to;
 	const struct hd_fabric *fabric;
 
-	if (message->what.routing == HD_SIM_PATH_BITS_KEPT && sim->subnet_count > 1)
-		return false;
 	message->slid = source->lid;
 	if (message->what.destination == HD_NONE) {
 		message->dlid = message->what.mlid;

@@ -100,9 +100,9 @@ uint32_t arbiter_choose(struct hd_sim *sim, uint32_t port, uint32_t able,
 	uint32_t management = sim->lanes - 1, lane, table = BOTH;
 	struct sim_arbiter *arbiter;
 
-	if (able >> management & 1 && !sim->ports[port].inside)
+	if (able >> management & 1)
 		return management;
-	if (!sim->arbiters || sim->ports[port].inside)
+	if (!sim->arbiters)
 		return in_turn(able, sim->ports[port].last_lane);
 	arbiter = &sim->arbiters[port];
 	lane = one ? from_table(sim, arbiter, BOTH, able) : by_priority(sim, arbiter, able, &table);

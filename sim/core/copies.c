@@ -39,8 +39,8 @@ bool copies_prepare(struct hd_sim *sim, uint32_t packet)
 	come->lane_out = come->lane_in;
 	come->ready = 0;
 	HD_PORT_SET_FOREACH(number, &ports) {
-		uint64_t ready = outputs_ready_time(sim, come, node->first_exit + number);
-		sim->ports[node->first_exit + number].waiting += come->bytes;
+		uint64_t ready = outputs_ready_time(sim, come, node->first_port + number);
+		sim->ports[node->first_port + number].waiting += come->bytes;
 		if (ready > come->ready)
 			come->ready = ready;
 	}
@@ -64,7 +64,7 @@ static void ask_all(struct hd_sim *sim, uint32_t queue)
 {
 	const struct sim_queue *asking = &sim->queues[queue];
 	const struct sim_packet *packet = &sim->packets[asking->head];
-	uint32_t first = node_of(sim, queue)->first_exit;
+	uint32_t first = node_of(sim, queue)->first_port;
 
 	HD_PORT_SET_FOREACH(number, &sim->copies[packet->copies].pending)
 		outputs_mark(sim, first + number, packet->lane_out,
@@ -172,7 +172,7 @@ static void insist(struct hd_sim *sim, uint32_t first, uint32_t index)
 
 void copies_reserve(struct hd_sim *sim, uint32_t node)
 {
-	uint32_t first = sim->nodes[node].first_exit;
+	uint32_t first = sim->nodes[node].first_port;
 	struct hd_port_set kept[HD_SIM_LANES] = {{{0}}}; /* for packets that came earlier */
 
 	for (uint32_t i = sim->nodes[node].first_together; i != HD_NONE; i = sim->copies[i].next) {
@@ -242,7 +242,7 @@ static void part(struct hd_sim *sim, uint32_t node_index, uint32_t index,
 		sim->copies[before].next = sim->copies[index].next;
 	if (node->last_together == index)
 		node->last_together = before;
-	release(sim, node->first_exit, &sim->copies[index], held);
+	release(sim, node->first_port, &sim->copies[index], held);
 	copies_reserve(sim, node_index);
 }
 
@@ -250,7 +250,7 @@ void copies_give_up(struct hd_sim *sim, uint32_t index)
 {
 	struct sim_copies *copies = &sim->copies[index];
 	uint32_t node = sim->ports[sim->queues[copies->queue].port].node;
-	uint32_t first = sim->nodes[node].first_exit;
+	uint32_t first = sim->nodes[node].first_port;
 
 	if (will_have_credits(sim, first, copies))
 		return;
@@ -288,7 +288,7 @@ static bool are_free(struct hd_sim *sim, uint32_t first, const struct hd_port_se
 bool copies_send_together(struct hd_sim *sim, uint32_t queue)
 {
 	uint32_t node = sim->ports[sim->queues[queue].port].node;
-	uint32_t first = sim->nodes[node].first_exit;
+	uint32_t first = sim->nodes[node].first_port;
 	uint32_t index = sim->packets[sim->queues[queue].head].copies;
 	struct hd_port_set ports = sim->copies[index].pending;
 
@@ -338,7 +338,7 @@ void copies_withdraw(struct hd_sim *sim, uint32_t queue)
 		return;
 	}
 	HD_PORT_SET_FOREACH(number, &pending)
-		outputs_forget(sim, node->first_exit + number, packet->lane_out,
+		outputs_forget(sim, node->first_port + number, packet->lane_out,
 			       sim->ports[asking->port].number);
 }
 
@@ -346,7 +346,7 @@ uint64_t copies_forget(struct hd_sim *sim, uint32_t packet)
 {
 	struct sim_packet *gone = &sim->packets[packet];
 	const struct sim_copies *copies = &sim->copies[gone->copies];
-	uint32_t first = sim->nodes[sim->ports[gone->at].node].first_exit;
+	uint32_t first = sim->nodes[sim->ports[gone->at].node].first_port;
 	uint64_t end = copies->out == HD_NONE ? 0 : copies->end;
 
 	HD_PORT_SET_FOREACH(number, &copies->pending)

@@ -3,28 +3,12 @@
 
 #include "sim_hosts.h"
 
-/* The exit of a router. */
-static bool relay(const struct hd_sim *sim, struct sim_packet *packet)
-{
-	const struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
-
-	if (!address_relay(sim, &sim->messages[packet->message], packet))
-		return false;
-	packet->out += node->first_exit - node->first_port;
-	return true;
-}
-
 /* Sets out and lane_out. False: the packet has nowhere to go. */
 static bool find_output(struct hd_sim *sim, struct sim_packet *packet)
 {
-	const struct sim_port *in = &sim->ports[packet->at];
-
-	if (in->inside) { /* it has passed the crossbar */
-		packet->out = sim_cable(sim, packet->at);
-		packet->lane_out = packet->lane_in;
-		return true;
-	}
-	return in->kind == SIM_SWITCH ? selection_take(sim, packet) : relay(sim, packet);
+	return sim->ports[packet->at].kind == SIM_SWITCH
+		   ? selection_take(sim, packet)
+		   : address_relay(sim, &sim->messages[packet->message], packet);
 }
 
 /* Finds the output. False: the packet has nowhere to go. */
@@ -33,7 +17,7 @@ static bool direct(struct hd_sim *sim, uint32_t packet)
 	struct sim_packet *come = &sim->packets[packet];
 	const struct sim_port *in = &sim->ports[come->at];
 
-	if (come->flags & SIM_MULTICAST && !in->inside)
+	if (come->flags & SIM_MULTICAST)
 		return in->kind == SIM_SWITCH && copies_prepare(sim, packet);
 	if (!find_output(sim, come))
 		return false;
@@ -158,7 +142,7 @@ static void enter_central(struct hd_sim *sim, struct sim_node *node, uint32_t pa
 	uint32_t queue = sim->ports[node->first_port].queue;
 
 	entered->at = node->first_port;
-	entered->out = node->first_exit + number;
+	entered->out = node->first_port + number;
 	entered->lane_in = entered->lane_out;
 	enqueue(sim, queue + entered->lane_out * node->ports + number, packet);
 }
@@ -243,7 +227,7 @@ void ingress_lifetime(struct hd_sim *sim, uint32_t queue)
 		drop_first(sim, queue);
 }
 
-/* With FIFO, and in lanes of outputs, the output is chosen when the packet is first in its queue. */
+/* With FIFO the output is chosen when the packet is first in its queue. */
 void ingress_arrive(struct hd_sim *sim, uint32_t packet)
 {
 	struct sim_packet *come = &sim->packets[packet];
@@ -251,7 +235,7 @@ void ingress_arrive(struct hd_sim *sim, uint32_t packet)
 	uint32_t slot;
 
 	come->ready = 0;
-	if (sim->settings.queueing == HD_SIM_FIFO || in->inside) {
+	if (sim->settings.queueing == HD_SIM_FIFO) {
 		enqueue(sim, in->queue + come->lane_in, packet);
 		return;
 	}

@@ -88,8 +88,7 @@ void outputs_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t 
 
 	if (item == HD_NONE)
 		return;
-	sim->returns[item].time =
-	    when + (sim->ports[input].inside ? 0 : sim->settings.link_latency);
+	sim->returns[item].time = when + sim->settings.link_latency;
 	sim->returns[item].bytes = bytes;
 	insert_return(sim, &sim->lane[index], item);
 	/* with VOQ, bytes may come back sooner than others that were sent back before */
@@ -158,20 +157,12 @@ static uint32_t earlier(const struct hd_sim *sim, uint32_t best, uint32_t queue,
 	return queue;
 }
 
-/* The port with the queues of an input that asks for an output: only the twin asks for a port. */
-static const struct sim_port *input_of(const struct hd_sim *sim, uint32_t port, uint32_t input)
-{
-	const struct sim_node *node = &sim->nodes[sim->ports[port].node];
-
-	return &sim->ports[(sim->ports[port].inside ? node->first_port : node->first_exit) + input];
-}
-
 /* The queue of an input that has asked first; HD_NONE: none has. */
 static uint32_t find_queue(const struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
 {
 	const struct sim_node *node = &sim->nodes[sim->ports[port].node];
-	const struct sim_port *from = input_of(sim, port, input);
-	bool many = (sim->settings.queueing == HD_SIM_VOQ || !input) && !from->inside;
+	const struct sim_port *from = &sim->ports[node->first_port + input];
+	bool many = sim->settings.queueing == HD_SIM_VOQ || !input;
 	uint32_t slot = many ? sim->ports[port].number : 0, slots = many ? node->ports : 1;
 	uint32_t best = HD_NONE;
 
@@ -254,35 +245,9 @@ uint64_t outputs_ready_time(const struct hd_sim *sim, const struct sim_packet *p
 {
 	const struct sim_port *from = &sim->ports[packet->at], *to = &sim->ports[out];
 
-	if (from->inside) {
-		uint64_t time = sim_time(sim, to, packet->bytes);
-		return packet->tail > time ? packet->tail - time : 0;
-	}
-	if (to->rate <= from->rate || to->inside)
+	if (to->rate <= from->rate)
 		return 0;
 	return packet->tail + sim->settings.switch_latency - sim_time(sim, to, packet->bytes);
-}
-
-/* A packet passes the crossbar: not faster than it comes. */
-static uint64_t cross(struct hd_sim *sim, uint32_t port, uint32_t packet)
-{
-	struct sim_port *out = &sim->ports[port];
-	struct sim_packet *crossing = &sim->packets[packet];
-	uint64_t end = sim->now + sim_time(sim, out, crossing->bytes);
-
-	if (crossing->tail + sim->settings.switch_latency > end)
-		end = crossing->tail + sim->settings.switch_latency;
-	out->busy_until = end;
-	out->last_lane = crossing->lane_out;
-	sim_lane(sim, port, crossing->lane_out)->credits -= crossing->bytes;
-	crossing->at = port;
-	crossing->tail = end;
-	crossing->lane_in = crossing->lane_out;
-	crossing->ready = HD_SIM_NEVER;
-	crossing->out = HD_NONE;
-	crossing->copies = HD_NONE;
-	sim_push(sim, sim->now, SIM_ARRIVE, packet);
-	return end;
 }
 
 uint64_t outputs_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
@@ -292,8 +257,6 @@ uint64_t outputs_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
 	uint64_t time = sim_time(sim, out, leaving->bytes), end = sim->now + time;
 	uint64_t delay = sim->settings.switch_latency;
 
-	if (out->inside)
-		return cross(sim, port, packet);
 	if (sim->conga)
 		conga_depart(sim, port, packet);
 	out->busy_until = end;

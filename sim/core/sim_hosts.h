@@ -51,13 +51,6 @@ bool address_message(const struct hd_sim *sim, struct sim_message *message);
 bool address_relay(const struct hd_sim *sim, const struct sim_message *message,
 		   struct sim_packet *packet);
 
-/* What the packets of a message begin with in `slid`. Bits that are set in their LID offset are decided. */
-static inline uint16_t address_of_source(const struct sim_message *message)
-{
-	return message->what.routing == HD_SIM_PATH_BITS_KEPT ? message->what.lid_offset
-							      : message->slid;
-}
-
 /* ---- sources ---- */
 
 /* Hosts: messages that wait there, cut into packets. */

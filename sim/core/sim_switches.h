@@ -26,10 +26,6 @@ static inline bool choice_is_cabled(const struct hd_sim *sim, const struct sim_n
 void choice_allowed(const struct hd_sim *sim, const struct sim_packet *packet,
 		    struct choice_ports *out);
 
-/* A packet with HD_SIM_PATH_BITS_KEPT takes a port of a switch: the path bits that lead to it are decided.
- * O(2^LMC). */
-void choice_keep_bits(const struct hd_sim *sim, struct sim_packet *packet, uint32_t number);
-
 /* The lane on which a packet goes on by an output of a switch: DFP raises it. */
 uint8_t choice_lane(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out);
 
@@ -63,25 +59,12 @@ void conga_depart(struct hd_sim *sim, uint32_t port, uint32_t packet);
 /* ---- the output that it takes ---- */
 
 /*
- * Which of the outputs that it may take a packet takes: see enum hd_sim_selection.
- *
- * Packets may also choose again while they wait: see enum hd_sim_choice. A packet that is first in
- * its queue changes its output when that has no credits for it, and another one that it may take
- * has. Packets of deterministic or multicast traffic, those whose path bits are decided, and those of
- * Bounded entries keep theirs. Each
- * change is to an output with credits, so a packet changes at most once until others take these
- * credits.
+ * Which of the outputs that it may take a packet takes: see enum hd_sim_selection. With FIFO it chooses when it
+ * is first in its queue, with VOQ when it comes.
  */
 
 /* Sets out and lane_out of a packet that has come to a switch. False: the tables lead nowhere. */
 bool selection_take(struct hd_sim *sim, struct sim_packet *packet);
-
-/* Whether a packet may choose its output again. */
-bool selection_may_change(const struct hd_sim *sim, const struct sim_packet *packet);
-
-/* An output of a switch has no credits for a packet, or has new ones: all that wait in the switch
- * choose again. O(inputs * lanes). */
-void selection_again(struct hd_sim *sim, uint32_t node);
 
 /* ---- arbitration ---- */
 

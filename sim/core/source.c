@@ -52,7 +52,7 @@ static void fill(struct hd_sim *sim, uint32_t packet, uint32_t index)
 	    .out = HD_NONE,
 	    .copies = HD_NONE,
 	    .dlid = message->dlid,
-	    .slid = address_of_source(message),
+	    .slid = message->slid,
 	    .lane_in = message->lane,
 	    .lane_out = message->lane,
 	    .sl = message->sl,

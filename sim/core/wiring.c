@@ -119,14 +119,13 @@ static uint32_t router_ports(const struct hd_sim *sim, uint32_t router)
 
 static void count(struct hd_sim *sim)
 {
-	uint32_t radix = 1, stages = sim->settings.kind == HD_SIM_CROSSBAR ? 2 : 1;
+	uint32_t radix = 1;
 
 	for (uint32_t s = 0; s < sim->subnet_count; s++) {
 		const struct hd_fabric *fabric = sim->given[s].fabric;
 		sim->node_count += fabric->switch_count + fabric->host_count;
 		sim->endpoint_count += fabric->host_count;
-		sim->port_count +=
-		    stages * fabric->port_base[fabric->switch_count] + fabric->host_count;
+		sim->port_count += fabric->port_base[fabric->switch_count] + fabric->host_count;
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 			radix = larger(radix, hd_node_ports(fabric, sw) + 1);
 	}
@@ -134,7 +133,7 @@ static void count(struct hd_sim *sim)
 		uint32_t routers = sim->network.interconnect->router_count;
 		sim->node_count += routers;
 		for (uint32_t r = 0; r < routers; r++) {
-			sim->port_count += stages * router_ports(sim, r);
+			sim->port_count += router_ports(sim, r);
 			radix = larger(radix, router_ports(sim, r));
 		}
 	}
@@ -174,35 +173,24 @@ static int allocate(struct hd_sim *sim)
 	return hd_arena_check(arena);
 }
 
-static void add_ports(struct hd_sim *sim, uint32_t node, uint32_t first, bool inside)
-{
-	for (uint32_t number = 0; number < sim->nodes[node].ports; number++)
-		sim->ports[first + number] = (struct sim_port){.peer = HD_NONE,
-							       .node = node,
-							       .serving = HD_NONE,
-							       .queue = HD_NONE,
-							       .number = (uint8_t)number,
-							       .kind = sim->nodes[node].kind,
-							       .inside = inside};
-}
-
 static uint32_t add_node(struct hd_sim *sim, enum sim_kind kind, uint32_t subnet, uint32_t index,
 			 uint32_t ports, uint32_t *node, uint32_t *port)
 {
-	bool two_stages = sim->settings.kind == HD_SIM_CROSSBAR && kind != SIM_HOST;
-
 	sim->nodes[*node] = (struct sim_node){.first_port = *port,
-					      .first_exit = *port + two_stages * ports,
 					      .ports = ports,
 					      .kind = (uint8_t)kind,
 					      .subnet = subnet,
 					      .index = index,
 					      .first_together = HD_NONE,
 					      .last_together = HD_NONE};
-	add_ports(sim, *node, *port, false);
-	if (two_stages)
-		add_ports(sim, *node, *port + ports, true);
-	*port += ports * (1 + two_stages);
+	for (uint32_t number = 0; number < ports; number++)
+		sim->ports[*port + number] = (struct sim_port){.peer = HD_NONE,
+							       .node = *node,
+							       .serving = HD_NONE,
+							       .queue = HD_NONE,
+							       .number = (uint8_t)number,
+							       .kind = (uint8_t)kind};
+	*port += ports;
 	return (*node)++;
 }
 
@@ -345,29 +333,6 @@ static int add_cable(struct hd_sim *sim, uint32_t s, uint32_t port, struct hd_er
 	return set_rate(sim, fabric, port, out, err);
 }
 
-/* The crossbar's lines have the rate of the fastest cable, or a multiple. */
-static void add_crossbar(struct hd_sim *sim, const struct sim_node *node)
-{
-	uint64_t fastest = 0;
-
-	for (uint32_t number = 0; number < node->ports; number++)
-		if (sim->ports[node->first_port + number].rate > fastest)
-			fastest = sim->ports[node->first_port + number].rate;
-	for (uint32_t number = 0; number < node->ports; number++) {
-		uint32_t twin = node->first_exit + number;
-		struct sim_port *out = &sim->ports[twin];
-		sim->link[twin] = &sim->no_link;
-		sim->origins[twin] = sim->origins[node->first_port + number];
-		if (sim->ports[node->first_port + number].peer == HD_NONE)
-			continue;
-		out->peer = twin;
-		out->peer_kind = node->kind;
-		out->rate = fastest * sim->settings.crossbar_speed;
-		set_times(sim, out);
-		set_capacity(sim, twin, sim->settings.output_buffer);
-	}
-}
-
 static int add_cables(struct hd_sim *sim, struct hd_error *err)
 {
 	int rc = 0;
@@ -379,13 +344,8 @@ static int add_cables(struct hd_sim *sim, struct hd_error *err)
 	for (uint32_t s = 0; s < sim->subnet_count; s++)
 		for (uint32_t port = 0; !rc && port < sim->given[s].fabric->port_count; port++)
 			rc = add_cable(sim, s, port, err);
-	for (uint32_t node = 0; !rc && node < sim->node_count; node++)
-		if (sim->nodes[node].first_exit != sim->nodes[node].first_port)
-			add_crossbar(sim, &sim->nodes[node]);
-	for (uint32_t port = 0; port < sim->port_count; port++) {
-		if (sim->arbiters)
-			arbiter_reset(sim, &sim->arbiters[port]);
-	}
+	for (uint32_t port = 0; sim->arbiters && port < sim->port_count; port++)
+		arbiter_reset(sim, &sim->arbiters[port]);
 	return rc;
 }
 
@@ -395,16 +355,13 @@ static bool has_central(const struct hd_sim *sim, const struct sim_node *node)
 	       sim->given[node->subnet].mfts;
 }
 
-/* Queues for each lane of an input; the input 0 of a switch is its central buffer. Lanes of outputs
- * are one queue each. */
+/* Queues for each lane of an input; the input 0 of a switch is its central buffer. */
 static uint32_t queues_of(const struct hd_sim *sim, uint32_t port)
 {
 	const struct sim_node *node = &sim->nodes[sim->ports[port].node];
 
 	if (node->kind == SIM_HOST)
 		return 0;
-	if (sim->ports[port].inside)
-		return sim->ports[port].peer != HD_NONE;
 	if (!sim->ports[port].number)
 		return has_central(sim, node) ? node->ports : 0;
 	if (sim->ports[port].peer == HD_NONE)

@@ -100,7 +100,7 @@ struct hd_traffic_part {
 		"spread over these",                                                               \
 		of_lane),                                                                          \
 	    TRAFFIC_CHOICE("routing", "which ports packets may take", "deterministic",             \
-			   "deterministic|adaptive|path-bits|path-bits-kept"),                     \
+			   "deterministic|adaptive|path-bits"),                                    \
 	    TRAFFIC_CHOICE("dropping", "packets that the head lifetime may drop", of_dropping,     \
 			   "none|middle|all"),                                                     \
 	    TRAFFIC_OPTION("offset",                                                               \
