@@ -80,7 +80,7 @@ static int list_mapped(struct hd_relay_firmware *all, uint32_t s)
 	return 0;
 }
 
-static void mark(uint8_t down[32], uint32_t port)
+static void relay_mark(uint8_t down[32], uint32_t port)
 {
 	down[port / 8] |= (uint8_t)(1u << port % 8);
 }
@@ -98,7 +98,7 @@ static void mark_by_labels(const struct hd_tree_labels *labels, uint64_t guid, u
 	for (uint32_t i = 0; i < labels->count; i++)
 		for (uint32_t k = 0; labels->items[i].guid == guid && k < HD_TREE_FANOUT; k++)
 			if (labels->items[i].down_port[k] != HD_NO_PORT)
-				mark(down, labels->items[i].down_port[k]);
+				relay_mark(down, labels->items[i].down_port[k]);
 }
 
 /* The ports of a top switch that lead down the tree. */
@@ -119,7 +119,7 @@ static void mark_down(const struct hd_relay_firmware *all, uint32_t s, uint32_t 
 		node = fabric->port_node[peer];
 		if (fabric->node_type[node] != HD_ROUTER &&
 		    !(hd_is_switch(fabric, node) && is_top(&all->plan->subnets[s], node)))
-			mark(down, number);
+			relay_mark(down, number);
 	}
 }
 
@@ -249,7 +249,7 @@ static int make_all(struct hd_relay_firmware *all, bool sum, struct hd_error *er
 	return rc;
 }
 
-static int allocate(struct hd_relay_firmware *all)
+static int relay_allocate(struct hd_relay_firmware *all)
 {
 	const struct hd_interconnect *interconnect = all->interconnect;
 	struct hd_arena *arena = &all->arena;
@@ -275,8 +275,8 @@ int hd_relay_firmware_new(const struct hd_interconnect *interconnect,
 		return hd_error_no_memory(err);
 	all->interconnect = interconnect;
 	all->plan = plan;
-	rc =
-	    allocate(all) ? hd_error_no_memory(err) : make_all(all, hash == HD_RELAY_HASH_SUM, err);
+	rc = relay_allocate(all) ? hd_error_no_memory(err)
+				 : make_all(all, hash == HD_RELAY_HASH_SUM, err);
 	all->plan = NULL;
 	if (rc)
 		hd_relay_firmware_free(all);

@@ -50,8 +50,8 @@ static bool is_exit(const struct projecting *job, uint32_t sw, uint32_t port, ui
 /* ---- by tables alone ---- */
 
 /* Calls visit() for each link of the path; false: it does not arrive, and nothing was visited. */
-static bool walk(const struct projecting *job, uint32_t sw, uint32_t host, uint32_t lid,
-		 double bytes)
+static bool project_walk(const struct projecting *job, uint32_t sw, uint32_t host, uint32_t lid,
+			 double bytes)
 {
 	double *loads = job->load->link_bytes;
 
@@ -106,8 +106,8 @@ static struct hd_port_set ports_of(const struct projecting *job, uint32_t place,
 	return ports;
 }
 
-static void move(struct projecting *job, uint32_t place, uint32_t host, uint32_t lid,
-		 uint32_t *count)
+static void project_move(struct projecting *job, uint32_t place, uint32_t host, uint32_t lid,
+			 uint32_t *count)
 {
 	const struct hd_port_set ports = ports_of(job, place, lid);
 	uint32_t sw = place / HD_SPREAD_TABLES, ways = 0;
@@ -141,7 +141,7 @@ static void spread_wave(struct projecting *job, uint32_t host, uint32_t lid, uin
 		uint32_t next_count = 0, *wave = job->wave;
 		double *here = job->here;
 		for (uint32_t i = 0; i < count; i++)
-			move(job, wave[i], host, lid, &next_count);
+			project_move(job, wave[i], host, lid, &next_count);
 		job->here = job->there;
 		job->there = here;
 		job->wave = job->next;
@@ -193,7 +193,7 @@ static void project_host(struct projecting *job, const struct chains *chains, ui
 			if (job->spread)
 				add_to(job->here, job->wave, &count,
 				       sw * HD_SPREAD_TABLES + (job->spread->tables > 1), bytes);
-			else if (!walk(job, sw, host, lid, bytes))
+			else if (!project_walk(job, sw, host, lid, bytes))
 				job->load->lost += bytes;
 		}
 		if (job->spread)

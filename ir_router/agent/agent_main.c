@@ -6,6 +6,9 @@
 #include <getopt.h>
 #include <heddle/base/error.h>
 #include <heddle/base/plain.h>
+#include <heddle/config/section_values.h>
+#include <heddle/config/sections.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,6 +18,122 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#define REPEAT_MS 30000u /* plugins forget lists after three times as long */
+
+_Static_assert(HD_CONFIG_ROUTER_PORTS_MAX == HD_ROUTER_PORTS_LIMIT, "the table of heddle.conf");
+_Static_assert(HD_CONFIG_ROUTER_SUBNETS_MAX == HD_ROUTER_SUBNETS_LIMIT,
+	       "the sections of heddle.conf");
+_Static_assert(HD_CONFIG_ROUTER_LID_MAX == HD_ROUTER_LID_MAX, "the table of heddle.conf");
+
+static uint64_t guid_option(const struct hd_options *options, const char *name)
+{
+	uint64_t guid = 0;
+
+	hd_value_guid(hd_options_get(options, name)->text, &guid, NULL);
+	return guid;
+}
+
+static uint32_t agent_number(const struct hd_options *options, const char *name)
+{
+	return (uint32_t)hd_options_get(options, name)->number;
+}
+
+static int agent_check(struct agent_config *config, const char *path, struct hd_error *err)
+{
+	struct agent_subnet_config subnet;
+	unsigned subnets = 0;
+	int rc = hd_config_router_check(config->values, err);
+
+	if (rc)
+		return hd_error_prefix(err, rc, "%s", path);
+	while (agent_config_subnet(config, subnets, &subnet))
+		subnets++;
+	const struct hd_options *options = hd_config_options(config->values, "router");
+	config->node_guid = guid_option(options, "node_guid");
+	config->control = hd_options_get(options, "control")->text;
+	config->advertise_ms = agent_number(options, "advertise_ms");
+	config->repeat_ms = config->advertise_ms < REPEAT_MS ? config->advertise_ms : REPEAT_MS;
+	config->settings = (struct hd_router_settings){
+	    .hash = (enum hd_router_hash)agent_number(options, "hash"),
+	    .timeout_ms = agent_number(options, "timeout_ms"),
+	    .retries = agent_number(options, "retries"),
+	    .settle_ms = agent_number(options, "settle_ms"),
+	    .retry_ms = agent_number(options, "retry_ms"),
+	    .refresh_ms = agent_number(options, "refresh_ms"),
+	    .expire_ms = 3 * config->advertise_ms,
+	};
+	config->limits = (struct hd_router_limits){
+	    .subnets = (uint16_t)subnets,
+	    .ports = (uint16_t)agent_number(options, "max_ports"),
+	    .hosts = agent_number(options, "max_hosts"),
+	    .mapped = agent_number(options, "max_mapped"),
+	    .prefixes = (uint16_t)agent_number(options, "max_prefixes"),
+	};
+	return 0;
+}
+
+/* Reads the file. *config is released with agent_config_release(). Errors: as hd_config_read(), and
+ * -EINVAL no subnet. */
+static int agent_config_read(const char *path, struct agent_config *config, struct hd_error *err)
+{
+	int rc = 0;
+
+	*config = (struct agent_config){.sections = hd_config_sections_new()};
+	if (!config->sections)
+		return hd_error_no_memory(err);
+	rc = hd_config_sections_add_router(config->sections, err);
+	if (!rc)
+		rc = hd_config_read(config->sections, path, true, &config->values, err);
+	if (!rc)
+		rc = agent_check(config, path, err);
+	if (rc)
+		agent_config_release(config);
+	return rc;
+}
+
+void agent_config_release(struct agent_config *config)
+{
+	hd_config_free(config->values);
+	hd_config_sections_free(config->sections);
+	*config = (struct agent_config){0};
+}
+
+bool agent_config_subnet(const struct agent_config *config, unsigned index,
+			 struct agent_subnet_config *subnet)
+{
+	struct hd_config_object object;
+
+	if (!hd_config_object_at(config->values, "router.subnet", index, &object))
+		return false;
+	*subnet = (struct agent_subnet_config){
+	    .prefix = object.guid,
+	    .socket = hd_options_get(object.options, "socket")->text,
+	    .smp = hd_options_get(object.options, "smp")->number,
+	    .port_guid = guid_option(object.options, "port_guid"),
+	    .device = hd_options_get(object.options, "device")->text,
+	    .number = (int)agent_number(object.options, "port"),
+	};
+	if (!strcmp(subnet->device, "any"))
+		subnet->device = NULL;
+	return true;
+}
+
+bool agent_config_prefix(const struct agent_config *config, unsigned index,
+			 struct agent_prefix_config *prefix)
+{
+	struct hd_config_object object;
+
+	if (!hd_config_object_at(config->values, "router.prefix", index, &object))
+		return false;
+	*prefix = (struct agent_prefix_config){
+	    .prefix = object.guid,
+	    .via = guid_option(object.options, "via"),
+	    .port_guid = guid_option(object.options, "port_guid"),
+	    .lid = (uint16_t)agent_number(object.options, "lid"),
+	};
+	return true;
+}
 
 /* The client of the control socket. What answers there need not be heddle-router. */
 
@@ -64,7 +183,7 @@ struct incoming {
 };
 
 /* For jansson: the next bytes. A longer answer fails as if it had been cut off. */
-static size_t receive(void *buffer, size_t size, void *context)
+static size_t agent_receive(void *buffer, size_t size, void *context)
 {
 	struct incoming *in = context;
 	ssize_t got = read(in->descriptor, buffer, size < in->left ? size : in->left);
@@ -73,14 +192,14 @@ static size_t receive(void *buffer, size_t size, void *context)
 	return got < 0 ? SIZE_MAX : (size_t)got;
 }
 
-static int ask(int descriptor, const char *table, json_t **answer, struct hd_error *err)
+static int agent_ask(int descriptor, const char *table, json_t **answer, struct hd_error *err)
 {
 	struct incoming in = {descriptor, ANSWER_MAX};
 	json_error_t why;
 
 	if (dprintf(descriptor, "%s\n", table) < 0)
 		return hd_error_set(err, -errno, "cannot ask heddle-router: %s", strerror(errno));
-	*answer = json_load_callback(receive, &in, 0, &why);
+	*answer = json_load_callback(agent_receive, &in, 0, &why);
 	if (!in.left) {
 		json_decref(*answer);
 		return hd_error_set(err, -EFBIG,
@@ -155,17 +274,6 @@ static void print_heads(json_t *row, size_t widths[COLUMNS_MAX], FILE *out)
 	fputc('\n', out);
 }
 
-static void print_table(const json_t *rows, FILE *out)
-{
-	size_t widths[COLUMNS_MAX] = {0}, index;
-	json_t *row;
-
-	json_array_foreach(rows, index, row) print_row(row, widths, NULL);
-	if (json_array_size(rows))
-		print_heads(json_array_get(rows, 0), widths, out);
-	json_array_foreach(rows, index, row) print_row(row, widths, out);
-}
-
 /* Asks the running agent for a table, and prints it to `out`: aligned columns, or JSON. Errors:
  * errno of the connection, -EINVAL an answer that is not a table, with a reason. */
 static int agent_show(const char *socket_path, const char *table, bool as_json, FILE *out,
@@ -176,7 +284,7 @@ static int agent_show(const char *socket_path, const char *table, bool as_json, 
 
 	if (rc)
 		return rc;
-	rc = ask(descriptor, table, &answer, err);
+	rc = agent_ask(descriptor, table, &answer, err);
 	close(descriptor);
 	if (rc)
 		return rc;
@@ -184,7 +292,13 @@ static int agent_show(const char *socket_path, const char *table, bool as_json, 
 		json_dumpf(answer, out, JSON_INDENT(1));
 		fputc('\n', out);
 	} else {
-		print_table(answer, out);
+		size_t widths[COLUMNS_MAX] = {0}, index;
+		json_t *row;
+
+		json_array_foreach(answer, index, row) print_row(row, widths, NULL);
+		if (json_array_size(answer))
+			print_heads(json_array_get(answer, 0), widths, out);
+		json_array_foreach(answer, index, row) print_row(row, widths, out);
 	}
 	json_decref(answer);
 	return 0;
@@ -223,13 +337,13 @@ static void write_line(void *context, enum hd_log_level level, const char *line)
 		fprintf(stderr, "heddle-router: %s%s\n", names[level], line);
 }
 
-static int fail(const struct hd_error *err)
+static int agent_fail(const struct hd_error *err)
 {
 	fprintf(stderr, "heddle-router: %s\n", err->text);
 	return EXIT_FAILURE;
 }
 
-static int run(struct arguments *arguments)
+static int agent_main_run(struct arguments *arguments)
 {
 	const struct hd_log log = {write_line, arguments};
 	struct agent_config config;
@@ -237,35 +351,18 @@ static int run(struct arguments *arguments)
 	struct hd_error err = {""};
 
 	if (agent_config_read(arguments->config, &config, &err))
-		return fail(&err);
+		return agent_fail(&err);
 	signal(SIGPIPE, SIG_IGN);
 	if (!arguments->check) {
 		if (agent_new(&config, &log, &agent, &err)) {
 			agent_config_release(&config);
-			return fail(&err);
+			return agent_fail(&err);
 		}
 		agent_run(agent);
 		agent_free(agent);
 	}
 	agent_config_release(&config);
 	return EXIT_SUCCESS;
-}
-
-static int show(const struct arguments *arguments, const char *table)
-{
-	struct agent_config config = {0};
-	struct hd_error err = {""};
-	const char *control = arguments->control;
-	int rc = 0;
-
-	if (!control) {
-		rc = agent_config_read(arguments->config, &config, &err);
-		control = config.control;
-	}
-	if (!rc)
-		rc = agent_show(control, table, arguments->json, stdout, &err);
-	agent_config_release(&config);
-	return rc ? fail(&err) : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
@@ -309,9 +406,22 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return run(&arguments);
-	if (optind + 2 == argc && !strcmp(argv[optind], "show"))
-		return show(&arguments, argv[optind + 1]);
+		return agent_main_run(&arguments);
+	if (optind + 2 == argc && !strcmp(argv[optind], "show")) {
+		const char *table = argv[optind + 1];
+		struct agent_config config = {0};
+		struct hd_error err = {""};
+		const char *control = arguments.control;
+		int rc = 0;
+		if (!control) {
+			rc = agent_config_read(arguments.config, &config, &err);
+			control = config.control;
+		}
+		if (!rc)
+			rc = agent_show(control, table, arguments.json, stdout, &err);
+		agent_config_release(&config);
+		return rc ? agent_fail(&err) : EXIT_SUCCESS;
+	}
 	usage(stderr);
 	return EXIT_USAGE;
 }

@@ -350,7 +350,6 @@ uint32_t pools_message(struct hd_sim *sim);
 uint32_t pools_return(struct hd_sim *sim);
 uint32_t pools_wake(struct hd_sim *sim);
 uint32_t pools_copies(struct hd_sim *sim);
-void pools_release(struct hd_sim *sim);
 
 #define POOL_FREE(name, items)                                                                     \
 	static inline void pools_free_##name(struct hd_sim *sim, uint32_t item)                    \

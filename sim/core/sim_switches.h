@@ -79,13 +79,6 @@ struct arbiter_offer {
 /* Sets the arbiter to the beginning of both tables. */
 void arbiter_reset(const struct hd_sim *sim, struct sim_arbiter *arbiter);
 
-/*
- * The lane that sends next, of those in `able` (bits, not 0), which offer offers[lane]. The lane of
- * management comes first. HD_NONE never comes: if no table names a lane, lanes take turns.
- */
-uint32_t arbiter_choose(struct hd_sim *sim, uint32_t port, uint32_t able,
-			const struct arbiter_offer *offers);
-
 /* ---- outputs ---- */
 
 /* Outputs: the credits that they have, the inputs that ask for them, and packets that leave by them. */
@@ -116,9 +109,6 @@ void outputs_forget(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t i
 /* The first packet of a queue, which has one output, asks for it, or takes that back. */
 void outputs_ask(struct hd_sim *sim, uint32_t queue);
 void outputs_withdraw(struct hd_sim *sim, uint32_t queue);
-
-/* A free output has something to send, but may not: or no longer so. */
-void outputs_note_blocked(struct hd_sim *sim, uint32_t port, bool blocked);
 
 /* The input whose packet an output sends next on a lane, and its queue. One asks for the lane. */
 uint32_t outputs_next(const struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t *queue);
@@ -153,15 +143,7 @@ uint64_t outputs_depart(struct hd_sim *sim, uint32_t port, uint32_t packet);
  * input's buffer.
  */
 
-/* A multicast packet has come: sets `copies`. False: it has nowhere to go. */
-bool copies_prepare(struct hd_sim *sim, uint32_t packet);
-
-/* One more packet with the same content. HD_NONE: no memory. */
-uint32_t copies_clone(struct hd_sim *sim, uint32_t packet);
-
 /* The first packet of the queue, a multicast packet, asks its outputs, or takes that back. */
-void copies_ask(struct hd_sim *sim, uint32_t queue);
-void copies_withdraw(struct hd_sim *sim, uint32_t queue);
 
 /* A copy leaves by an output. */
 void copies_send(struct hd_sim *sim, uint32_t port, const struct arbiter_offer *offer);
@@ -173,10 +155,6 @@ void copies_reserve(struct hd_sim *sim, uint32_t node);
 /* The queue has reserved its lane of all outputs of its first packet: the copies leave together, if
  * all outputs are free. False: credits are missing, so other lanes may use the outputs meanwhile. */
 bool copies_send_together(struct hd_sim *sim, uint32_t queue);
-
-/* The first packet of a queue is dropped: forgets its outputs, and tells when the last copy of it
- * has left. */
-uint64_t copies_forget(struct hd_sim *sim, uint32_t packet);
 
 /* A copy leaves the central buffer at that time. */
 void copies_release(struct hd_sim *sim, uint32_t copies, uint64_t when);

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "scenario_settings.h"
+/*
+ * Sections [model] and [run]: their keys with defaults, and how they become the settings of a simulation.
+ *
+ * Tables of keys drive the reader, the man page and `heddle sim --keys`. scenario_settings_read() is called for each
+ * point with keys that have been checked one by one; it fills struct hd_sim_settings and lets hd_sim_settings_check()
+ * judge them together. scenario_settings_number() reads values of expectations, also fractions such as 1/3.
+ */
+#include "scenario_parts.h"
 
 #include <heddle/sim/units.h>
 
