@@ -173,35 +173,6 @@ static void keep_walk(struct counting *counting, const struct path_walk *walk, s
 	counting->flows[counting->routes++] = flow;
 }
 
-static void walk_flows(struct counting *counting, uint32_t count)
-{
-	struct path_walk walks[PATHS_TOGETHER];
-
-	counting->routes = 0;
-	for (uint32_t first = 0; first < count; first += PATHS_TOGETHER) {
-		uint32_t left = count - first;
-		uint32_t group = left < PATHS_TOGETHER ? left : PATHS_TOGETHER;
-		/* Walks the flows first .. first + count - 1. Their links go to places of the same numbers. */
-		const struct paths *paths = counting->paths;
-		const struct hd_fabric *fabric = paths->fabric;
-		for (uint32_t i = 0; i < group; i++) {
-			struct hd_flow flow = counting->flows[first + i];
-			uint32_t lid = fabric->lid[fabric->host_port[flow.destination]];
-			if (counting->lids != HD_LIDS_BASE)
-				lid += counting->lid_offset[first + i];
-			walks[i] = (struct path_walk){.source = flow.source,
-						      .destination = flow.destination,
-						      .lid = lid,
-						      .links = counting->walked +
-							       (size_t)(first + i) * paths->stride};
-		}
-		paths_walk_together(paths, walks, group, paths->stride);
-		for (uint32_t i = 0; i < group; i++)
-			if (walks[i].hops >= 0)
-				keep_walk(counting, &walks[i], counting->flows[first + i]);
-	}
-}
-
 /* ---- the two passes ---- */
 
 static inline __attribute__((always_inline)) void find_largest(struct counting *counting, bool wide,
@@ -295,7 +266,32 @@ static void count_whole_flows(struct counting *counting, uint32_t count, struct 
 		else
 			count_of_width(counting, false);
 	} else {
-		walk_flows(counting, count);
+		struct path_walk walks[PATHS_TOGETHER];
+
+		counting->routes = 0;
+		for (uint32_t first = 0; first < count; first += PATHS_TOGETHER) {
+			uint32_t left = count - first;
+			uint32_t group = left < PATHS_TOGETHER ? left : PATHS_TOGETHER;
+			/* Walks the flows first .. first + count - 1. Their links go to places of the same numbers. */
+			const struct paths *paths = counting->paths;
+			const struct hd_fabric *fabric = paths->fabric;
+			for (uint32_t i = 0; i < group; i++) {
+				struct hd_flow flow = counting->flows[first + i];
+				uint32_t lid = fabric->lid[fabric->host_port[flow.destination]];
+				if (counting->lids != HD_LIDS_BASE)
+					lid += counting->lid_offset[first + i];
+				walks[i] = (struct path_walk){
+				    .source = flow.source,
+				    .destination = flow.destination,
+				    .lid = lid,
+				    .links =
+					counting->walked + (size_t)(first + i) * paths->stride};
+			}
+			paths_walk_together(paths, walks, group, paths->stride);
+			for (uint32_t i = 0; i < group; i++)
+				if (walks[i].hops >= 0)
+					keep_walk(counting, &walks[i], counting->flows[first + i]);
+		}
 		uint32_t stride = counting->paths->stride, *load = counting->load;
 		size_t slots = (size_t)counting->routes * stride;
 		for (size_t i = 0; i < slots; i++)

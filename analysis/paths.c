@@ -268,25 +268,6 @@ static void write_path_of_width(const struct paths *paths, size_t entry, const u
 		write_path(paths, false, entry, links, hops);
 }
 
-/* To one LID from all switches with hosts. */
-static void follow_column(const struct pass *pass, struct pass_worker *worker, uint32_t column)
-{
-	const struct paths *paths = pass->paths;
-	size_t entry = (size_t)column * paths->rows * paths->stride;
-	uint32_t room = pass->fill ? paths->stride : 0;
-
-	for (uint32_t row = 0; row < paths->rows; row++, entry += paths->stride) {
-		int hops = paths_columns_walk(&worker->columns, paths->row_switch[row],
-					      worker->links, room);
-		if (hops < 0)
-			worker->broken = true;
-		else if ((uint32_t)hops > worker->longest)
-			worker->longest = (uint32_t)hops;
-		if (pass->fill)
-			write_path_of_width(paths, entry, worker->links, hops);
-	}
-}
-
 /* Column of a LID, HD_NONE: nobody sends to it. */
 static uint32_t column_of_lid(const struct paths *paths, uint32_t lid)
 {
@@ -306,8 +287,23 @@ static void follow_block(const struct pass *pass, struct pass_worker *worker, ui
 	hd_column_block_load(&worker->columns.block, &pass->columns, first);
 	for (uint32_t lid = first; lid < end; lid++) {
 		uint32_t column = column_of_lid(pass->paths, lid);
-		if (column != HD_NONE && paths_columns_take(&worker->columns, lid))
-			follow_column(pass, worker, column);
+		if (column != HD_NONE && paths_columns_take(&worker->columns, lid)) {
+			/* To one LID from all switches with hosts. */
+			const struct paths *paths = pass->paths;
+			size_t entry = (size_t)column * paths->rows * paths->stride;
+			uint32_t room = pass->fill ? paths->stride : 0;
+
+			for (uint32_t row = 0; row < paths->rows; row++, entry += paths->stride) {
+				int hops = paths_columns_walk(
+				    &worker->columns, paths->row_switch[row], worker->links, room);
+				if (hops < 0)
+					worker->broken = true;
+				else if ((uint32_t)hops > worker->longest)
+					worker->longest = (uint32_t)hops;
+				if (pass->fill)
+					write_path_of_width(paths, entry, worker->links, hops);
+			}
+		}
 	}
 }
 
@@ -583,31 +579,31 @@ static void count_blocks(void *context, uint32_t begin, uint32_t end, unsigned w
 
 /* ---- listing: switches with broken routes are walked, until the list is full ---- */
 
-static void list_from(struct search *search, uint32_t sw)
-{
-	const struct hd_fabric *fabric = search->paths.fabric;
-	uint32_t source = fabric->host_base[sw];
-
-	for (uint32_t rank = 0; rank < search->ranks->count; rank++) {
-		uint32_t host = search->ranks->host[rank];
-		uint32_t base = fabric->lid[fabric->host_port[host]];
-		uint32_t lids = senders_to(search, sw, host) ? paths_lids(&search->paths, host) : 0;
-		for (uint32_t lid = base; lid < base + lids; lid++) {
-			int hops = paths_walk(&search->paths, source, host, lid, NULL, 0);
-			if (hops < 0 && search->listed < search->room)
-				search->list[search->listed++] =
-				    (struct hd_broken_route){sw, host, lid, kind_of(hops)};
-		}
-	}
-}
-
 static void list_switches(struct search *search)
 {
 	uint32_t switches = search->paths.fabric->switch_count;
 
 	for (uint32_t sw = 0; sw < switches && search->listed < search->room; sw++)
-		if (broken_from(search, sw))
-			list_from(search, sw);
+		if (broken_from(search, sw)) {
+			const struct hd_fabric *fabric = search->paths.fabric;
+			uint32_t source = fabric->host_base[sw];
+
+			for (uint32_t rank = 0; rank < search->ranks->count; rank++) {
+				uint32_t host = search->ranks->host[rank];
+				uint32_t base = fabric->lid[fabric->host_port[host]];
+				uint32_t lids = senders_to(search, sw, host)
+						    ? paths_lids(&search->paths, host)
+						    : 0;
+				for (uint32_t lid = base; lid < base + lids; lid++) {
+					int hops =
+					    paths_walk(&search->paths, source, host, lid, NULL, 0);
+					if (hops < 0 && search->listed < search->room)
+						search->list[search->listed++] =
+						    (struct hd_broken_route){sw, host, lid,
+									     kind_of(hops)};
+				}
+			}
+		}
 }
 
 /* ---- from start to end ---- */

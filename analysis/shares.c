@@ -183,29 +183,6 @@ static void fix_share(struct shares *shares, const struct counting *counting, ui
 	}
 }
 
-static void fill_links(struct shares *shares, const struct counting *counting)
-{
-	for (uint32_t route = 0; route < counting->routes; route++)
-		shares->share[route] = -1;
-	uint32_t hops = counting->paths->stride + 2;
-	memset(shares->open, 0, shares->link_count * sizeof(*shares->open));
-	for (uint32_t route = 0; route < counting->routes; route++)
-		for (uint32_t hop = 0; hop < hops; hop++) {
-			uint32_t link = link_of(counting, route, hop);
-			if (link != HD_NONE)
-				shares->open[link]++;
-		}
-	list_flows(shares, counting);
-	for (uint32_t size = make_heap(shares); size;) {
-		uint32_t full = shares->active[0];
-		double share = level(shares, full);
-		shares_drop(shares, &size, 0);
-		for (uint32_t i = shares->flow_base[full]; i < shares->flow_base[full + 1]; i++)
-			if (shares->share[shares->flow[i]] < 0)
-				fix_share(shares, counting, shares->flow[i], full, share, &size);
-	}
-}
-
 /* ---- links of different rates without fairness ---- */
 
 static uint32_t flows_on(const struct counting *counting, uint32_t link)
@@ -225,9 +202,29 @@ uint64_t shares_sum(struct shares *shares, const struct counting *counting)
 {
 	uint64_t sum = 0;
 
-	if (shares->model == HD_SHARE_MAX_MIN)
-		fill_links(shares, counting);
-	else {
+	if (shares->model == HD_SHARE_MAX_MIN) {
+		for (uint32_t route = 0; route < counting->routes; route++)
+			shares->share[route] = -1;
+		uint32_t hops = counting->paths->stride + 2;
+		memset(shares->open, 0, shares->link_count * sizeof(*shares->open));
+		for (uint32_t route = 0; route < counting->routes; route++)
+			for (uint32_t hop = 0; hop < hops; hop++) {
+				uint32_t link = link_of(counting, route, hop);
+				if (link != HD_NONE)
+					shares->open[link]++;
+			}
+		list_flows(shares, counting);
+		for (uint32_t size = make_heap(shares); size;) {
+			uint32_t full = shares->active[0];
+			double share = level(shares, full);
+			shares_drop(shares, &size, 0);
+			for (uint32_t i = shares->flow_base[full]; i < shares->flow_base[full + 1];
+			     i++)
+				if (shares->share[shares->flow[i]] < 0)
+					fix_share(shares, counting, shares->flow[i], full, share,
+						  &size);
+		}
+	} else {
 		for (uint32_t route = 0; route < counting->routes; route++) {
 			double least = INFINITY;
 			for (uint32_t hop = 0; hop < counting->paths->stride + 2; hop++) {

@@ -142,28 +142,6 @@ static int firmware_router_take(struct firmware_router *own, uint8_t subnet, con
 			    hd_router_reason_text(reason));
 }
 
-static void write_entry(struct hd_router_writer *writer, const struct hd_router_message *message,
-			const struct hd_handshake_lists *lists, uint32_t i)
-{
-	if (message->type == HD_ROUTER_PORTS) {
-		const struct hd_handshake_port *port = &lists->ports[i];
-		struct hd_router_port_entry entry = {port->guid,       port->switch_guid, port->lid,
-						     port->switch_lid, port->switch_port, {0}};
-		memcpy(entry.down, port->down, sizeof(entry.down));
-		hd_router_write_port(writer, &entry);
-	} else if (message->type == HD_ROUTER_HOSTS) {
-		const struct hd_handshake_host *host = &lists->hosts[i];
-		hd_router_write_host(
-		    writer,
-		    &(struct hd_router_host_entry){
-			{message->prefix, host->guid}, host->top_switch, host->place, host->lid});
-	} else {
-		const struct hd_handshake_mapped *mapped = &lists->mapped[i];
-		hd_router_write_map(writer, &(struct hd_router_map_entry){
-						{mapped->prefix, mapped->guid}, mapped->port_guid});
-	}
-}
-
 /* A list in as many messages as it needs, at least one. */
 static int give_list(struct firmware_router *own, uint8_t subnet, enum hd_router_type type,
 		     uint32_t count, const struct hd_handshake_lists *lists, struct hd_error *err)
@@ -180,8 +158,28 @@ static int give_list(struct firmware_router *own, uint8_t subnet, enum hd_router
 						    .first = first};
 		struct hd_router_writer writer;
 		hd_router_write_begin(&writer, own->bytes, HD_ROUTER_MESSAGE_MAX, &message);
-		for (; first < end; first++)
-			write_entry(&writer, &message, lists, first);
+		for (; first < end; first++) {
+			if (message.type == HD_ROUTER_PORTS) {
+				const struct hd_handshake_port *port = &lists->ports[first];
+				struct hd_router_port_entry entry = {
+				    port->guid,	      port->switch_guid, port->lid,
+				    port->switch_lid, port->switch_port, {0}};
+				memcpy(entry.down, port->down, sizeof(entry.down));
+				hd_router_write_port(&writer, &entry);
+			} else if (message.type == HD_ROUTER_HOSTS) {
+				const struct hd_handshake_host *host = &lists->hosts[first];
+				hd_router_write_host(&writer, &(struct hd_router_host_entry){
+								  {message.prefix, host->guid},
+								  host->top_switch,
+								  host->place,
+								  host->lid});
+			} else {
+				const struct hd_handshake_mapped *mapped = &lists->mapped[first];
+				hd_router_write_map(&writer, &(struct hd_router_map_entry){
+								 {mapped->prefix, mapped->guid},
+								 mapped->port_guid});
+			}
+		}
 		rc = firmware_router_take(own, subnet, own->bytes, hd_router_write_end(&writer),
 					  err);
 	} while (!rc && first < count);

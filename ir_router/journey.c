@@ -230,7 +230,6 @@ static int journey_allocate(struct hd_walker *walker)
 		}
 		walker->usable[subnet] = usable;
 		walker->map_port[subnet] = port;
-		rc = 0;
 	}
 	return rc;
 }
@@ -253,7 +252,6 @@ int hd_walker_new(const struct hd_interconnect *interconnect, const struct hd_re
 			    "level in all subnets, so only tables with one lane are safe across "
 			    "them",
 			    subnet->name);
-		rc = 0;
 	}
 	if (rc)
 		return rc;

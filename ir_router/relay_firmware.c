@@ -93,14 +93,6 @@ static bool is_top(const struct hd_isfr_subnet *tree, uint32_t sw)
 	return false;
 }
 
-static void mark_by_labels(const struct hd_tree_labels *labels, uint64_t guid, uint8_t down[32])
-{
-	for (uint32_t i = 0; i < labels->count; i++)
-		for (uint32_t k = 0; labels->items[i].guid == guid && k < HD_TREE_FANOUT; k++)
-			if (labels->items[i].down_port[k] != HD_NO_PORT)
-				relay_mark(down, labels->items[i].down_port[k]);
-}
-
 /* The ports of a top switch that lead down the tree. */
 static void mark_down(const struct hd_relay_firmware *all, uint32_t s, uint32_t sw,
 		      uint8_t down[32])
@@ -109,7 +101,13 @@ static void mark_down(const struct hd_relay_firmware *all, uint32_t s, uint32_t 
 	const struct hd_fabric *fabric = subnet->fabric;
 
 	if (subnet->routes && subnet->routes->labels) {
-		mark_by_labels(subnet->routes->labels, fabric->node_guid[sw], down);
+		const struct hd_tree_labels *labels = subnet->routes->labels;
+		uint64_t guid = fabric->node_guid[sw];
+		for (uint32_t i = 0; i < labels->count; i++)
+			for (uint32_t k = 0; labels->items[i].guid == guid && k < HD_TREE_FANOUT;
+			     k++)
+				if (labels->items[i].down_port[k] != HD_NO_PORT)
+					relay_mark(down, labels->items[i].down_port[k]);
 		return;
 	}
 	for (uint32_t number = 1; all->plan && number <= hd_node_ports(fabric, sw); number++) {

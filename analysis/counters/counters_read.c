@@ -215,12 +215,6 @@ static void counter_reader_begin_guid(struct counter_reader *reader, uint64_t gu
 		counters_begin(reader, hd_fabric_find_node(fabric, guid), number);
 }
 
-/* Whether a counter of 32 bits or less has stopped at its end, where that can be told. */
-static bool has_stopped(enum hd_counter counter, uint64_t value)
-{
-	return counter <= HD_XMIT_WAIT && value == UINT32_MAX;
-}
-
 /* Notes that the dialect at hand gives a counter of the port at hand. False: it has done so before. */
 static bool note_given(struct counter_reader *reader, uint32_t bit)
 {
@@ -252,7 +246,7 @@ static int counter_reader_set(struct counter_reader *reader, enum hd_counter cou
 	struct hd_port_counters *row = &reader->counters->ports[port];
 	if (!reader->wide && (reader->extended[port] & bit))
 		return 0;
-	if (!reader->wide && has_stopped(counter, value)) {
+	if (!reader->wide && (counter <= HD_XMIT_WAIT && value == UINT32_MAX)) {
 		row->known &= ~bit;
 		row->value[counter] = 0;
 		row->stopped |= bit;

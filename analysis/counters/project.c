@@ -106,32 +106,6 @@ static struct hd_port_set ports_of(const struct projecting *job, uint32_t place,
 	return ports;
 }
 
-static void project_move(struct projecting *job, uint32_t place, uint32_t host, uint32_t lid,
-			 uint32_t *count)
-{
-	const struct hd_port_set ports = ports_of(job, place, lid);
-	uint32_t sw = place / HD_SPREAD_TABLES, ways = 0;
-	double bytes = job->here[place];
-	bool arrives = false;
-
-	job->here[place] = 0;
-	HD_PORT_SET_FOREACH(port, &ports) {
-		arrives |= is_exit(job, sw, port, host);
-		ways += isl_at(job, sw, port) != HD_NONE;
-	}
-	if (arrives)
-		return;
-	if (!ways)
-		job->load->lost += bytes;
-	HD_PORT_SET_FOREACH(port, &ports) {
-		uint32_t link = isl_at(job, sw, port);
-		if (link == HD_NONE)
-			continue;
-		job->load->link_bytes[link] += bytes / ways;
-		add_to(job->there, job->next, count, place_after(job, link), bytes / ways);
-	}
-}
-
 /* Sends on what is at the `count` places of the wave. */
 static void spread_wave(struct projecting *job, uint32_t host, uint32_t lid, uint32_t count)
 {
@@ -140,8 +114,30 @@ static void spread_wave(struct projecting *job, uint32_t host, uint32_t lid, uin
 	for (uint32_t hop = 0; count && hop <= places; hop++) {
 		uint32_t next_count = 0, *wave = job->wave;
 		double *here = job->here;
-		for (uint32_t i = 0; i < count; i++)
-			project_move(job, wave[i], host, lid, &next_count);
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t place = wave[i];
+			const struct hd_port_set ports = ports_of(job, place, lid);
+			uint32_t sw = place / HD_SPREAD_TABLES, ways = 0;
+			double bytes = job->here[place];
+			bool arrives = false;
+			job->here[place] = 0;
+			HD_PORT_SET_FOREACH(port, &ports) {
+				arrives |= is_exit(job, sw, port, host);
+				ways += isl_at(job, sw, port) != HD_NONE;
+			}
+			if (arrives)
+				continue;
+			if (!ways)
+				job->load->lost += bytes;
+			HD_PORT_SET_FOREACH(port, &ports) {
+				uint32_t link = isl_at(job, sw, port);
+				if (link == HD_NONE)
+					continue;
+				job->load->link_bytes[link] += bytes / ways;
+				add_to(job->there, job->next, &next_count, place_after(job, link),
+				       bytes / ways);
+			}
+		}
 		job->here = job->there;
 		job->there = here;
 		job->wave = job->next;

@@ -320,23 +320,6 @@ static void schedule_start(struct run *run, uint32_t operation)
 	}
 }
 
-static void end_round(struct run *run)
-{
-	struct list empty = run->before;
-
-	run->before = run->sent;
-	run->sent = empty;
-	run->sent.count = 0;
-	run->now++;
-	for (uint32_t i = 0; i < run->before.count; i++) {
-		uint32_t send = run->before.operations[i];
-		uint32_t receive = hd_schedule_arrive(run->match, send);
-		schedule_finish(run, send);
-		if (receive != HD_NONE)
-			schedule_finish(run, receive);
-	}
-}
-
 static int check_end(const struct run *run, struct hd_error *err)
 {
 	if (run->failed)
@@ -365,7 +348,18 @@ int hd_schedule_rounds(const struct hd_schedule *schedule, uint32_t *round, uint
 			for (uint32_t i = 0; i < run.ready.count && !run.failed; i++)
 				schedule_start(&run, run.ready.operations[i]);
 			run.ready.count = 0;
-			end_round(&run);
+			struct list empty = run.before;
+			run.before = run.sent;
+			run.sent = empty;
+			run.sent.count = 0;
+			run.now++;
+			for (uint32_t i = 0; i < run.before.count; i++) {
+				uint32_t send = run.before.operations[i];
+				uint32_t receive = hd_schedule_arrive(run.match, send);
+				schedule_finish(&run, send);
+				if (receive != HD_NONE)
+					schedule_finish(&run, receive);
+			}
 		} while (!run.failed && (run.ready.count || run.sent.count));
 		rc = check_end(&run, err);
 	} else {

@@ -344,7 +344,6 @@ static int agent_start(struct agent *agent, struct hd_error *err)
 	rc = agent->router ? 0 : hd_error_set(err, -EINVAL, "a limit is out of range");
 	if (!rc) {
 		struct agent_subnet_config subnet;
-		rc = 0;
 
 		for (unsigned i = 0; !rc && agent_config_subnet(agent->config, i, &subnet); i++)
 			rc = attach(agent, i, &subnet, err);
@@ -370,7 +369,6 @@ static int agent_start(struct agent *agent, struct hd_error *err)
 						    "[router.prefix 0x%016" PRIx64 "]: %s",
 						    prefix.prefix, hd_router_reason_text(reason));
 		}
-		rc = 0;
 	}
 	if (!rc)
 		rc = agent_control_new(agent, agent->config->control, &agent->control, err);

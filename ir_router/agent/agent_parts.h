@@ -45,6 +45,9 @@ struct agent_prefix_config {
 	uint16_t lid;
 };
 
+/* Reads the file. *config is released with agent_config_release(). Errors: as hd_config_read(), and
+ * -EINVAL no subnet. */
+int agent_config_read(const char *path, struct agent_config *config, struct hd_error *err);
 void agent_config_release(struct agent_config *config);
 
 /* Section number `index`, in the order of the file; false: there are not so many. */

@@ -3,7 +3,7 @@
  * LRH: 0 VL and version, 1 SL and next header (2 bits), 2 DLID, 4 length, 6 SLID. GRH: 8 version,
  * class and flow, 12 length, 14 next header, 15 HopLimit, 16 SGID, 32 DGID.
  */
-#include "router_session.h"
+#include "router_relay.h"
 
 #include "router_codec.h"
 

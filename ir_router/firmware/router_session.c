@@ -135,24 +135,6 @@ static bool scan(const struct place *at)
 	return true;
 }
 
-/* What an entry that was read means for a host. */
-static void session_judge(const struct place *at, struct hd_router_host *host, uint8_t entry)
-{
-	bool leads_down = at->port->down[entry / 8] >> entry % 8 & 1;
-	bool same = host->entry == entry;
-
-	host->entry = entry;
-	if (!leads_down) {
-		host->state = HD_ROUTER_NOT_DOWN;
-		at->query->failed = true;
-	} else if (same && (host->state == HD_ROUTER_CONFIRMED || host->state == HD_ROUTER_SEEN)) {
-		host->state = HD_ROUTER_CONFIRMED;
-	} else {
-		host->state = HD_ROUTER_SEEN;
-		at->query->unsettled = true;
-	}
-}
-
 /* Ends the block at the cursor: with its entries, or NULL if the switch did not give them. */
 static void end_block(const struct place *at, const uint8_t *entries)
 {
@@ -167,7 +149,21 @@ static void end_block(const struct place *at, const uint8_t *entries)
 		if (host->port != at->index)
 			continue;
 		if (entries) {
-			session_judge(at, host, entries[host->lid % BLOCK]);
+			/* What an entry that was read means for a host. */
+			uint8_t entry = entries[host->lid % BLOCK];
+			bool leads_down = at->port->down[entry / 8] >> entry % 8 & 1;
+			bool same = host->entry == entry;
+			host->entry = entry;
+			if (!leads_down) {
+				host->state = HD_ROUTER_NOT_DOWN;
+				at->query->failed = true;
+			} else if (same && (host->state == HD_ROUTER_CONFIRMED ||
+					    host->state == HD_ROUTER_SEEN)) {
+				host->state = HD_ROUTER_CONFIRMED;
+			} else {
+				host->state = HD_ROUTER_SEEN;
+				at->query->unsettled = true;
+			}
 		} else {
 			host->state = HD_ROUTER_NO_ANSWER;
 			query->failed = true;
@@ -185,16 +181,6 @@ static void give_up(const struct place *at)
 		distrust(at);
 	else
 		end_block(at, NULL);
-}
-
-static void end_waiting(const struct place *at)
-{
-	if (at->query->tries++ >= at->router->settings.retries)
-		give_up(at);
-	else if (at->query->phase == HD_ROUTER_WAIT_NODE)
-		ask_node(at);
-	else
-		ask_block(at);
 }
 
 static void take_answer(const struct place *at, const struct hd_router_answer *answer)
@@ -245,8 +231,14 @@ static uint64_t step(const struct place *at)
 	if (query->phase != HD_ROUTER_SCAN && query->due <= at->now) {
 		if (query->phase == HD_ROUTER_IDLE)
 			begin_round(at);
-		else
-			end_waiting(at);
+		else {
+			if (at->query->tries++ >= at->router->settings.retries)
+				give_up(at);
+			else if (at->query->phase == HD_ROUTER_WAIT_NODE)
+				ask_node(at);
+			else
+				ask_block(at);
+		}
 	}
 	if (query->phase == HD_ROUTER_SCAN && !scan(at))
 		return at->now;

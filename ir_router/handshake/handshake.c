@@ -187,22 +187,6 @@ static void handshake_send_foreign(struct hd_handshake_session *to,
 	send_hosts(to, message, list->hosts, list->host_count);
 }
 
-/* An advertisement that came from another router. */
-static void handshake_send_prefixes(struct hd_handshake_session *to,
-				    const struct hd_router_message *message)
-{
-	struct hd_router_message copy = *message;
-	struct hd_router_prefix_entry entry;
-	struct hd_router_writer writer;
-
-	handshake_begin(to, &copy, &writer);
-	for (uint32_t i = 0; i < message->count; i++) {
-		hd_router_prefix_at(message, i, &entry);
-		hd_router_write_prefix(&writer, &entry);
-	}
-	handshake_end(to, &writer);
-}
-
 void handshake_send_refusal(struct hd_handshake_session *to, uint64_t sequence, uint16_t type,
 			    enum hd_router_reason reason)
 {
@@ -507,7 +491,6 @@ int hd_handshake_publish(struct hd_handshake *handshake, const struct hd_handsha
 						    "host 0x%016" PRIx64 " is not in order",
 						    host->guid);
 		}
-		rc = 0;
 	}
 	if (!rc) {
 		for (uint32_t i = 0; i < lists->mapped_count; i++) {
@@ -526,7 +509,6 @@ int hd_handshake_publish(struct hd_handshake *handshake, const struct hd_handsha
 						    " of the map is not in order",
 						    at->prefix, at->guid);
 		}
-		rc = 0;
 	}
 	if (rc)
 		return rc;
@@ -592,8 +574,19 @@ static enum hd_router_reason on_prefixes(struct hd_handshake_session *session,
 			continue;
 		for (struct hd_handshake_session *to = session->handshake->sessions; to;
 		     to = to->next)
-			if (to != session && is_open(to))
-				handshake_send_prefixes(to, message);
+			if (to != session && is_open(to)) {
+				/* An advertisement that came from another router. */
+				struct hd_router_message copy = *message;
+				struct hd_router_prefix_entry entry;
+				struct hd_router_writer writer;
+
+				handshake_begin(to, &copy, &writer);
+				for (uint32_t j = 0; j < message->count; j++) {
+					hd_router_prefix_at(message, j, &entry);
+					hd_router_write_prefix(&writer, &entry);
+				}
+				handshake_end(to, &writer);
+			}
 		return HD_ROUTER_OK;
 	}
 	return HD_ROUTER_UNKNOWN_PORT;

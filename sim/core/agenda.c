@@ -86,22 +86,6 @@ static int push_far(struct agenda *agenda, uint64_t time, uint32_t what)
 	return 0;
 }
 
-static void pop_far(struct agenda *agenda)
-{
-	struct agenda_far *heap = agenda->far, last = heap[--agenda->far_count];
-	uint32_t place = 0, child;
-
-	while ((child = 2 * place + 1) < agenda->far_count) {
-		if (child + 1 < agenda->far_count && before(&heap[child + 1], &heap[child]))
-			child++;
-		if (!before(&heap[child], &last))
-			break;
-		heap[place] = heap[child];
-		place = child;
-	}
-	heap[place] = last;
-}
-
 static int push_near(struct agenda *agenda, uint64_t time, uint32_t what)
 {
 	uint32_t bucket = (uint32_t)(time >> agenda->shift) & (agenda->buckets - 1);
@@ -157,8 +141,21 @@ static int fetch_far(struct agenda *agenda)
 
 	while (!rc && agenda->far_count && agenda->far[0].time - agenda->end < span(agenda)) {
 		rc = push_near(agenda, agenda->far[0].time, agenda->far[0].what);
-		if (!rc)
-			pop_far(agenda);
+		if (!rc) {
+			struct agenda_far *heap = agenda->far, last = heap[--agenda->far_count];
+			uint32_t place = 0, child;
+
+			while ((child = 2 * place + 1) < agenda->far_count) {
+				if (child + 1 < agenda->far_count &&
+				    before(&heap[child + 1], &heap[child]))
+					child++;
+				if (!before(&heap[child], &last))
+					break;
+				heap[place] = heap[child];
+				place = child;
+			}
+			heap[place] = last;
+		}
 	}
 	return rc;
 }

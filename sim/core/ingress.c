@@ -20,11 +20,6 @@
 #define PATIENCE_LEAST 2u
 #define PATIENCE_MOST 16u
 
-static struct sim_copies *copies_of(const struct hd_sim *sim, uint32_t queue)
-{
-	return &sim->copies[sim->packets[sim->queues[queue].head].copies];
-}
-
 static struct sim_node *node_of(const struct hd_sim *sim, uint32_t queue)
 {
 	return &sim->nodes[sim->ports[sim->queues[queue].port].node];
@@ -282,12 +277,6 @@ bool copies_send_together(struct hd_sim *sim, uint32_t queue)
 	return true;
 }
 
-void copies_release(struct hd_sim *sim, uint32_t copies, uint64_t when)
-{
-	if (!--sim->copies[copies].shares)
-		sim_push(sim, when, SIM_CENTRAL, copies);
-}
-
 void copies_central(struct hd_sim *sim, uint32_t copies)
 {
 	sim->nodes[sim->copies[copies].node].central_bytes -= sim->copies[copies].bytes;
@@ -299,7 +288,8 @@ static void copies_withdraw(struct hd_sim *sim, uint32_t queue)
 	struct sim_queue *asking = &sim->queues[queue];
 	const struct sim_packet *packet = &sim->packets[asking->head];
 	struct sim_node *node = node_of(sim, queue);
-	struct hd_port_set pending = copies_of(sim, queue)->pending;
+	struct hd_port_set pending =
+	    (&sim->copies[sim->packets[sim->queues[queue].head].copies])->pending;
 
 	asking->state = SIM_QUEUE_IDLE;
 	if (sim->settings.replication == HD_SIM_SYNCHRONOUS) {

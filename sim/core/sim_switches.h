@@ -79,6 +79,13 @@ struct arbiter_offer {
 /* Sets the arbiter to the beginning of both tables. */
 void arbiter_reset(const struct hd_sim *sim, struct sim_arbiter *arbiter);
 
+/*
+ * The lane that sends next, of those in `able` (bits, not 0), which offer offers[lane]. The lane of
+ * management comes first. HD_NONE never comes: if no table names a lane, lanes take turns.
+ */
+uint32_t arbiter_choose(struct hd_sim *sim, uint32_t port, uint32_t able,
+			const struct arbiter_offer *offers);
+
 /* ---- outputs ---- */
 
 /* Outputs: the credits that they have, the inputs that ask for them, and packets that leave by them. */
@@ -100,6 +107,9 @@ bool outputs_await(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t by
 void outputs_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t when,
 		    uint32_t bytes);
 
+/* A copy leaves the central buffer at that time. */
+void outputs_release_copy(struct hd_sim *sim, uint32_t copies, uint64_t when);
+
 /* An input asks for a lane of an output. */
 void outputs_mark(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input);
 
@@ -109,6 +119,9 @@ void outputs_forget(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t i
 /* The first packet of a queue, which has one output, asks for it, or takes that back. */
 void outputs_ask(struct hd_sim *sim, uint32_t queue);
 void outputs_withdraw(struct hd_sim *sim, uint32_t queue);
+
+/* A free output has something to send, but may not: or no longer so. */
+void outputs_note_blocked(struct hd_sim *sim, uint32_t port, bool blocked);
 
 /* The input whose packet an output sends next on a lane, and its queue. One asks for the lane. */
 uint32_t outputs_next(const struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t *queue);
@@ -155,9 +168,6 @@ void copies_reserve(struct hd_sim *sim, uint32_t node);
 /* The queue has reserved its lane of all outputs of its first packet: the copies leave together, if
  * all outputs are free. False: credits are missing, so other lanes may use the outputs meanwhile. */
 bool copies_send_together(struct hd_sim *sim, uint32_t queue);
-
-/* A copy leaves the central buffer at that time. */
-void copies_release(struct hd_sim *sim, uint32_t copies, uint64_t when);
 
 /* Events. */
 void copies_central(struct hd_sim *sim, uint32_t copies);

@@ -405,8 +405,6 @@ int wiring_make(struct hd_sim *sim, struct hd_error *err)
 	sim->words = (radix + 63) / 64;
 	if (wiring_allocate(sim) || add_nodes(sim))
 		return hd_error_no_memory(err);
-	rc = 0;
-
 	for (uint32_t i = 0; i < sim->port_count * sim->lanes; i++) {
 		sim->lane[i].first = sim->lane[i].last = HD_NONE;
 		sim->lane[i].timer = HD_SIM_NEVER;
@@ -416,7 +414,6 @@ int wiring_make(struct hd_sim *sim, struct hd_error *err)
 			rc = add_cable(sim, s, port, err);
 	for (uint32_t port = 0; sim->arbiters && port < sim->port_count; port++)
 		arbiter_reset(sim, &sim->arbiters[port]);
-
 	if (!rc)
 		rc = add_queues(sim, err);
 	if (!rc && (add_plans(sim) || address_prepare(sim) || groups_of_hosts_prepare(sim)))

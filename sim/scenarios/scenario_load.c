@@ -113,6 +113,7 @@ static void add_pair(struct loads *loads, const struct even *even, struct place 
 		     struct place to, double weight)
 {
 	const struct hd_sim *sim = loads->simulation->sim;
+
 	/* How many LIDs of a host its messages go to. */
 	uint32_t host = to.host;
 	const struct hd_fabric *fabric = loads->simulation->network.subnets[to.subnet].fabric;
@@ -144,26 +145,6 @@ static bool sends(const struct loads *loads, struct place place)
 					       .sl = HD_SIM_SL_OF_ROUTES};
 
 	return !hd_sim_follow(sim, &message, load_add, NULL, NULL);
-}
-
-static void add_even(struct loads *loads, const struct even *even, const struct place *places,
-		     uint32_t count)
-{
-	for (uint32_t i = 0; i < count && hd_go_on_ask(loads->go_on); i++) {
-		const struct hd_fabric *fabric =
-		    loads->simulation->network.subnets[places[i].subnet].fabric;
-		double rate = rate_of(loads, places[i].subnet, fabric->host_port[places[i].host]);
-		uint32_t own = 0;
-		for (uint32_t k = 0; k < count; k++)
-			own += places[k].subnet == places[i].subnet;
-		for (uint32_t k = 0; k < count; k++) {
-			bool same = places[k].subnet == places[i].subnet;
-			double share = share_of(even, same, own, count);
-			if (k != i && share > 0)
-				add_pair(loads, even, places[i], places[k],
-					 rate * even->share * share);
-		}
-	}
 }
 
 static double largest(const struct loads *loads)
@@ -212,7 +193,22 @@ static double add_all(struct loads *loads, const struct place *places, uint32_t 
 		    (even.remote >= 0 && loads->simulation->network.subnet_count == 1))
 			return 0;
 		offered += even.share;
-		add_even(loads, &even, places, count);
+		for (uint32_t j = 0; j < count && hd_go_on_ask(loads->go_on); j++) {
+			const struct hd_fabric *fabric =
+			    loads->simulation->network.subnets[places[j].subnet].fabric;
+			double rate =
+			    rate_of(loads, places[j].subnet, fabric->host_port[places[j].host]);
+			uint32_t own = 0;
+			for (uint32_t k = 0; k < count; k++)
+				own += places[k].subnet == places[j].subnet;
+			for (uint32_t k = 0; k < count; k++) {
+				bool same = places[k].subnet == places[j].subnet;
+				double share = share_of(&even, same, own, count);
+				if (k != j && share > 0)
+					add_pair(loads, &even, places[j], places[k],
+						 rate * even.share * share);
+			}
+		}
 	}
 	return offered;
 }

@@ -169,7 +169,6 @@ static int generate(const struct hd_scenario *scenario, const struct scenario_se
 	if (!rc) {
 		struct hd_fabric *changed = NULL;
 		double removed = 0;
-		rc = 0;
 
 		scenario_settings_number(hd_options_get(options, "remove_links")->text, &removed,
 					 NULL);

@@ -138,7 +138,6 @@ static int make_point(const struct hd_scenario *scenario, const struct axis *axe
 		snprintf(label + used, sizeof(label) - used, "%s%s", i ? ", " : "", labels[i]);
 		struct hd_scenario *point = sweep->scenarios[number];
 		const struct axis *axis = &axes[i];
-		rc = 0;
 
 		for (uint32_t j = 0; !rc && j < axis->section->count; j++) {
 			const struct scenario_entry *entry = &axis->section->entries[j];

@@ -429,24 +429,6 @@ static int visit_piece(const struct hd_scenario *scenario, const struct scenario
 	return path ? visit(context, path) : -ENOMEM;
 }
 
-static int visit_value(const struct hd_scenario *scenario, const struct scenario_entry *entry,
-		       struct hd_arena *arena, int (*visit)(void *context, const char *path),
-		       void *context)
-{
-	struct hd_cursor cursor = {entry->value, entry->value + strlen(entry->value)}, piece;
-	int rc = 0;
-
-	do {
-		if (!hd_take_until(&cursor, "|", &piece)) {
-			piece = cursor;
-			cursor.at = cursor.end;
-		}
-		hd_cursor_trim(&piece);
-		rc = visit_piece(scenario, entry, &piece, arena, visit, context);
-	} while (!rc && !hd_cursor_done(&cursor));
-	return rc;
-}
-
 int hd_scenario_visit_paths(const struct hd_scenario *scenario,
 			    int (*visit)(void *context, const char *path), void *context)
 {
@@ -454,9 +436,20 @@ int hd_scenario_visit_paths(const struct hd_scenario *scenario,
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < scenario->count; i++)
-		for (uint32_t k = 0; !rc && k < scenario->sections[i].count; k++)
-			rc = visit_value(scenario, &scenario->sections[i].entries[k], &arena, visit,
-					 context);
+		for (uint32_t k = 0; !rc && k < scenario->sections[i].count; k++) {
+			const struct scenario_entry *entry = &scenario->sections[i].entries[k];
+			struct hd_cursor cursor = {entry->value,
+						   entry->value + strlen(entry->value)},
+					 piece;
+			do {
+				if (!hd_take_until(&cursor, "|", &piece)) {
+					piece = cursor;
+					cursor.at = cursor.end;
+				}
+				hd_cursor_trim(&piece);
+				rc = visit_piece(scenario, entry, &piece, &arena, visit, context);
+			} while (!rc && !hd_cursor_done(&cursor));
+		}
 	hd_arena_release(&arena);
 	return rc;
 }

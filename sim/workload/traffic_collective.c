@@ -111,7 +111,6 @@ static int collective_create(struct hd_traffic_part *part, const struct hd_optio
 					    "option 'root' is %" PRIu32 ", but there are %" PRIu32
 					    " ranks",
 					    collective->root, jobs[0].count);
-		rc = 0;
 	}
 	return rc ? rc
 		  : ranks_new(part, &script, jobs, collective->application_count,

@@ -141,12 +141,6 @@ static uint32_t keys_offset(const struct traffic_keys *keys, uint32_t number, ui
 	return key->settings.first_offset + key->key->routes[flow].offset;
 }
 
-/* The largest number of its flows on a link, as the key was made. */
-static uint32_t keys_contention(const struct traffic_keys *keys, uint32_t number)
-{
-	return keys->keys[number].key->contention;
-}
-
 static uint8_t *entry_at(const struct traffic_keys *keys, const struct hd_key_entry *entry)
 {
 	uint32_t sw = hd_fabric_find_node(keys->fabric, entry->switch_guid);
@@ -308,7 +302,7 @@ static int add_key(struct phases *phases, uint32_t application, uint32_t index,
 	if (rc)
 		return rc;
 	phases->applications[application].keys[index] = number;
-	uint32_t contention = keys_contention(phases->part->traffic->keys, number);
+	uint32_t contention = phases->part->traffic->keys->keys[number].key->contention;
 	phases->contention = contention > phases->contention ? contention : phases->contention;
 	return 0;
 }
@@ -556,7 +550,6 @@ static int phases_create(struct hd_traffic_part *part, const struct hd_options *
 			for (uint32_t i = 0; i < phases->turn_count; i++)
 				application->turns[i] = turns[order[i]];
 		}
-		rc = 0;
 	}
 	return rc ? rc
 		  : ranks_new(part, &script, jobs, phases->application_count, &phases->ranks, err);

@@ -125,7 +125,6 @@ static int source_create(struct hd_traffic_part *part, const struct hd_options *
 				    err, -ERANGE,
 				    "option 'rate': less than 1 ps between two messages");
 		}
-		rc = 0;
 	}
 	return rc;
 }
@@ -167,6 +166,7 @@ static void next_message(const struct sources *sources, struct source *source)
 				       ? random_interval(source, source->interval)
 				       : source->interval;
 	uint64_t fraction = source->fraction + interval.fraction;
+
 	source->when += interval.whole + (fraction < source->fraction);
 	source->fraction = fraction;
 }

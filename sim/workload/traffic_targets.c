@@ -5,6 +5,7 @@
  */
 #include "traffic_targets.h"
 #include "traffic_draw.h"
+#include "traffic_pattern.h"
 
 #include <heddle/base/grow.h>
 #include <heddle/base/text.h>

@@ -2,8 +2,8 @@
 /* The rounds of a pattern of heddle ebb as messages: a rank begins a round when it has sent and
  * received all messages of the one before. The ranks meet before each repetition, without messages. */
 #include "traffic_draw.h"
+#include "traffic_pattern.h"
 #include "traffic_ranks.h"
-#include "traffic_targets.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which ranks take part in the collective operations of a Chakra trace. */
 #include "chakra.h"
+#include "chakra_file.h"
 #include "traffic_exchange.h"
 #include <heddle/base/error.h>
 #include <heddle/base/index.h>

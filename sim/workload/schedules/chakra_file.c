@@ -7,7 +7,7 @@
  * elsewhere. chakra_file_number() and chakra_file_text() find attributes of a node by name, whatever type the writer
  * chose.
  */
-#include "chakra.h"
+#include "chakra_file.h"
 
 #include <errno.h>
 #include <heddle/base/gzip.h>

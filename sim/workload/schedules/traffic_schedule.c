@@ -324,32 +324,6 @@ static int check_amounts(const struct run *run, struct hd_error *err)
 	return 0;
 }
 
-static int make_job(struct run *run, uint32_t index, const struct rank_job *given,
-		    struct hd_error *err)
-{
-	const struct hd_schedule *schedule = run->schedule;
-	struct hd_arena *arena = &run->part->traffic->arena;
-	struct run_job *job = &run->jobs[index];
-	size_t cpus = (size_t)schedule->rank_count * schedule->cpu_count;
-
-	job->hosts = given->hosts;
-	job->first = HD_NONE;
-	job->waits = hd_arena_alloc(arena, schedule->operation_count, sizeof(*job->waits));
-	job->next = hd_arena_alloc(arena, schedule->operation_count, sizeof(*job->next));
-	job->cpus = hd_arena_alloc(arena, cpus, sizeof(*job->cpus));
-	job->ranks = hd_arena_alloc(arena, schedule->rank_count, sizeof(*job->ranks));
-	if (hd_arena_check(arena))
-		return hd_error_no_memory(err);
-	hd_schedule_waits(schedule, job->waits);
-	for (size_t i = 0; i < cpus; i++)
-		job->cpus[i].first = HD_NONE;
-	for (uint32_t r = 0; r < schedule->rank_count; r++) {
-		job->ranks[r].left = schedule->count[r];
-		job->left += schedule->count[r] > 0;
-	}
-	return hd_schedule_match_new(schedule, &job->match, err);
-}
-
 static int read_trace(struct run *run, const struct hd_options *options, struct hd_error *err)
 {
 	const char *path = hd_options_get(options, "trace")->text;
@@ -395,8 +369,29 @@ static int schedule_create(struct hd_traffic_part *part, const struct hd_options
 	run->jobs = hd_arena_alloc(&run->part->traffic->arena, run->job_count, sizeof(*run->jobs));
 	if (!run->jobs)
 		return hd_error_no_memory(err);
-	for (uint32_t j = 0; !rc && j < run->job_count; j++)
-		rc = make_job(run, j, &jobs[j], err);
+	for (uint32_t j = 0; !rc && j < run->job_count; j++) {
+		const struct hd_schedule *schedule = run->schedule;
+		struct hd_arena *arena = &run->part->traffic->arena;
+		struct run_job *job = &run->jobs[j];
+		size_t cpus = (size_t)schedule->rank_count * schedule->cpu_count;
+
+		job->hosts = jobs[j].hosts;
+		job->first = HD_NONE;
+		job->waits = hd_arena_alloc(arena, schedule->operation_count, sizeof(*job->waits));
+		job->next = hd_arena_alloc(arena, schedule->operation_count, sizeof(*job->next));
+		job->cpus = hd_arena_alloc(arena, cpus, sizeof(*job->cpus));
+		job->ranks = hd_arena_alloc(arena, schedule->rank_count, sizeof(*job->ranks));
+		if (hd_arena_check(arena))
+			return hd_error_no_memory(err);
+		hd_schedule_waits(schedule, job->waits);
+		for (size_t i = 0; i < cpus; i++)
+			job->cpus[i].first = HD_NONE;
+		for (uint32_t r = 0; r < schedule->rank_count; r++) {
+			job->ranks[r].left = schedule->count[r];
+			job->left += schedule->count[r] > 0;
+		}
+		rc = hd_schedule_match_new(schedule, &job->match, err);
+	}
 	return rc;
 }
 
@@ -411,26 +406,6 @@ static void release_run(struct hd_traffic_part *part)
 	hd_schedule_free(run->schedule);
 }
 
-/* The peers of a rank, each once. `seen` has the number of the last rank that had a peer, and 1. */
-static int list_rank(const struct run *run, const struct run_job *job, uint32_t rank,
-		     uint32_t *seen, hd_traffic_visit visit, void *context, struct hd_error *err)
-{
-	const struct hd_schedule *schedule = run->schedule;
-	uint32_t end = schedule->base[rank] + schedule->count[rank];
-	int rc = 0;
-
-	for (uint32_t i = schedule->base[rank]; !rc && i < end; i++) {
-		const struct hd_schedule_operation *operation = &schedule->operations[i];
-		if (operation->action != HD_SCHEDULE_SEND || operation->peer == rank ||
-		    seen[operation->peer] == rank + 1)
-			continue;
-		seen[operation->peer] = rank + 1;
-		rc = traffic_visit(run->part, job->hosts[rank], job->hosts[operation->peer], visit,
-				   context, err);
-	}
-	return rc;
-}
-
 static int schedule_list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
 			 struct hd_error *err)
 {
@@ -443,8 +418,23 @@ static int schedule_list(const struct hd_traffic_part *part, hd_traffic_visit vi
 		return hd_error_no_memory(err);
 	for (uint32_t j = 0; !rc && j < run->job_count; j++) {
 		memset(seen, 0, ranks * sizeof(*seen));
-		for (uint32_t r = 0; !rc && r < ranks; r++)
-			rc = list_rank(run, &run->jobs[j], r, seen, visit, context, err);
+		for (uint32_t r = 0; !rc && r < ranks; r++) {
+			/* The peers of a rank, each once. `seen` has the number of the last rank that had a peer, and 1. */
+			const struct run_job *job = &run->jobs[j];
+			const struct hd_schedule *schedule = run->schedule;
+			uint32_t end = schedule->base[r] + schedule->count[r];
+			for (uint32_t i = schedule->base[r]; !rc && i < end; i++) {
+				const struct hd_schedule_operation *operation =
+				    &schedule->operations[i];
+				if (operation->action != HD_SCHEDULE_SEND || operation->peer == r ||
+				    seen[operation->peer] == r + 1)
+					continue;
+				seen[operation->peer] = r + 1;
+				rc =
+				    traffic_visit(run->part, job->hosts[r],
+						  job->hosts[operation->peer], visit, context, err);
+			}
+		}
 	}
 	free(seen);
 	return rc;
