@@ -123,15 +123,6 @@ struct report {
 	struct hd_arena arena;
 };
 
-static uint32_t used_histogram(const struct tally *tally)
-{
-	uint32_t size = tally->histogram_size;
-
-	while (size > 1 && !tally->histogram[size - 1])
-		size--;
-	return size;
-}
-
 static uint64_t *copied(const uint64_t *from, size_t count, struct hd_arena *arena)
 {
 	uint64_t *copy = hd_arena_alloc(arena, count, sizeof(*copy));
@@ -163,7 +154,10 @@ static int copy_arrays(const struct tally *total, struct report *report, uint32_
 {
 	struct hd_congestion_report *shown = &report->shown;
 
-	shown->histogram_size = used_histogram(total);
+	uint32_t size = total->histogram_size;
+	while (size > 1 && !total->histogram[size - 1])
+		size--;
+	shown->histogram_size = size;
 	shown->histogram = copied(total->histogram, shown->histogram_size, &report->arena);
 	shown->bins = copied(total->bins, HD_PATTERN_BINS + 1, &report->arena);
 	return total->link_count ? copy_links(total, report, parts)

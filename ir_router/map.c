@@ -356,20 +356,6 @@ bool hd_map_resolve(const struct hd_map *map, const struct hd_gid *gid, const bo
 	return found;
 }
 
-static bool is_listed(const uint64_t *ports, uint32_t count, uint64_t guid)
-{
-	uint32_t low = 0, high = count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (ports[middle] < guid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && ports[low] == guid;
-}
-
 /* The line with the lowest number that has an unknown port, with that port. */
 static const struct hd_map_line *first_unknown(const struct hd_map *map, const bool *known,
 					       uint32_t *port)
@@ -401,7 +387,16 @@ int hd_map_check_ports(const struct hd_map *map, const char *name, const uint64_
 	if (!known)
 		return hd_error_no_memory(err);
 	for (uint32_t i = 0; i < map->port_count; i++) {
-		known[i] = is_listed(ports, count, map->port_guid[i]);
+		uint64_t guid = map->port_guid[i];
+		uint32_t low = 0, high = count;
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+			if (ports[middle] < guid)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		known[i] = low < count && ports[low] == guid;
 		missing += !known[i];
 	}
 	if (unknown)

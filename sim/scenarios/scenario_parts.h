@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The sections [model] and [run]: the settings of the simulator, by their names; and numbers in any section. */
+/* What the files of scenarios offer each other: settings, fabrics and networks, sweeps, points, simulations and runs. */
 #ifndef SIM_SCENARIO_PARTS_H
 #define SIM_SCENARIO_PARTS_H
 
@@ -13,9 +13,11 @@
 #include <heddle/sim/workload.h>
 #include <string.h>
 
+#include <heddle/sim/settings.h>
+
 #include "scenario_text.h"
 
-#include <heddle/sim/settings.h>
+/* ---- the sections [model] and [run]: the settings of the simulator ---- */
 
 extern const struct hd_option scenario_model_keys[], scenario_run_keys[];
 extern const unsigned scenario_model_key_count, scenario_run_key_count;

@@ -133,14 +133,6 @@ static int store(struct traffic_keys *keys, struct hd_key *key,
 	return 0;
 }
 
-/* The LID offset of a flow of a key. */
-static uint32_t keys_offset(const struct traffic_keys *keys, uint32_t number, uint32_t flow)
-{
-	const struct key *key = &keys->keys[number];
-
-	return key->settings.first_offset + key->key->routes[flow].offset;
-}
-
 static uint8_t *entry_at(const struct traffic_keys *keys, const struct hd_key_entry *entry)
 {
 	uint32_t sw = hd_fabric_find_node(keys->fabric, entry->switch_guid);
@@ -352,19 +344,6 @@ static uint64_t ideal_time(const struct phases *phases, const struct turn *turn)
 	return (uint64_t)((double)bytes * 8 / (double)rate * (double)HD_SIM_SECOND + 0.5);
 }
 
-static uint64_t calculation(const struct phases *phases, const struct turn *turn, uint64_t *random)
-{
-	double share = (double)phases->utilisation / 1e6;
-	double time = (double)ideal_time(phases, turn) * (1 - share) / share;
-	double deviation = (double)phases->deviation / 1e6;
-
-	if (phases->deviation)
-		time *= 1 + deviation * (2 * draw_uniform(random) - 1);
-	if (phases->jitter)
-		time += (double)phases->jitter * draw_uniform(random);
-	return (uint64_t)(time + 0.5);
-}
-
 static void message_step(const struct phases *phases, const struct application *application,
 			 uint32_t rank, uint32_t at, struct rank_step *step)
 {
@@ -379,9 +358,13 @@ static void message_step(const struct phases *phases, const struct application *
 	step->peer = receives ? phase->flows[flow].source : phase->flows[flow].destination;
 	step->bytes = turn->bytes;
 	step->tag = application->ranks[rank].turn & RANKS_TAG_MAX;
-	if (phases->keys.mode)
-		step->offset =
-		    keys_offset(phases->part->traffic->keys, application->keys[turn->phase], flow);
+	if (phases->keys.mode) {
+		/* The LID offset of a flow of a key. */
+		const struct traffic_keys *keys = phases->part->traffic->keys;
+		uint32_t number = application->keys[turn->phase];
+		const struct key *key = &keys->keys[number];
+		step->offset = key->settings.first_offset + key->key->routes[flow].offset;
+	}
 }
 
 static void phases_next(void *context, uint32_t job, uint32_t rank, struct rank_step *step)
@@ -401,7 +384,15 @@ static void phases_next(void *context, uint32_t job, uint32_t rank, struct rank_
 	step->tag = turn->phase;
 	if (at == 0) {
 		step->action = RANK_CALCULATE;
-		step->time = calculation(phases, turn, ranks_random(phases->ranks, job, rank));
+		uint64_t *random = ranks_random(phases->ranks, job, rank);
+		double share = (double)phases->utilisation / 1e6;
+		double time = (double)ideal_time(phases, turn) * (1 - share) / share;
+		double deviation = (double)phases->deviation / 1e6;
+		if (phases->deviation)
+			time *= 1 + deviation * (2 * draw_uniform(random) - 1);
+		if (phases->jitter)
+			time += (double)phases->jitter * draw_uniform(random);
+		step->time = (uint64_t)(time + 0.5);
 	} else if (at == 1) {
 		step->action = phases->keys.mode ? RANK_REQUEST : RANK_WAIT;
 	} else if (at < messages + 2) {
