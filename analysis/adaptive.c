@@ -15,17 +15,6 @@
 
 /* ---- groups as lists of links ---- */
 
-static uint32_t count_groups(struct adaptive_links *links, const struct hd_fabric *fabric)
-{
-	uint32_t groups = 0;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		links->switch_base[sw] = groups;
-		groups += links->spread->switches[sw].group_count;
-	}
-	return groups;
-}
-
 static size_t count_ports(const struct hd_spread *spread, uint32_t switches)
 {
 	size_t ports = 0;
@@ -63,7 +52,13 @@ int adaptive_links_init(struct adaptive_links *links, const struct hd_spread *sp
 	links->switch_base = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
 	if (!links->switch_base)
 		return -ENOMEM;
-	uint32_t groups = count_groups(links, fabric);
+	uint32_t groups = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		links->switch_base[sw] = groups;
+		groups += links->spread->switches[sw].group_count;
+	}
+
 	links->base = hd_arena_alloc(arena, (size_t)groups + 1, sizeof(uint32_t));
 	links->first = hd_arena_alloc(arena, groups, sizeof(uint32_t));
 	links->link =
@@ -168,8 +163,8 @@ static uint32_t place_of_source(const struct counting *counting, struct hd_flow 
 }
 
 /* Moves what is at a place by its hops. False: it does not arrive. */
-static bool move(const struct counting *counting, uint32_t place, struct hd_flow flow,
-		 uint32_t *next_count)
+static bool adaptive_move(const struct counting *counting, uint32_t place, struct hd_flow flow,
+			  uint32_t *next_count)
 {
 	struct adaptive *adaptive = counting->adaptive;
 	double amount = adaptive->here[place];
@@ -190,19 +185,8 @@ static bool move(const struct counting *counting, uint32_t place, struct hd_flow
 	return hops.first || hops.arrives;
 }
 
-static void turn(struct adaptive *adaptive)
-{
-	double *here = adaptive->here;
-	uint32_t *wave = adaptive->wave;
-
-	adaptive->here = adaptive->there;
-	adaptive->there = here;
-	adaptive->wave = adaptive->next;
-	adaptive->next = wave;
-}
-
 /* Finds the part of the flow on each link: part[] and touched[]. False: it is broken. */
-static bool follow(const struct counting *counting, struct hd_flow flow)
+static bool adaptive_follow(const struct counting *counting, struct hd_flow flow)
 {
 	struct adaptive *adaptive = counting->adaptive;
 	uint32_t places = counting->paths->fabric->switch_count * HD_SPREAD_TABLES, count = 1;
@@ -214,8 +198,13 @@ static bool follow(const struct counting *counting, struct hd_flow flow)
 	for (uint32_t hop = 0; count && hop <= places; hop++) {
 		uint32_t next_count = 0;
 		for (uint32_t i = 0; i < count; i++)
-			whole &= move(counting, adaptive->wave[i], flow, &next_count);
-		turn(adaptive);
+			whole &= adaptive_move(counting, adaptive->wave[i], flow, &next_count);
+		double *here = adaptive->here;
+		uint32_t *wave = adaptive->wave;
+		adaptive->here = adaptive->there;
+		adaptive->there = here;
+		adaptive->wave = adaptive->next;
+		adaptive->next = wave;
 		count = next_count;
 	}
 	for (uint32_t i = 0; i < count; i++)
@@ -224,7 +213,7 @@ static bool follow(const struct counting *counting, struct hd_flow flow)
 }
 
 /* Forgets the flow at hand; adds it to the loads if it counts. */
-static void leave(struct adaptive *adaptive, bool counts)
+static void adaptive_leave(struct adaptive *adaptive, bool counts)
 {
 	for (uint32_t i = 0; i < adaptive->touched_count; i++) {
 		uint32_t link = adaptive->touched[i];
@@ -239,22 +228,12 @@ static uint32_t largest_load(const struct counting *counting, struct hd_flow flo
 	const struct adaptive *adaptive = counting->adaptive;
 	uint32_t largest = counting->parts;
 
-	follow(counting, flow);
+	adaptive_follow(counting, flow);
 	for (uint32_t i = 0; i < adaptive->touched_count; i++)
 		if (counting->load[adaptive->touched[i]] > largest)
 			largest = counting->load[adaptive->touched[i]];
-	leave(counting->adaptive, false);
+	adaptive_leave(counting->adaptive, false);
 	return largest;
-}
-
-static void round_loads(const struct counting *counting)
-{
-	double *load = counting->adaptive->load;
-
-	for (uint32_t link = 0; link < counting->paths->fabric->isl_count; link++) {
-		counting->load[link] = (uint32_t)llround(load[link] * counting->parts);
-		load[link] = 0;
-	}
 }
 
 /* ---- the bound ---- */
@@ -337,12 +316,16 @@ void adaptive_run(struct counting *counting, uint32_t count)
 
 	counting->routes = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		bool arrives = follow(counting, counting->flows[i]);
-		leave(adaptive, arrives);
+		bool arrives = adaptive_follow(counting, counting->flows[i]);
+		adaptive_leave(adaptive, arrives);
 		if (arrives)
 			counting->flows[counting->routes++] = counting->flows[i];
 	}
-	round_loads(counting);
+	double *load = counting->adaptive->load;
+	for (uint32_t link = 0; link < counting->paths->fabric->isl_count; link++) {
+		counting->load[link] = (uint32_t)llround(load[link] * counting->parts);
+		load[link] = 0;
+	}
 	for (uint32_t i = 0; i < counting->routes; i++)
 		counting->congestion[i] = largest_load(counting, counting->flows[i]);
 	adaptive->bound = find_bound(counting);

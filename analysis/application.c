@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What an application gains from faster communication: its file says which share of its time it spends in which
+ * pattern of traffic, or which bandwidth each part has.
+ *
+ * `heddle ebb --application` reads the file first, hd_application_read(). A line is a part; options of its pattern
+ * come after it. Then the command measures the bandwidth of each pattern on the tables and divides it by
+ * hd_pattern_crossbar(), what the pattern would have if all hosts were on one switch: there a route has 1 divided by
+ * the flows at its busier end. hd_application_time_left() puts the parts together.
+ */
 #include <errno.h>
 #include <heddle/analysis/application.h>
 #include <heddle/base/arena.h>
@@ -17,8 +26,8 @@ struct reading {
 	uint32_t room; /* of application->parts */
 };
 
-static int refuse(const struct reading *reading, struct hd_error *err, const char *what,
-		  const char *word)
+static int application_refuse(const struct reading *reading, struct hd_error *err, const char *what,
+			      const char *word)
 {
 	const struct hd_lines *lines = &reading->words.lines;
 
@@ -34,33 +43,16 @@ static int take_share(const struct reading *reading, const char *what, const cha
 	char *end;
 
 	if (!*word || strspn(word, "0123456789.%") != strlen(word))
-		return refuse(reading, err, what, word);
+		return application_refuse(reading, err, what, word);
 	double value = strtod(word, &end);
 	if (!strcmp(end, "%"))
 		value /= 100;
 	else if (*end)
-		return refuse(reading, err, what, word);
+		return application_refuse(reading, err, what, word);
 	if (end == word || !(value > 0 && value <= 1))
-		return refuse(reading, err, what, word);
+		return application_refuse(reading, err, what, word);
 	*share = value;
 	return 0;
-}
-
-static int unknown_pattern(const char *name, struct hd_error *err)
-{
-	const char *names[PATTERNS_ROOM];
-	unsigned count;
-	const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
-
-	count = count < PATTERNS_ROOM ? count : PATTERNS_ROOM;
-	for (unsigned i = 0; i < count; i++)
-		names[i] = kinds[i]->name;
-	const char *nearest = hd_suggest(name, names, count);
-	if (nearest)
-		return hd_error_set(err, -ENOENT, "unknown pattern '%s'; did you mean '%s'?", name,
-				    nearest);
-	return hd_error_set(err, -ENOENT, "unknown pattern '%s'; heddle ebb --patterns lists all",
-			    name);
 }
 
 static int take_options(struct hd_application_part *part, char *text, struct hd_error *err)
@@ -70,8 +62,22 @@ static int take_options(struct hd_application_part *part, char *text, struct hd_
 	if (pairs)
 		*pairs++ = '\0';
 	part->kind = hd_pattern_find(text);
-	if (!part->kind)
-		return unknown_pattern(text, err);
+	if (!part->kind) {
+		const char *names[PATTERNS_ROOM];
+		unsigned count;
+		const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
+
+		count = count < PATTERNS_ROOM ? count : PATTERNS_ROOM;
+		for (unsigned i = 0; i < count; i++)
+			names[i] = kinds[i]->name;
+		const char *nearest = hd_suggest(text, names, count);
+		if (nearest)
+			return hd_error_set(err, -ENOENT,
+					    "unknown pattern '%s'; did you mean '%s'?", text,
+					    nearest);
+		return hd_error_set(err, -ENOENT,
+				    "unknown pattern '%s'; heddle ebb --patterns lists all", text);
+	}
 	part->options = hd_options_new(part->kind->options, part->kind->option_count);
 	if (!part->options)
 		return hd_error_no_memory(err);
@@ -133,7 +139,8 @@ static int take_parts(struct reading *reading, const struct hd_text *text, struc
 	return rc;
 }
 
-static int parse(const struct hd_text *text, struct hd_application **out, struct hd_error *err)
+static int application_parse(const struct hd_text *text, struct hd_application **out,
+			     struct hd_error *err)
 {
 	struct reading reading = {.application = calloc(1, sizeof(*reading.application))};
 
@@ -152,7 +159,7 @@ int hd_application_parse(const char *text, size_t length, const char *name,
 {
 	const struct hd_text whole = {.bytes = text, .length = length, .name = name};
 
-	return parse(&whole, out, err);
+	return application_parse(&whole, out, err);
 }
 
 int hd_application_read(const char *path, struct hd_application **out, struct hd_error *err)
@@ -162,7 +169,7 @@ int hd_application_read(const char *path, struct hd_application **out, struct hd
 
 	if (rc)
 		return rc;
-	rc = parse(&text, out, err);
+	rc = application_parse(&text, out, err);
 	hd_text_close(&text);
 	return rc;
 }
@@ -203,7 +210,7 @@ struct crossbar {
 	uint64_t routes;
 };
 
-static int allocate(struct crossbar *crossbar, struct hd_arena *arena)
+static int application_allocate(struct crossbar *crossbar, struct hd_arena *arena)
 {
 	uint32_t hosts = crossbar->ranks->fabric->host_count;
 
@@ -252,7 +259,7 @@ int hd_pattern_crossbar(const struct hd_pattern *pattern, const struct hd_ranks 
 		*mean = 1;
 		return 0;
 	}
-	if (allocate(&crossbar, &arena))
+	if (application_allocate(&crossbar, &arena))
 		rc = hd_error_no_memory(err);
 	/* the mapping moves the flows of other kinds, and changes nothing at a crossbar */
 	for (uint64_t i = 0; !rc && i < (pattern->kind->random ? patterns : 1); i++)

@@ -6,7 +6,7 @@
  * everywhere.
  */
 #include "counting.h"
-#include "pattern_drawing.h"
+#include "pattern_internal.h"
 #include "tally.h"
 
 #include <errno.h>
@@ -17,21 +17,111 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Turns a pattern's flows between ranks into flows between hosts, by a mapping. */
+
+/* Each thread has one. */
+struct pattern_drawing {
+	const struct hd_pattern *pattern;
+	const struct hd_ranks *ranks;
+	enum hd_mapping mapping;
+	uint64_t seed, index;
+	struct hd_draw draw;
+	const uint32_t *host; /* [ranks] host of each rank, in the present pattern */
+	uint32_t *mapped; /* [ranks] where `host` points if the mapping is random */
+};
+
+/* Writes the round's flows as host indices; returns their number. */
+uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round,
+			       struct hd_flow *flows);
+
+/* 0 or -ENOMEM. All memory is from the arena. */
+static int pattern_drawing_init(struct pattern_drawing *drawing, const struct hd_pattern *pattern,
+				const struct hd_ranks *ranks, enum hd_mapping mapping,
+				uint64_t seed, struct hd_arena *arena)
+{
+	*drawing = (struct pattern_drawing){.pattern = pattern,
+					    .ranks = ranks,
+					    .mapping = mapping,
+					    .seed = seed,
+					    .host = ranks->host};
+	drawing->draw.order = hd_arena_alloc(arena, ranks->count, sizeof(uint32_t));
+	drawing->mapped = hd_arena_alloc(arena, ranks->count, sizeof(uint32_t));
+	return hd_arena_check(arena);
+}
+
+/* A pattern whose flows are random needs no random mapping. */
+static void pattern_drawing_begin(struct pattern_drawing *drawing, uint64_t index)
+{
+	drawing->index = index;
+	if (drawing->pattern->kind->random ||
+	    !hd_pattern_varies(drawing->pattern, drawing->mapping))
+		return;
+	struct stream stream = stream_at(drawing->seed, index, STREAM_MAPPING);
+	if (drawing->pattern->adapters > 1) {
+		/* Machines change their places as a whole: rails stay rails. */
+		const struct hd_pattern *pattern = drawing->pattern;
+		const uint32_t *host = drawing->ranks->host;
+		uint32_t adapters = pattern->adapters, *place = drawing->draw.order;
+
+		stream_permutation(&stream, place, pattern->ranks);
+		for (uint32_t machine = 0; machine < pattern->ranks; machine++)
+			memcpy(drawing->mapped + (size_t)machine * adapters,
+			       host + (size_t)place[machine] * adapters, adapters * sizeof(*host));
+	} else {
+		memcpy(drawing->mapped, drawing->ranks->host,
+		       drawing->ranks->count * sizeof(uint32_t));
+		stream_shuffle(&stream, drawing->mapped, drawing->ranks->count);
+	}
+	drawing->host = drawing->mapped;
+}
+
+uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round,
+			       struct hd_flow *flows)
+{
+	drawing->draw.stream = stream_at(drawing->seed, drawing->index, round);
+	uint32_t count =
+	    drawing->pattern->kind->round(drawing->pattern, round, &drawing->draw, flows);
+	const uint32_t *host = drawing->host;
+	if (drawing->pattern->adapters > 1 && !drawing->pattern->kind->by_adapter) {
+		/* Puts a flow of every rail in the place of each flow between machines. */
+		const struct hd_pattern *pattern = drawing->pattern;
+		const uint32_t adapters = pattern->adapters;
+		for (uint32_t i = count; i-- > 0;) {
+			struct hd_flow flow = flows[i];
+			for (uint32_t rail = 0; rail < adapters; rail++)
+				flows[i * adapters + rail] =
+				    (struct hd_flow){flow.source * adapters + rail,
+						     flow.destination * adapters + rail};
+		}
+		count = count * adapters;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		flows[i] = (struct hd_flow){host[flows[i].source], host[flows[i].destination]};
+	return count;
+}
+
+int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ranks,
+		    enum hd_mapping mapping, uint64_t seed, uint64_t index, uint32_t round,
+		    struct hd_flow *flows, uint32_t *count, struct hd_error *err)
+{
+	struct hd_arena arena = {0};
+	struct pattern_drawing drawing;
+	int rc = pattern_drawing_init(&drawing, pattern, ranks, mapping, seed, &arena);
+
+	if (!rc) {
+		pattern_drawing_begin(&drawing, index);
+		*count = pattern_drawing_round(&drawing, round, flows);
+	}
+	hd_arena_release(&arena);
+	return rc ? hd_error_no_memory(err) : 0;
+}
+
 /* ---- the report ---- */
 
 struct report {
 	struct hd_congestion_report shown;
 	struct hd_arena arena;
 };
-
-static uint32_t used_histogram(const struct tally *tally)
-{
-	uint32_t size = tally->histogram_size;
-
-	while (size > 1 && !tally->histogram[size - 1])
-		size--;
-	return size;
-}
 
 static uint64_t *copied(const uint64_t *from, size_t count, struct hd_arena *arena)
 {
@@ -64,7 +154,10 @@ static int copy_arrays(const struct tally *total, struct report *report, uint32_
 {
 	struct hd_congestion_report *shown = &report->shown;
 
-	shown->histogram_size = used_histogram(total);
+	uint32_t size = total->histogram_size;
+	while (size > 1 && !total->histogram[size - 1])
+		size--;
+	shown->histogram_size = size;
 	shown->histogram = copied(total->histogram, shown->histogram_size, &report->arena);
 	shown->bins = copied(total->bins, HD_PATTERN_BINS + 1, &report->arena);
 	return total->link_count ? copy_links(total, report, parts)
@@ -310,33 +403,6 @@ static void add_transfers(const struct run *run, const struct worker *worker,
 	}
 }
 
-static void add_round(const struct run *run, struct worker *worker, struct tally_pattern *sum)
-{
-	const struct counting *counting = &worker->counting;
-	uint64_t share, total = 0;
-	uint32_t largest = 0;
-
-	for (uint32_t i = 0; i < counting->routes; i++) {
-		uint32_t congestion = counting->congestion[i];
-		total += congestion;
-		largest = congestion > largest ? congestion : largest;
-	}
-	share = counting->parts == 1 ? add_whole(run, worker) : add_divided(worker);
-	if (shares_wanted(run->request))
-		share = shares_sum(&worker->shares, counting);
-	if (run->link_count)
-		add_links(worker);
-	if (run->rank)
-		add_transfers(run, worker, sum);
-	sum->share += share;
-	sum->routes += counting->routes;
-	sum->broken += counting->broken;
-	sum->bound += counting->adaptive ? counting->adaptive->bound : 0;
-	sum->sum_max += largest * TALLY_CONGESTION_ONE / counting->parts;
-	if (counting->routes)
-		sum->sum_avg += total * TALLY_CONGESTION_ONE / counting->parts / counting->routes;
-}
-
 static void run_pattern(const struct run *run, struct worker *worker, uint64_t index)
 {
 	const struct hd_pattern *pattern = run->request->pattern;
@@ -354,7 +420,29 @@ static void run_pattern(const struct run *run, struct worker *worker, uint64_t i
 			adaptive_run(&worker->counting, count);
 		else
 			counting_run(&worker->counting, count, &lids);
-		add_round(run, worker, &sum);
+		const struct counting *counting = &worker->counting;
+		uint64_t share, total = 0;
+		uint32_t largest = 0;
+		for (uint32_t i = 0; i < counting->routes; i++) {
+			uint32_t congestion = counting->congestion[i];
+			total += congestion;
+			largest = congestion > largest ? congestion : largest;
+		}
+		share = counting->parts == 1 ? add_whole(run, worker) : add_divided(worker);
+		if (shares_wanted(run->request))
+			share = shares_sum(&worker->shares, counting);
+		if (run->link_count)
+			add_links(worker);
+		if (run->rank)
+			add_transfers(run, worker, &sum);
+		sum.share += share;
+		sum.routes += counting->routes;
+		sum.broken += counting->broken;
+		sum.bound += counting->adaptive ? counting->adaptive->bound : 0;
+		sum.sum_max += largest * TALLY_CONGESTION_ONE / counting->parts;
+		if (counting->routes)
+			sum.sum_avg +=
+			    total * TALLY_CONGESTION_ONE / counting->parts / counting->routes;
 		counting_clear(&worker->counting);
 	}
 	uint64_t mean = tally_add_pattern(&worker->tally, &sum);
@@ -393,23 +481,6 @@ static uint32_t grain_of(uint32_t count, unsigned workers)
 	uint32_t grain = count / (TURNS * workers);
 
 	return grain < 1 ? 1 : grain > GRAIN_MOST ? GRAIN_MOST : grain;
-}
-
-/* This process's slice of `count` patterns that begin at `first`. */
-static void run_slice(struct run *run, uint64_t first, uint64_t count)
-{
-	const struct hd_congestion_request *request = run->request;
-	uint64_t parts = request->parts ? request->parts : 1;
-	uint64_t begin = count * request->part / parts;
-	uint64_t end = count * (request->part + (uint64_t)1) / parts;
-	uint32_t own = (uint32_t)(end - begin);
-
-	run->batch_begin = first + begin;
-	hd_parallel_for(request->threads, own, grain_of(own, run->worker_count), run_patterns, run);
-	for (unsigned i = 0; i < run->worker_count; i++) {
-		tally_merge(&run->batch, &run->workers[i].tally);
-		tally_clear(&run->workers[i].tally);
-	}
 }
 
 /* Adds up the sums of all processes. Also takes the minima and, if wanted, collects the means. */
@@ -457,7 +528,18 @@ static int agree(const struct hd_congestion_request *request, int rc, struct hd_
 static int run_batch(struct run *run, uint64_t first, uint64_t count)
 {
 	tally_clear(&run->batch);
-	run_slice(run, first, count);
+	/* This process's slice of `count` patterns that begin at `first`. */
+	const struct hd_congestion_request *request = run->request;
+	uint64_t parts = request->parts ? request->parts : 1;
+	uint64_t begin = count * request->part / parts;
+	uint64_t end = count * (request->part + (uint64_t)1) / parts;
+	uint32_t own = (uint32_t)(end - begin);
+	run->batch_begin = first + begin;
+	hd_parallel_for(request->threads, own, grain_of(own, run->worker_count), run_patterns, run);
+	for (unsigned i = 0; i < run->worker_count; i++) {
+		tally_merge(&run->batch, &run->workers[i].tally);
+		tally_clear(&run->workers[i].tally);
+	}
 	if (!hd_go_on_ask(&run->request->go_on))
 		return -ECANCELED;
 	int rc = run->request->parts > 1 ? combine(run, first, count) : 0;
@@ -532,27 +614,6 @@ static int run_batches(struct run *run, struct hd_error *err)
 
 /* ---- preparation ---- */
 
-static int init_worker(struct run *run, struct worker *worker)
-{
-	const struct hd_congestion_request *request = run->request;
-	const struct hd_pattern *pattern = request->pattern;
-	struct hd_arena *arena = &run->arena;
-	int rc = pattern_drawing_init(&worker->drawing, pattern, request->ranks, request->mapping,
-				      request->seed, arena);
-
-	if (!rc)
-		rc = counting_init(&worker->counting, &run->paths, pattern->round_max,
-				   pattern->single, request->lids, arena);
-	if (!rc)
-		rc = tally_init(&worker->tally, run->histogram_size, run->link_count, arena);
-	if (!rc && request->spread)
-		rc = adaptive_init(&worker->adaptive, &run->adaptive, &worker->counting,
-				   pattern->round_max, arena);
-	if (!rc && shares_wanted(request))
-		rc = shares_init(&worker->shares, request, &run->paths, arena);
-	return rc;
-}
-
 /* The rank of each host, if ranks are adapters of machines. */
 static void number_ranks(struct run *run)
 {
@@ -578,8 +639,25 @@ static int init_workers(struct run *run)
 	int rc = tally_init(&run->batch, run->histogram_size, run->link_count, &run->arena);
 	if (!rc)
 		rc = tally_init(&run->total, run->histogram_size, run->link_count, &run->arena);
-	for (unsigned i = 0; !rc && i < run->worker_count; i++)
-		rc = init_worker(run, &run->workers[i]);
+	for (unsigned i = 0; !rc && i < run->worker_count; i++) {
+		struct worker *worker = &run->workers[i];
+		const struct hd_congestion_request *request = run->request;
+		const struct hd_pattern *pattern = request->pattern;
+		struct hd_arena *arena = &run->arena;
+		rc = pattern_drawing_init(&worker->drawing, pattern, request->ranks,
+					  request->mapping, request->seed, arena);
+		if (!rc)
+			rc = counting_init(&worker->counting, &run->paths, pattern->round_max,
+					   pattern->single, request->lids, arena);
+		if (!rc)
+			rc =
+			    tally_init(&worker->tally, run->histogram_size, run->link_count, arena);
+		if (!rc && request->spread)
+			rc = adaptive_init(&worker->adaptive, &run->adaptive, &worker->counting,
+					   pattern->round_max, arena);
+		if (!rc && shares_wanted(request))
+			rc = shares_init(&worker->shares, request, &run->paths, arena);
+	}
 	return rc;
 }
 

@@ -62,15 +62,6 @@ static bool arrives(const struct counting *counting, struct hd_flow flow)
 	return true;
 }
 
-static void add_load(struct counting *counting, struct hd_flow flow)
-{
-	for (uint32_t part = 0; part < counting->parts; part++) {
-		int hops = part_links(counting, flow, part);
-		for (int hop = 0; hop < hops; hop++)
-			counting->load[counting->walked[hop]]++;
-	}
-}
-
 /* The cables of a flow's two hosts carry all its parts. */
 static uint32_t largest_load(const struct counting *counting, struct hd_flow flow)
 {
@@ -83,23 +74,6 @@ static uint32_t largest_load(const struct counting *counting, struct hd_flow flo
 				largest = counting->load[counting->walked[hop]];
 	}
 	return largest;
-}
-
-/*
- * Like counting_run() for the first `count` of counting->flows, in units of 1/counting->parts. The
- * congestion of a flow is that of its slowest part. A flow is broken if any part does not arrive.
- * The hosts' cables are not counted.
- */
-static void spreading_run(struct counting *counting, uint32_t count)
-{
-	counting->routes = 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (arrives(counting, counting->flows[i]))
-			counting->flows[counting->routes++] = counting->flows[i];
-	for (uint32_t i = 0; i < counting->routes; i++)
-		add_load(counting, counting->flows[i]);
-	for (uint32_t i = 0; i < counting->routes; i++)
-		counting->congestion[i] = largest_load(counting, counting->flows[i]);
 }
 
 /* What a part has of the round's loads, those of its hosts' cables included. */
@@ -184,61 +158,7 @@ static uint32_t lid_offset(struct counting *counting, struct hd_flow flow, struc
 	}
 }
 
-static void choose_lids(struct counting *counting, uint32_t count, struct stream *stream)
-{
-	for (uint32_t i = 0; i < count; i++)
-		counting->lid_offset[i] = lid_offset(counting, counting->flows[i], stream);
-}
-
 /* ---- finding the links of flows; broken flows drop out ---- */
-
-static void place_in_table(struct counting *counting, uint32_t count)
-{
-	const struct paths *paths = counting->paths;
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct hd_flow flow = counting->flows[i];
-		counting->entry[i] = paths_entry(paths, flow.source, flow.destination, 0);
-	}
-	if (counting->lids != HD_LIDS_BASE)
-		for (uint32_t i = 0; i < count; i++)
-			counting->entry[i] +=
-			    (size_t)counting->lid_offset[i] * paths->rows * paths->stride;
-	counting->routes = count;
-}
-
-static void drop_broken(struct counting *counting)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < counting->routes; i++) {
-		counting->entry[kept] = counting->entry[i];
-		counting->flows[kept] = counting->flows[i];
-		kept += !paths_broken(counting->paths, counting->entry[i]);
-	}
-	counting->routes = kept;
-}
-
-/* Walks the flows first .. first + count - 1. Their links go to places of the same numbers. */
-static void walk_group(struct counting *counting, uint32_t first, uint32_t count,
-		       struct path_walk *walks)
-{
-	const struct paths *paths = counting->paths;
-	const struct hd_fabric *fabric = paths->fabric;
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct hd_flow flow = counting->flows[first + i];
-		uint32_t lid = fabric->lid[fabric->host_port[flow.destination]];
-		if (counting->lids != HD_LIDS_BASE)
-			lid += counting->lid_offset[first + i];
-		walks[i] = (struct path_walk){.source = flow.source,
-					      .destination = flow.destination,
-					      .lid = lid,
-					      .links = counting->walked +
-						       (size_t)(first + i) * paths->stride};
-	}
-	paths_walk_together(paths, walks, count, paths->stride);
-}
 
 /* Moves a path that arrives to the front. */
 static void keep_walk(struct counting *counting, const struct path_walk *walk, struct hd_flow flow)
@@ -253,38 +173,7 @@ static void keep_walk(struct counting *counting, const struct path_walk *walk, s
 	counting->flows[counting->routes++] = flow;
 }
 
-static void walk_flows(struct counting *counting, uint32_t count)
-{
-	struct path_walk walks[PATHS_TOGETHER];
-
-	counting->routes = 0;
-	for (uint32_t first = 0; first < count; first += PATHS_TOGETHER) {
-		uint32_t left = count - first;
-		uint32_t group = left < PATHS_TOGETHER ? left : PATHS_TOGETHER;
-		walk_group(counting, first, group, walks);
-		for (uint32_t i = 0; i < group; i++)
-			if (walks[i].hops >= 0)
-				keep_walk(counting, &walks[i], counting->flows[first + i]);
-	}
-}
-
 /* ---- the two passes ---- */
-
-/* `wide` and `stride` are constants in each copy, so that the compiler unrolls the inner loops. */
-static inline __attribute__((always_inline)) void add_loads(const struct counting *counting,
-							    bool wide, uint32_t stride)
-{
-	const void *links = counting->paths->links;
-	const size_t *entry = counting->entry;
-	uint32_t *load = counting->load, routes = counting->routes;
-
-	for (uint32_t i = 0; i < routes; i++) {
-		size_t place = entry[i], ahead = entry[i + AHEAD];
-		__builtin_prefetch((const char *)links + ahead * (wide ? 4 : 2));
-		for (uint32_t hop = 0; hop < stride; hop++)
-			load[paths_link(links, wide, place + hop)]++;
-	}
-}
 
 static inline __attribute__((always_inline)) void find_largest(struct counting *counting, bool wide,
 							       uint32_t stride)
@@ -307,7 +196,17 @@ static inline __attribute__((always_inline)) void find_largest(struct counting *
 static inline __attribute__((always_inline)) void count_passes(struct counting *counting, bool wide,
 							       uint32_t stride)
 {
-	add_loads(counting, wide, stride);
+	/* `wide` and `stride` are constants in each copy, so that the compiler unrolls the inner loops. */
+	const void *links = counting->paths->links;
+	const size_t *entry = counting->entry;
+	uint32_t *load = counting->load, routes = counting->routes;
+
+	for (uint32_t i = 0; i < routes; i++) {
+		size_t place = entry[i], ahead = entry[i + AHEAD];
+		__builtin_prefetch((const char *)links + ahead * (wide ? 4 : 2));
+		for (uint32_t hop = 0; hop < stride; hop++)
+			load[paths_link(links, wide, place + hop)]++;
+	}
 	counting->load[counting->paths->fabric->isl_count] = 1;
 	find_largest(counting, wide, stride);
 }
@@ -334,75 +233,119 @@ static inline __attribute__((always_inline)) void count_of_width(struct counting
 	}
 }
 
-static void count_in_table(struct counting *counting)
-{
-	if (counting->paths->wide)
-		count_of_width(counting, true);
-	else
-		count_of_width(counting, false);
-}
-
-static void count_walked(struct counting *counting)
-{
-	uint32_t stride = counting->paths->stride, *load = counting->load;
-	size_t slots = (size_t)counting->routes * stride;
-
-	for (size_t i = 0; i < slots; i++)
-		load[counting->walked[i]]++;
-	load[counting->paths->fabric->isl_count] = 1;
-	for (uint32_t i = 0; i < counting->routes; i++) {
-		uint32_t largest = 1;
-		for (uint32_t hop = 0; hop < stride; hop++) {
-			uint32_t here = load[counting->walked[(size_t)i * stride + hop]];
-			largest = here > largest ? here : largest;
-		}
-		counting->congestion[i] = largest;
-	}
-}
-
-/* Adds the hosts' own cables. If each carries at most one flow, none of them is ever the worst. */
-static void count_host_links(struct counting *counting)
-{
-	for (uint32_t i = 0; i < counting->routes; i++) {
-		counting->sent[counting->flows[i].source] += counting->parts;
-		counting->received[counting->flows[i].destination] += counting->parts;
-	}
-	for (uint32_t i = 0; i < counting->routes; i++) {
-		uint32_t sent = counting->sent[counting->flows[i].source];
-		uint32_t received = counting->received[counting->flows[i].destination];
-		uint32_t more = sent > received ? sent : received;
-		if (more > counting->congestion[i])
-			counting->congestion[i] = more;
-	}
-}
-
 static void count_whole_flows(struct counting *counting, uint32_t count, struct stream *stream)
 {
-	if (counting->lids != HD_LIDS_BASE)
-		choose_lids(counting, count, stream);
+	if (counting->lids != HD_LIDS_BASE) {
+		for (uint32_t i = 0; i < count; i++)
+			counting->lid_offset[i] = lid_offset(counting, counting->flows[i], stream);
+	}
 	if (counting->paths->links) {
-		place_in_table(counting, count);
-		if (!counting->paths->whole)
-			drop_broken(counting);
-		count_in_table(counting);
+		const struct paths *paths = counting->paths;
+
+		for (uint32_t i = 0; i < count; i++) {
+			struct hd_flow flow = counting->flows[i];
+			counting->entry[i] = paths_entry(paths, flow.source, flow.destination, 0);
+		}
+		if (counting->lids != HD_LIDS_BASE)
+			for (uint32_t i = 0; i < count; i++)
+				counting->entry[i] +=
+				    (size_t)counting->lid_offset[i] * paths->rows * paths->stride;
+		counting->routes = count;
+		if (!counting->paths->whole) {
+			uint32_t kept = 0;
+
+			for (uint32_t i = 0; i < counting->routes; i++) {
+				counting->entry[kept] = counting->entry[i];
+				counting->flows[kept] = counting->flows[i];
+				kept += !paths_broken(counting->paths, counting->entry[i]);
+			}
+			counting->routes = kept;
+		}
+		if (counting->paths->wide)
+			count_of_width(counting, true);
+		else
+			count_of_width(counting, false);
 	} else {
-		walk_flows(counting, count);
-		count_walked(counting);
+		struct path_walk walks[PATHS_TOGETHER];
+
+		counting->routes = 0;
+		for (uint32_t first = 0; first < count; first += PATHS_TOGETHER) {
+			uint32_t left = count - first;
+			uint32_t group = left < PATHS_TOGETHER ? left : PATHS_TOGETHER;
+			/* Walks the flows first .. first + count - 1. Their links go to places of the same numbers. */
+			const struct paths *paths = counting->paths;
+			const struct hd_fabric *fabric = paths->fabric;
+			for (uint32_t i = 0; i < group; i++) {
+				struct hd_flow flow = counting->flows[first + i];
+				uint32_t lid = fabric->lid[fabric->host_port[flow.destination]];
+				if (counting->lids != HD_LIDS_BASE)
+					lid += counting->lid_offset[first + i];
+				walks[i] = (struct path_walk){
+				    .source = flow.source,
+				    .destination = flow.destination,
+				    .lid = lid,
+				    .links =
+					counting->walked + (size_t)(first + i) * paths->stride};
+			}
+			paths_walk_together(paths, walks, group, paths->stride);
+			for (uint32_t i = 0; i < group; i++)
+				if (walks[i].hops >= 0)
+					keep_walk(counting, &walks[i], counting->flows[first + i]);
+		}
+		uint32_t stride = counting->paths->stride, *load = counting->load;
+		size_t slots = (size_t)counting->routes * stride;
+		for (size_t i = 0; i < slots; i++)
+			load[counting->walked[i]]++;
+		load[counting->paths->fabric->isl_count] = 1;
+		for (uint32_t i = 0; i < counting->routes; i++) {
+			uint32_t largest = 1;
+			for (uint32_t hop = 0; hop < stride; hop++) {
+				uint32_t here = load[counting->walked[(size_t)i * stride + hop]];
+				largest = here > largest ? here : largest;
+			}
+			counting->congestion[i] = largest;
+		}
 	}
 }
 
 void counting_finish(struct counting *counting, uint32_t count)
 {
 	counting->broken = count - counting->routes;
-	if (!counting->single)
-		count_host_links(counting);
+	if (!counting->single) {
+		/* Adds the hosts' own cables. If each carries at most one flow, none of them is ever the worst. */
+		for (uint32_t i = 0; i < counting->routes; i++) {
+			counting->sent[counting->flows[i].source] += counting->parts;
+			counting->received[counting->flows[i].destination] += counting->parts;
+		}
+		for (uint32_t i = 0; i < counting->routes; i++) {
+			uint32_t sent = counting->sent[counting->flows[i].source];
+			uint32_t received = counting->received[counting->flows[i].destination];
+			uint32_t more = sent > received ? sent : received;
+			if (more > counting->congestion[i])
+				counting->congestion[i] = more;
+		}
+	}
 }
 
 void counting_run(struct counting *counting, uint32_t count, struct stream *stream)
 {
-	if (hd_lids_divide(counting->lids))
-		spreading_run(counting, count);
-	else
+	if (hd_lids_divide(counting->lids)) {
+		/* Like counting_run() for the first `count` of counting->flows, in units of 1/counting->parts. The congestion of a flow is that of its slowest part. A flow is broken if any part does not arrive. The hosts' cables are not counted. */
+		counting->routes = 0;
+		for (uint32_t i = 0; i < count; i++)
+			if (arrives(counting, counting->flows[i]))
+				counting->flows[counting->routes++] = counting->flows[i];
+		for (uint32_t i = 0; i < counting->routes; i++) {
+			struct hd_flow flow = counting->flows[i];
+			for (uint32_t part = 0; part < counting->parts; part++) {
+				int hops = part_links(counting, flow, part);
+				for (int hop = 0; hop < hops; hop++)
+					counting->load[counting->walked[hop]]++;
+			}
+		}
+		for (uint32_t i = 0; i < counting->routes; i++)
+			counting->congestion[i] = largest_load(counting, counting->flows[i]);
+	} else
 		count_whole_flows(counting, count, stream);
 	counting_finish(counting, count);
 }

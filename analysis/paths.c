@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The links of all paths between hosts, by columns: a column is what all switches do with one LID.
+ *
+ * paths_init() is called once for a run of congestion. It numbers the columns, walks each column from all leaf
+ * switches in several threads, and keeps the links in a table if that fits into the memory that the caller allows; the
+ * first pass counts, the second writes. Without a table paths_walk() walks each path again when it is asked for. Both
+ * give the same links. Paths that enter a loop or end at a wrong port are broken, and are in no table.
+ *
+ * hd_broken_routes() walks the same columns and counts the pairs without a path.
+ */
 #include "paths.h"
 
 #include <errno.h>
+#include <heddle/analysis/congestion.h>
 #include <heddle/base/parallel.h>
+#include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* ---- columns ---- */
@@ -11,15 +24,18 @@
  * to itself is a dead end here. */
 #define STEP_LOOP HD_STEP_SELF
 
-int paths_columns_init(struct paths_columns *paths, const struct hd_columns *columns,
-		       struct hd_arena *arena)
+/* Memory is the arena's. Errors: -ENOMEM. */
+static int paths_columns_init(struct paths_columns *paths, const struct hd_columns *columns,
+			      struct hd_arena *arena)
 {
 	*paths = (struct paths_columns){.columns = columns};
 	paths->next = hd_arena_alloc(arena, columns->fabric->switch_count, sizeof(*paths->next));
 	return hd_column_block_init(&paths->block, columns, arena);
 }
 
-bool paths_columns_take(struct paths_columns *paths, uint32_t lid)
+/* Takes a LID in hand; its block must be loaded. False when no switch has a cable to its port.
+ * Cost: switches. */
+static bool paths_columns_take(struct paths_columns *paths, uint32_t lid)
 {
 	const struct hd_fabric *fabric = paths->columns->fabric;
 	struct hd_column column;
@@ -36,20 +52,6 @@ bool paths_columns_take(struct paths_columns *paths, uint32_t lid)
 	return true;
 }
 
-static int path_end(uint32_t step, uint32_t hops)
-{
-	switch (step) {
-	case HD_STEP_ARRIVED:
-		return (int)hops;
-	case HD_STEP_NO_ROUTE:
-		return PATH_NO_ROUTE;
-	case STEP_LOOP:
-		return PATH_LOOP;
-	default:
-		return PATH_DEAD_END;
-	}
-}
-
 /* Walks that come upon this path later end at once. */
 static void mark_loop(struct paths_columns *paths, uint32_t sw)
 {
@@ -59,14 +61,30 @@ static void mark_loop(struct paths_columns *paths, uint32_t sw)
 	}
 }
 
-int paths_columns_walk(struct paths_columns *paths, uint32_t sw, uint32_t *links, uint32_t room)
+/*
+ * Follows the entries for the LID in hand from a switch. Returns the number of links, the first
+ * `room` of which are written, or an enum path_fault. Cost: hops; in a loop the number of switches,
+ * but only once for each loop.
+ */
+static int paths_columns_walk(struct paths_columns *paths, uint32_t sw, uint32_t *links,
+			      uint32_t room)
 {
 	uint32_t switches = paths->columns->fabric->switch_count, at = sw;
 
 	for (uint32_t hops = 0; hops < switches; hops++) {
 		uint32_t step = paths->step[at];
-		if (!hd_step_is_link(step))
-			return path_end(step, hops);
+		if (!hd_step_is_link(step)) {
+			switch (step) {
+			case HD_STEP_ARRIVED:
+				return (int)hops;
+			case HD_STEP_NO_ROUTE:
+				return PATH_NO_ROUTE;
+			case STEP_LOOP:
+				return PATH_LOOP;
+			default:
+				return PATH_DEAD_END;
+			}
+		}
 		if (hops < room)
 			links[hops] = step;
 		at = paths->next[at];
@@ -250,25 +268,6 @@ static void write_path_of_width(const struct paths *paths, size_t entry, const u
 		write_path(paths, false, entry, links, hops);
 }
 
-/* To one LID from all switches with hosts. */
-static void follow_column(const struct pass *pass, struct pass_worker *worker, uint32_t column)
-{
-	const struct paths *paths = pass->paths;
-	size_t entry = (size_t)column * paths->rows * paths->stride;
-	uint32_t room = pass->fill ? paths->stride : 0;
-
-	for (uint32_t row = 0; row < paths->rows; row++, entry += paths->stride) {
-		int hops = paths_columns_walk(&worker->columns, paths->row_switch[row],
-					      worker->links, room);
-		if (hops < 0)
-			worker->broken = true;
-		else if ((uint32_t)hops > worker->longest)
-			worker->longest = (uint32_t)hops;
-		if (pass->fill)
-			write_path_of_width(paths, entry, worker->links, hops);
-	}
-}
-
 /* Column of a LID, HD_NONE: nobody sends to it. */
 static uint32_t column_of_lid(const struct paths *paths, uint32_t lid)
 {
@@ -288,8 +287,23 @@ static void follow_block(const struct pass *pass, struct pass_worker *worker, ui
 	hd_column_block_load(&worker->columns.block, &pass->columns, first);
 	for (uint32_t lid = first; lid < end; lid++) {
 		uint32_t column = column_of_lid(pass->paths, lid);
-		if (column != HD_NONE && paths_columns_take(&worker->columns, lid))
-			follow_column(pass, worker, column);
+		if (column != HD_NONE && paths_columns_take(&worker->columns, lid)) {
+			/* To one LID from all switches with hosts. */
+			const struct paths *paths = pass->paths;
+			size_t entry = (size_t)column * paths->rows * paths->stride;
+			uint32_t room = pass->fill ? paths->stride : 0;
+
+			for (uint32_t row = 0; row < paths->rows; row++, entry += paths->stride) {
+				int hops = paths_columns_walk(
+				    &worker->columns, paths->row_switch[row], worker->links, room);
+				if (hops < 0)
+					worker->broken = true;
+				else if ((uint32_t)hops > worker->longest)
+					worker->longest = (uint32_t)hops;
+				if (pass->fill)
+					write_path_of_width(paths, entry, worker->links, hops);
+			}
+		}
 	}
 }
 
@@ -301,21 +315,8 @@ static void follow_blocks(void *context, uint32_t begin, uint32_t end, unsigned 
 		follow_block(pass, &pass->workers[worker], i * pass->step * HD_COLUMN_BLOCK);
 }
 
-/* Hosts without a LID: nothing arrives there, and that breaks no path that is asked for. */
-static void fill_without_lid(const struct paths *paths)
-{
-	const struct hd_fabric *fabric = paths->fabric;
-
-	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		size_t entry = (size_t)paths->column[host] * paths->rows * paths->stride;
-		size_t end = entry + (size_t)paths_lids(paths, host) * paths->rows * paths->stride;
-		for (; !fabric->lid[fabric->host_port[host]] && entry < end; entry += paths->stride)
-			write_path_of_width(paths, entry, NULL, PATH_NO_ROUTE);
-	}
-}
-
 /* Looks at every `step`th block; with `fill` at all of them, and fills the table. */
-static void follow(struct pass *pass, unsigned threads, uint32_t step, bool fill)
+static void paths_follow(struct pass *pass, unsigned threads, uint32_t step, bool fill)
 {
 	struct paths *paths = pass->paths;
 
@@ -335,8 +336,19 @@ static void follow(struct pass *pass, unsigned threads, uint32_t step, bool fill
 		    worker->longest > paths->longest ? worker->longest : paths->longest;
 		paths->whole = paths->whole && !worker->broken;
 	}
-	if (fill)
-		fill_without_lid(paths);
+	if (fill) {
+		/* Hosts without a LID: nothing arrives there, and that breaks no path that is asked for. */
+		const struct hd_fabric *fabric = paths->fabric;
+
+		for (uint32_t host = 0; host < fabric->host_count; host++) {
+			size_t entry = (size_t)paths->column[host] * paths->rows * paths->stride;
+			size_t end =
+			    entry + (size_t)paths_lids(paths, host) * paths->rows * paths->stride;
+			for (; !fabric->lid[fabric->host_port[host]] && entry < end;
+			     entry += paths->stride)
+				write_path_of_width(paths, entry, NULL, PATH_NO_ROUTE);
+		}
+	}
 }
 
 /* ---- the table ---- */
@@ -368,7 +380,7 @@ static void advise(void *memory, size_t bytes, int advice)
 
 /* Flows read the table at random. With small pages, address translation takes a quarter of the
  * time. */
-static int fill(struct pass *pass, unsigned threads, struct hd_arena *arena)
+static int paths_fill(struct pass *pass, unsigned threads, struct hd_arena *arena)
 {
 	struct paths *paths = pass->paths;
 	size_t entries = table_entries(paths);
@@ -379,7 +391,7 @@ static int fill(struct pass *pass, unsigned threads, struct hd_arena *arena)
 	if (hd_arena_check(arena))
 		return -ENOMEM;
 	advise(paths->links, entries * link_bytes(paths), MADV_HUGEPAGE);
-	follow(pass, threads, 1, true);
+	paths_follow(pass, threads, 1, true);
 	return 0;
 }
 
@@ -398,11 +410,12 @@ static int make_table(struct paths *paths, size_t table_bytes, unsigned threads,
 
 	if (pass_init(&pass, paths, threads, arena))
 		return -ENOMEM;
-	follow(&pass, threads, hd_column_block_count(&pass.columns) / BLOCKS_ASKED + 1, false);
+	paths_follow(&pass, threads, hd_column_block_count(&pass.columns) / BLOCKS_ASKED + 1,
+		     false);
 	set_stride(paths);
 	if (!table_fits(paths, table_bytes))
-		follow(&pass, threads, 1, false);
-	else if (fill(&pass, threads, arena))
+		paths_follow(&pass, threads, 1, false);
+	else if (paths_fill(&pass, threads, arena))
 		return -ENOMEM;
 	if (paths->longest <= paths->stride)
 		return 0;
@@ -410,7 +423,7 @@ static int make_table(struct paths *paths, size_t table_bytes, unsigned threads,
 		advise(paths->links, table_entries(paths) * link_bytes(paths), MADV_DONTNEED);
 	paths->links = NULL;
 	set_stride(paths);
-	return table_fits(paths, table_bytes) ? fill(&pass, threads, arena) : 0;
+	return table_fits(paths, table_bytes) ? paths_fill(&pass, threads, arena) : 0;
 }
 
 int paths_number(struct paths *paths, const struct hd_fabric *fabric,
@@ -458,21 +471,6 @@ static void measure_walks(struct paths *paths, const struct hd_congestion_reques
 		}
 }
 
-static void fill_walks(const struct paths *paths, const struct hd_congestion_request *request,
-		       uint32_t *links)
-{
-	uint32_t hosts = paths->fabric->host_count;
-	size_t entry = 0;
-
-	for (uint32_t to = 0; to < hosts; to++)
-		for (uint32_t from = 0; from < hosts; from++, entry += paths->stride) {
-			int hops = from == to ? 0
-					      : request->walk(request->walk_context, from, to,
-							      links, paths->stride);
-			write_path_of_width(paths, entry, links, hops);
-		}
-}
-
 int paths_init_walked(struct paths *paths, const struct hd_congestion_request *request,
 		      size_t table_bytes, struct hd_arena *arena, struct hd_error *err)
 {
@@ -498,6 +496,170 @@ int paths_init_walked(struct paths *paths, const struct hd_congestion_request *r
 	paths->links = hd_arena_alloc(arena, table_entries(paths), link_bytes(paths));
 	if (hd_arena_check(arena))
 		return hd_error_no_memory(err);
-	fill_walks(paths, request, links);
+	uint32_t hosts = paths->fabric->host_count;
+	size_t entry = 0;
+	for (uint32_t to = 0; to < hosts; to++)
+		for (uint32_t from = 0; from < hosts; from++, entry += paths->stride) {
+			int hops = from == to ? 0
+					      : request->walk(request->walk_context, from, to,
+							      links, paths->stride);
+			write_path_of_width(paths, entry, links, hops);
+		}
 	return 0;
+}
+
+struct search {
+	struct paths paths;
+	const struct hd_ranks *ranks;
+	uint32_t *senders; /* [switch_count] hosts on the switch that have a rank */
+	bool *receives; /* [host_count] has a rank */
+	atomic_uint_fast64_t (
+	    *routes)[HD_BROKEN_KINDS]; /* [switch_count] broken routes from the switch */
+	struct hd_columns columns;
+	struct paths_columns *workers;
+	struct hd_broken_route *list;
+	uint32_t room, listed;
+};
+
+static enum hd_broken_kind kind_of(int fault)
+{
+	return fault == PATH_NO_ROUTE	? HD_BROKEN_NO_ENTRY
+	       : fault == PATH_DEAD_END ? HD_BROKEN_DEAD_END
+					: HD_BROKEN_LOOP;
+}
+
+static uint64_t broken_from(const struct search *search, uint32_t sw)
+{
+	uint64_t routes = 0;
+
+	for (unsigned kind = 0; kind < HD_BROKEN_KINDS; kind++)
+		routes += search->routes[sw][kind];
+	return routes;
+}
+
+/* A host sends nothing to itself. */
+static uint32_t senders_to(const struct search *search, uint32_t sw, uint32_t host)
+{
+	return search->senders[sw] - (sw == search->paths.fabric->host_switch[host]);
+}
+
+/* ---- counting, destination by destination ---- */
+
+static void count_block(struct search *search, struct paths_columns *columns, uint32_t first)
+{
+	const struct hd_fabric *fabric = search->paths.fabric;
+	uint32_t end = first + hd_column_block_lids(&search->columns, first);
+
+	hd_column_block_load(&columns->block, &search->columns, first);
+	for (uint32_t lid = first; lid < end; lid++) {
+		uint32_t port = fabric->lid_owner[lid];
+		uint32_t host = port == HD_NONE ? HD_NONE : hd_fabric_find_host(fabric, port);
+		if (host != HD_NONE && search->receives[host] && paths_columns_take(columns, lid)) {
+			/* To the LID in hand, from all switches with ranks. */
+			for (uint32_t row = 0; row < search->paths.rows; row++) {
+				uint32_t sw = search->paths.row_switch[row],
+					 senders = senders_to(search, sw, host);
+				int hops = senders ? paths_columns_walk(columns, sw, NULL, 0) : 0;
+				if (hops < 0)
+					atomic_fetch_add_explicit(
+					    &search->routes[sw][kind_of(hops)], senders,
+					    memory_order_relaxed);
+			}
+		}
+	}
+}
+
+static void count_blocks(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	struct search *search = context;
+
+	for (uint32_t block = begin; block < end; block++)
+		count_block(search, &search->workers[worker], block * HD_COLUMN_BLOCK);
+}
+
+/* ---- listing: switches with broken routes are walked, until the list is full ---- */
+
+static void list_switches(struct search *search)
+{
+	uint32_t switches = search->paths.fabric->switch_count;
+
+	for (uint32_t sw = 0; sw < switches && search->listed < search->room; sw++)
+		if (broken_from(search, sw)) {
+			const struct hd_fabric *fabric = search->paths.fabric;
+			uint32_t source = fabric->host_base[sw];
+
+			for (uint32_t rank = 0; rank < search->ranks->count; rank++) {
+				uint32_t host = search->ranks->host[rank];
+				uint32_t base = fabric->lid[fabric->host_port[host]];
+				uint32_t lids = senders_to(search, sw, host)
+						    ? paths_lids(&search->paths, host)
+						    : 0;
+				for (uint32_t lid = base; lid < base + lids; lid++) {
+					int hops =
+					    paths_walk(&search->paths, source, host, lid, NULL, 0);
+					if (hops < 0 && search->listed < search->room)
+						search->list[search->listed++] =
+						    (struct hd_broken_route){sw, host, lid,
+									     kind_of(hops)};
+				}
+			}
+		}
+}
+
+/* ---- from start to end ---- */
+
+static int init_workers(struct search *search, unsigned threads, struct hd_arena *arena)
+{
+	unsigned count = hd_parallel_workers(threads);
+
+	search->workers = hd_arena_alloc(arena, count, sizeof(*search->workers));
+	if (hd_arena_check(arena) ||
+	    hd_columns_init(&search->columns, search->paths.fabric, search->paths.routes, arena))
+		return -ENOMEM;
+	for (unsigned i = 0; i < count; i++)
+		if (paths_columns_init(&search->workers[i], &search->columns, arena))
+			return -ENOMEM;
+	return 0;
+}
+
+static int init_search(struct search *search, unsigned threads, struct hd_arena *arena,
+		       struct hd_error *err)
+{
+	const struct hd_fabric *fabric = search->ranks->fabric;
+
+	search->receives = hd_arena_alloc(arena, fabric->host_count, sizeof(*search->receives));
+	search->senders = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
+	search->routes = hd_arena_alloc(arena, fabric->switch_count, sizeof(*search->routes));
+	if (hd_arena_check(arena) || init_workers(search, threads, arena))
+		return hd_error_no_memory(err);
+	for (uint32_t rank = 0; rank < search->ranks->count; rank++) {
+		search->senders[fabric->host_switch[search->ranks->host[rank]]]++;
+		search->receives[search->ranks->host[rank]] = true;
+	}
+	return 0;
+}
+
+int hd_broken_routes(const struct hd_routes *tables, const struct hd_ranks *ranks, unsigned threads,
+		     uint64_t routes[HD_BROKEN_KINDS], struct hd_broken_route *list, uint32_t room,
+		     uint32_t *listed, struct hd_error *err)
+{
+	uint32_t switches = ranks->fabric->switch_count;
+	struct hd_arena arena = {0};
+	struct search search = {.ranks = ranks, .list = list, .room = room};
+	int rc = paths_number(&search.paths, ranks->fabric, tables, true, &arena, err);
+
+	if (!rc)
+		rc = init_search(&search, threads, &arena, err);
+	if (!rc) {
+		hd_parallel_for(threads, hd_column_block_count(&search.columns), 1, count_blocks,
+				&search);
+		list_switches(&search);
+		*listed = search.listed;
+		memset(routes, 0, HD_BROKEN_KINDS * sizeof(*routes));
+		for (uint32_t sw = 0; sw < switches; sw++)
+			for (unsigned kind = 0; kind < HD_BROKEN_KINDS; kind++)
+				routes[kind] += search.routes[sw][kind];
+	}
+	hd_arena_release(&arena);
+	return rc;
 }

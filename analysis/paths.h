@@ -26,21 +26,6 @@ struct paths_columns {
 	uint32_t *next; /* [switch_count] switch behind the entry, where it leads to one */
 };
 
-/* Memory is the arena's. Errors: -ENOMEM. */
-int paths_columns_init(struct paths_columns *paths, const struct hd_columns *columns,
-		       struct hd_arena *arena);
-
-/* Takes a LID in hand; its block must be loaded. False when no switch has a cable to its port.
- * Cost: switches. */
-bool paths_columns_take(struct paths_columns *paths, uint32_t lid);
-
-/*
- * Follows the entries for the LID in hand from a switch. Returns the number of links, the first
- * `room` of which are written, or an enum path_fault. Cost: hops; in a loop the number of switches,
- * but only once for each loop.
- */
-int paths_columns_walk(struct paths_columns *paths, uint32_t sw, uint32_t *links, uint32_t room);
-
 /* ---- paths ---- */
 
 struct paths {

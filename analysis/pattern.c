@@ -98,41 +98,32 @@ static int begin_round(struct listing *listing, struct hd_error *err)
 	return add_round(listing, err);
 }
 
-static int add_flow(struct listing *listing, struct hd_flow flow, struct hd_error *err)
-{
-	struct hd_flow *flows =
-	    hd_grow(listing->flows, listing->flow_count, 1, &listing->flow_room, sizeof(*flows));
-
-	if (!flows)
-		return hd_error_no_memory(err);
-	listing->flows = flows;
-	listing->flows[listing->flow_count++] = flow;
-	return 0;
-}
-
-static int take_flow(struct listing *listing, struct hd_error *err)
-{
-	struct hd_flow flow;
-	int rc = take_end(listing, listing->words.word[0], &flow.source, err);
-
-	if (!rc)
-		rc = take_end(listing, listing->words.word[1], &flow.destination, err);
-	if (rc)
-		return rc;
-	if (flow.source == flow.destination)
-		return hd_lines_error_at(&listing->words.lines, listing->words.lines.number, err,
-					 "'%s' sends to itself", listing->words.word[0]);
-	return add_flow(listing, flow, err);
-}
-
 static int take_line(struct listing *listing, struct hd_error *err)
 {
 	const struct hd_words *words = &listing->words;
 
 	if (words->count == 1 && !strcmp(words->word[0], "round"))
 		return begin_round(listing, err);
-	if (words->count == 2)
-		return take_flow(listing, err);
+	if (words->count == 2) {
+		struct hd_flow flow;
+		int rc = take_end(listing, listing->words.word[0], &flow.source, err);
+
+		if (!rc)
+			rc = take_end(listing, listing->words.word[1], &flow.destination, err);
+		if (rc)
+			return rc;
+		if (flow.source == flow.destination)
+			return hd_lines_error_at(&listing->words.lines, listing->words.lines.number,
+						 err, "'%s' sends to itself",
+						 listing->words.word[0]);
+		struct hd_flow *flows = hd_grow(listing->flows, listing->flow_count, 1,
+						&listing->flow_room, sizeof(*flows));
+		if (!flows)
+			return hd_error_no_memory(err);
+		listing->flows = flows;
+		listing->flows[listing->flow_count++] = flow;
+		return 0;
+	}
 	return hd_lines_error(&words->lines, err, "expected `SOURCE DESTINATION` or `round`");
 }
 
@@ -170,18 +161,6 @@ static int number_hosts(struct listing *listing, struct hd_error *err)
 	return 0;
 }
 
-static void give_to_pattern(struct listing *listing, struct hd_pattern *pattern)
-{
-	pattern->rounds = listing->round_count;
-	pattern->list = listing->flows;
-	pattern->list_base = listing->base;
-	pattern->round_max = 0;
-	for (uint32_t i = 0; i < pattern->rounds; i++) {
-		uint32_t flows = pattern->list_base[i + 1] - pattern->list_base[i];
-		pattern->round_max = flows > pattern->round_max ? flows : pattern->round_max;
-	}
-}
-
 static int read_listing(struct listing *listing, const char *path, struct hd_error *err)
 {
 	struct hd_text text;
@@ -210,7 +189,14 @@ static int prepare_file(struct hd_pattern *pattern, const struct hd_options *opt
 		free(listing.base);
 		return rc;
 	}
-	give_to_pattern(&listing, pattern);
+	pattern->rounds = listing.round_count;
+	pattern->list = listing.flows;
+	pattern->list_base = listing.base;
+	pattern->round_max = 0;
+	for (uint32_t i = 0; i < pattern->rounds; i++) {
+		uint32_t flows = pattern->list_base[i + 1] - pattern->list_base[i];
+		pattern->round_max = flows > pattern->round_max ? flows : pattern->round_max;
+	}
 	return 0;
 }
 
@@ -284,8 +270,8 @@ const struct hd_pattern_kind *hd_pattern_find(const char *name)
 	return NULL;
 }
 
-static int prepare(struct hd_pattern *pattern, const struct hd_options *options,
-		   const struct hd_ranks *ranks, struct hd_error *err)
+static int pattern_prepare(struct hd_pattern *pattern, const struct hd_options *options,
+			   const struct hd_ranks *ranks, struct hd_error *err)
 {
 	const struct hd_pattern_kind *kind = pattern->kind;
 
@@ -323,7 +309,7 @@ int hd_pattern_new(const struct hd_pattern_kind *kind, const struct hd_options *
 					       .adapters = ranks->adapters,
 					       .rounds = 1,
 					       .round_max = machines};
-		rc = prepare(pattern, options, ranks, err);
+		rc = pattern_prepare(pattern, options, ranks, err);
 	}
 	hd_options_free(defaults);
 	if (rc)

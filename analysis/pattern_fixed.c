@@ -279,21 +279,6 @@ static int prepare_neighbours(struct hd_pattern *pattern, const struct hd_option
 	return 0;
 }
 
-/* Flows of rank `rank` along one dimension. `place` is its coordinate, `step` the distance to the
- * next rank. */
-static void along(uint32_t rank, uint32_t place, uint32_t side, uint32_t step, bool periodic,
-		  struct hd_flow *flows, uint32_t *count)
-{
-	if (place + 1 < side)
-		pattern_add(flows, count, rank, rank + step);
-	else if (periodic && side > 2)
-		pattern_add(flows, count, rank, rank - (side - 1) * step);
-	if (place > 0)
-		pattern_add(flows, count, rank, rank - step);
-	else if (periodic && side > 2)
-		pattern_add(flows, count, rank, rank + (side - 1) * step);
-}
-
 static uint32_t neighbours_round(const struct hd_pattern *pattern, uint32_t round,
 				 struct hd_draw *draw, struct hd_flow *flows)
 {
@@ -303,9 +288,20 @@ static uint32_t neighbours_round(const struct hd_pattern *pattern, uint32_t roun
 	uint32_t points = sides[0] * sides[1] * sides[2], count = 0;
 	for (uint32_t rank = 0; rank < points; rank++) {
 		uint32_t step = 1;
-		for (unsigned i = 0; i < DIMENSIONS_MAX; step *= sides[i++])
-			along(rank, rank / step % sides[i], sides[i], step,
-			      pattern->number[PERIODIC], flows, &count);
+		for (unsigned i = 0; i < DIMENSIONS_MAX; step *= sides[i++]) {
+			/* Flows of rank `rank` along one dimension. `place` is its coordinate, `step` the distance to the next rank. */
+			uint32_t place = rank / step % sides[i];
+			uint32_t side = sides[i];
+			bool periodic = pattern->number[PERIODIC];
+			if (place + 1 < side)
+				pattern_add(flows, &count, rank, rank + step);
+			else if (periodic && side > 2)
+				pattern_add(flows, &count, rank, rank - (side - 1) * step);
+			if (place > 0)
+				pattern_add(flows, &count, rank, rank - step);
+			else if (periodic && side > 2)
+				pattern_add(flows, &count, rank, rank + (side - 1) * step);
+		}
 	}
 	return count;
 }

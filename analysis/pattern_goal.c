@@ -34,7 +34,7 @@ static bool counts(const struct goal *goal, uint32_t index)
 	       operation->amount >= goal->least;
 }
 
-static int compare(const void *left, const void *right)
+static int goal_compare(const void *left, const void *right)
 {
 	const struct hd_flow *a = left, *b = right;
 
@@ -48,51 +48,11 @@ static uint32_t merge(struct hd_flow *flows, uint32_t count)
 {
 	uint32_t kept = 0;
 
-	qsort(flows, count, sizeof(*flows), compare);
+	qsort(flows, count, sizeof(*flows), goal_compare);
 	for (uint32_t i = 0; i < count; i++)
-		if (!kept || compare(&flows[kept - 1], &flows[i]))
+		if (!kept || goal_compare(&flows[kept - 1], &flows[i]))
 			flows[kept++] = flows[i];
 	return kept;
-}
-
-/* Sorts the flows into their rounds. base[rounds + 1] and list[] have room for all. */
-static void fill(const struct goal *goal, uint32_t *base, struct hd_flow *list)
-{
-	uint32_t operations = goal->schedule->operation_count;
-
-	for (uint32_t i = 0; i < operations; i++)
-		if (counts(goal, i))
-			base[goal->round[i]]++;
-	for (uint32_t i = 0, sum = 0; i <= goal->rounds; i++) {
-		sum += base[i];
-		base[i] = sum;
-	}
-	for (uint32_t i = operations; i-- > 0;) {
-		const struct hd_schedule_operation *operation = &goal->schedule->operations[i];
-		if (counts(goal, i))
-			list[--base[goal->round[i]]] =
-			    (struct hd_flow){operation->rank, operation->peer};
-	}
-}
-
-/* Merges pairs, and leaves out rounds without a flow. */
-static void pack(struct hd_pattern *pattern, uint32_t rounds)
-{
-	uint32_t end = 0, kept = 0;
-
-	pattern->round_max = 0;
-	for (uint32_t i = 0; i < rounds; i++) {
-		uint32_t first = pattern->list_base[i], count = pattern->list_base[i + 1] - first;
-		if (!count)
-			continue;
-		memmove(pattern->list + end, pattern->list + first, count * sizeof(*pattern->list));
-		pattern->list_base[kept++] = end;
-		count = merge(pattern->list + end, count);
-		end += count;
-		pattern->round_max = count > pattern->round_max ? count : pattern->round_max;
-	}
-	pattern->list_base[kept] = end;
-	pattern->rounds = kept;
 }
 
 static int take_flows(struct hd_pattern *pattern, const struct goal *goal, struct hd_error *err)
@@ -108,8 +68,39 @@ static int take_flows(struct hd_pattern *pattern, const struct goal *goal, struc
 	pattern->list = malloc(flows * sizeof(*pattern->list));
 	if (!pattern->list_base || !pattern->list)
 		return hd_error_no_memory(err);
-	fill(goal, pattern->list_base, pattern->list);
-	pack(pattern, goal->rounds);
+	/* Sorts the flows into their rounds. base[rounds + 1] and list[] have room for all. */
+	uint32_t *base = pattern->list_base;
+	struct hd_flow *list = pattern->list;
+	uint32_t operations = goal->schedule->operation_count;
+	for (uint32_t i = 0; i < operations; i++)
+		if (counts(goal, i))
+			base[goal->round[i]]++;
+	for (uint32_t i = 0, sum = 0; i <= goal->rounds; i++) {
+		sum += base[i];
+		base[i] = sum;
+	}
+	for (uint32_t i = operations; i-- > 0;) {
+		const struct hd_schedule_operation *operation = &goal->schedule->operations[i];
+		if (counts(goal, i))
+			list[--base[goal->round[i]]] =
+			    (struct hd_flow){operation->rank, operation->peer};
+	}
+	/* Merges pairs, and leaves out rounds without a flow. */
+	uint32_t rounds = goal->rounds;
+	uint32_t end = 0, kept = 0;
+	pattern->round_max = 0;
+	for (uint32_t i = 0; i < rounds; i++) {
+		uint32_t first = pattern->list_base[i], count = pattern->list_base[i + 1] - first;
+		if (!count)
+			continue;
+		memmove(pattern->list + end, pattern->list + first, count * sizeof(*pattern->list));
+		pattern->list_base[kept++] = end;
+		count = merge(pattern->list + end, count);
+		end += count;
+		pattern->round_max = count > pattern->round_max ? count : pattern->round_max;
+	}
+	pattern->list_base[kept] = end;
+	pattern->rounds = kept;
 	return 0;
 }
 
@@ -133,8 +124,8 @@ static int take_schedule(struct hd_pattern *pattern, const struct hd_options *op
 	return rc;
 }
 
-static int prepare(struct hd_pattern *pattern, const struct hd_options *options,
-		   const struct hd_ranks *ranks, struct hd_error *err)
+static int goal_prepare(struct hd_pattern *pattern, const struct hd_options *options,
+			const struct hd_ranks *ranks, struct hd_error *err)
 {
 	struct hd_schedule *schedule;
 	int rc = hd_schedule_read_goal(hd_options_get(options, "file")->text, &schedule, err);
@@ -161,6 +152,6 @@ const struct hd_pattern_kind pattern_goal = {
     .name = "goal",
     .summary = "the messages of a GOAL trace, in the rounds that its dependencies give",
     PATTERN_OPTIONS(goal_options),
-    .prepare = prepare,
+    .prepare = goal_prepare,
     .round = goal_round,
 };

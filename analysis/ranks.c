@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which host runs which rank: all hosts in the order of the fabric, or those of a file in the file's order, one name
+ * or GUID a line. The commands make ranks before they draw patterns.
+ *
+ * hd_ranks_by_machine() then orders adapters by machine, rail by rail, and hd_ranks_for_pattern() does so if the
+ * pattern counts machines. A host is there at most once; routers and adapters that are set aside are refused, unless
+ * the caller wants aggregation nodes, too. The fabric must outlive the ranks.
+ */
 #include <heddle/analysis/pattern.h>
 
 #include <errno.h>
@@ -99,8 +107,8 @@ static int take_hosts(struct hd_ranks *ranks, struct hd_words *words, struct hd_
 	return rc;
 }
 
-static int parse(const struct hd_fabric *fabric, const struct hd_text *text, struct hd_ranks **out,
-		 struct hd_error *err)
+static int ranks_parse(const struct hd_fabric *fabric, const struct hd_text *text,
+		       struct hd_ranks **out, struct hd_error *err)
 {
 	struct hd_words words;
 	struct hd_ranks *ranks = ranks_alloc(fabric, true);
@@ -122,7 +130,7 @@ int hd_ranks_parse(const struct hd_fabric *fabric, const char *text, size_t leng
 {
 	const struct hd_text whole = {.bytes = text, .length = length, .name = name};
 
-	return parse(fabric, &whole, out, err);
+	return ranks_parse(fabric, &whole, out, err);
 }
 
 int hd_ranks_read(const struct hd_fabric *fabric, const char *path, struct hd_ranks **out,
@@ -133,29 +141,12 @@ int hd_ranks_read(const struct hd_fabric *fabric, const char *path, struct hd_ra
 
 	if (rc)
 		return rc;
-	rc = parse(fabric, &text, out, err);
+	rc = ranks_parse(fabric, &text, out, err);
 	hd_text_close(&text);
 	return rc;
 }
 
 /* ---- machines ---- */
-
-/* How many ranks the machines have that together have the most. */
-static uint32_t commonest_size(const struct hd_machines *machines, const uint32_t *size,
-			       uint64_t *ranks_of_size)
-{
-	uint32_t best = 0;
-
-	for (uint32_t i = 0; i < machines->count; i++)
-		ranks_of_size[size[i]] += size[i];
-	for (uint32_t i = 0; i < machines->count; i++) {
-		uint32_t here = size[i];
-		if (ranks_of_size[here] > ranks_of_size[best] ||
-		    (ranks_of_size[here] == ranks_of_size[best] && here > best))
-			best = here;
-	}
-	return best;
-}
 
 /* Writes the hosts of a machine that take part, in the order of rails. */
 static uint32_t add_machine(const struct hd_machines *machines, uint32_t machine,
@@ -174,30 +165,6 @@ struct regrouping {
 	uint32_t *host; /* [ranks] the new order */
 };
 
-static void regroup(struct hd_ranks *ranks, const struct hd_machines *machines,
-		    struct regrouping *regrouping)
-{
-	uint32_t count = 0;
-
-	for (uint32_t rank = 0; rank < ranks->count; rank++) {
-		regrouping->takes_part[ranks->host[rank]] = true;
-		regrouping->size[machines->of_host[ranks->host[rank]]]++;
-	}
-	uint32_t adapters = commonest_size(machines, regrouping->size, regrouping->ranks_of_size);
-	for (uint32_t rank = 0; rank < ranks->count; rank++) {
-		uint32_t machine = machines->of_host[ranks->host[rank]];
-		if (regrouping->size[machine] == adapters)
-			count = add_machine(machines, machine, regrouping->takes_part,
-					    regrouping->host, count);
-		ranks->other_machines +=
-		    regrouping->size[machine] && regrouping->size[machine] != adapters;
-		regrouping->size[machine] = 0; /* done */
-	}
-	memcpy(ranks->host, regrouping->host, count * sizeof(*ranks->host));
-	ranks->count = count;
-	ranks->adapters = adapters;
-}
-
 int hd_ranks_by_machine(struct hd_ranks *ranks, const struct hd_machines *machines,
 			struct hd_error *err)
 {
@@ -209,8 +176,40 @@ int hd_ranks_by_machine(struct hd_ranks *ranks, const struct hd_machines *machin
 	    .takes_part = hd_arena_alloc(&arena, hosts, sizeof(bool)),
 	    .host = hd_arena_alloc(&arena, ranks->count, sizeof(uint32_t))};
 
-	if (!arena.failed)
-		regroup(ranks, machines, &regrouping);
+	if (!arena.failed) {
+		uint32_t count = 0;
+
+		for (uint32_t rank = 0; rank < ranks->count; rank++) {
+			regrouping.takes_part[ranks->host[rank]] = true;
+			regrouping.size[machines->of_host[ranks->host[rank]]]++;
+		}
+		/* How many ranks the machines have that together have the most. */
+		const uint32_t *size = regrouping.size;
+		uint64_t *ranks_of_size = regrouping.ranks_of_size;
+		uint32_t adapters = 0;
+
+		for (uint32_t i = 0; i < machines->count; i++)
+			ranks_of_size[size[i]] += size[i];
+		for (uint32_t i = 0; i < machines->count; i++) {
+			uint32_t here = size[i];
+			if (ranks_of_size[here] > ranks_of_size[adapters] ||
+			    (ranks_of_size[here] == ranks_of_size[adapters] && here > adapters))
+				adapters = here;
+		}
+
+		for (uint32_t rank = 0; rank < ranks->count; rank++) {
+			uint32_t machine = machines->of_host[ranks->host[rank]];
+			if (regrouping.size[machine] == adapters)
+				count = add_machine(machines, machine, regrouping.takes_part,
+						    regrouping.host, count);
+			ranks->other_machines +=
+			    regrouping.size[machine] && regrouping.size[machine] != adapters;
+			regrouping.size[machine] = 0; /* done */
+		}
+		memcpy(ranks->host, regrouping.host, count * sizeof(*ranks->host));
+		ranks->count = count;
+		ranks->adapters = adapters;
+	}
 	int rc = arena.failed ? hd_error_no_memory(err) : 0;
 	hd_arena_release(&arena);
 	return rc;

@@ -84,19 +84,6 @@ static uint32_t link_of(const struct counting *counting, uint32_t route, uint32_
 
 /* ---- the flows of each link ---- */
 
-static void count_flows(struct shares *shares, const struct counting *counting)
-{
-	uint32_t hops = counting->paths->stride + 2;
-
-	memset(shares->open, 0, shares->link_count * sizeof(*shares->open));
-	for (uint32_t route = 0; route < counting->routes; route++)
-		for (uint32_t hop = 0; hop < hops; hop++) {
-			uint32_t link = link_of(counting, route, hop);
-			if (link != HD_NONE)
-				shares->open[link]++;
-		}
-}
-
 static void list_flows(struct shares *shares, const struct counting *counting)
 {
 	uint32_t hops = counting->paths->stride + 2, *next = shares->place;
@@ -128,7 +115,7 @@ static bool before(const struct shares *shares, uint32_t a, uint32_t b)
 	return level_a < level_b || (level_a == level_b && a < b);
 }
 
-static void put(struct shares *shares, uint32_t place, uint32_t link)
+static void shares_put(struct shares *shares, uint32_t place, uint32_t link)
 {
 	shares->active[place] = link;
 	shares->place[link] = place;
@@ -144,9 +131,9 @@ static void sink(struct shares *shares, uint32_t size, uint32_t place)
 			child++;
 		if (!before(shares, shares->active[child], link))
 			break;
-		put(shares, place, shares->active[child]);
+		shares_put(shares, place, shares->active[child]);
 	}
-	put(shares, place, link);
+	shares_put(shares, place, link);
 }
 
 static uint32_t make_heap(struct shares *shares)
@@ -156,7 +143,7 @@ static uint32_t make_heap(struct shares *shares)
 	for (uint32_t link = 0; link < shares->link_count; link++) {
 		shares->left[link] = shares->capacity[link];
 		if (shares->open[link])
-			put(shares, size++, link);
+			shares_put(shares, size++, link);
 	}
 	for (uint32_t place = size / 2; place-- > 0;)
 		sink(shares, size, place);
@@ -164,30 +151,19 @@ static uint32_t make_heap(struct shares *shares)
 }
 
 /* Takes a link out of the heap. All its flows have their share. */
-static void drop(struct shares *shares, uint32_t *size, uint32_t place)
+static void shares_drop(struct shares *shares, uint32_t *size, uint32_t place)
 {
 	uint32_t last = shares->active[--*size];
 
 	if (place == *size)
 		return;
-	put(shares, place, last);
+	shares_put(shares, place, last);
 	while (place > 0 && before(shares, last, shares->active[(place - 1) / 2])) {
-		put(shares, place, shares->active[(place - 1) / 2]);
+		shares_put(shares, place, shares->active[(place - 1) / 2]);
 		place = (place - 1) / 2;
-		put(shares, place, last);
+		shares_put(shares, place, last);
 	}
 	sink(shares, *size, place);
-}
-
-/* Takes an open flow off a link. The flow's share is at most what the link would have given, so the
- * link's level can only rise. */
-static void settle(struct shares *shares, uint32_t *size, uint32_t link, double share)
-{
-	shares->left[link] = fmax(shares->left[link] - share, 0);
-	if (--shares->open[link])
-		sink(shares, *size, shares->place[link]);
-	else
-		drop(shares, size, shares->place[link]);
 }
 
 static void fix_share(struct shares *shares, const struct counting *counting, uint32_t route,
@@ -196,24 +172,14 @@ static void fix_share(struct shares *shares, const struct counting *counting, ui
 	shares->share[route] = share;
 	for (uint32_t hop = 0; hop < counting->paths->stride + 2; hop++) {
 		uint32_t link = link_of(counting, route, hop);
-		if (link != HD_NONE && link != full)
-			settle(shares, size, link, share);
-	}
-}
-
-static void fill_links(struct shares *shares, const struct counting *counting)
-{
-	for (uint32_t route = 0; route < counting->routes; route++)
-		shares->share[route] = -1;
-	count_flows(shares, counting);
-	list_flows(shares, counting);
-	for (uint32_t size = make_heap(shares); size;) {
-		uint32_t full = shares->active[0];
-		double share = level(shares, full);
-		drop(shares, &size, 0);
-		for (uint32_t i = shares->flow_base[full]; i < shares->flow_base[full + 1]; i++)
-			if (shares->share[shares->flow[i]] < 0)
-				fix_share(shares, counting, shares->flow[i], full, share, &size);
+		if (link != HD_NONE && link != full) {
+			/* Takes an open flow off a link. The flow's share is at most what the link would have given, so the link's level can only rise. */
+			shares->left[link] = fmax(shares->left[link] - share, 0);
+			if (--shares->open[link])
+				sink(shares, *size, shares->place[link]);
+			else
+				shares_drop(shares, size, shares->place[link]);
+		}
 	}
 }
 
@@ -232,28 +198,44 @@ static uint32_t flows_on(const struct counting *counting, uint32_t link)
 					 : counting->received[link - fabric->host_count];
 }
 
-static void divide_links(struct shares *shares, const struct counting *counting)
-{
-	for (uint32_t route = 0; route < counting->routes; route++) {
-		double least = INFINITY;
-		for (uint32_t hop = 0; hop < counting->paths->stride + 2; hop++) {
-			uint32_t link = link_of(counting, route, hop);
-			if (link != HD_NONE)
-				least =
-				    fmin(least, shares->capacity[link] / flows_on(counting, link));
-		}
-		shares->share[route] = least;
-	}
-}
-
 uint64_t shares_sum(struct shares *shares, const struct counting *counting)
 {
 	uint64_t sum = 0;
 
-	if (shares->model == HD_SHARE_MAX_MIN)
-		fill_links(shares, counting);
-	else
-		divide_links(shares, counting);
+	if (shares->model == HD_SHARE_MAX_MIN) {
+		for (uint32_t route = 0; route < counting->routes; route++)
+			shares->share[route] = -1;
+		uint32_t hops = counting->paths->stride + 2;
+		memset(shares->open, 0, shares->link_count * sizeof(*shares->open));
+		for (uint32_t route = 0; route < counting->routes; route++)
+			for (uint32_t hop = 0; hop < hops; hop++) {
+				uint32_t link = link_of(counting, route, hop);
+				if (link != HD_NONE)
+					shares->open[link]++;
+			}
+		list_flows(shares, counting);
+		for (uint32_t size = make_heap(shares); size;) {
+			uint32_t full = shares->active[0];
+			double share = level(shares, full);
+			shares_drop(shares, &size, 0);
+			for (uint32_t i = shares->flow_base[full]; i < shares->flow_base[full + 1];
+			     i++)
+				if (shares->share[shares->flow[i]] < 0)
+					fix_share(shares, counting, shares->flow[i], full, share,
+						  &size);
+		}
+	} else {
+		for (uint32_t route = 0; route < counting->routes; route++) {
+			double least = INFINITY;
+			for (uint32_t hop = 0; hop < counting->paths->stride + 2; hop++) {
+				uint32_t link = link_of(counting, route, hop);
+				if (link != HD_NONE)
+					least = fmin(least, shares->capacity[link] /
+								flows_on(counting, link));
+			}
+			shares->share[route] = least;
+		}
+	}
 	for (uint32_t route = 0; route < counting->routes; route++)
 		sum += (uint64_t)llround(shares->share[route] * (double)TALLY_ONE);
 	return sum;

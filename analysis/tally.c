@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sums of what a thread has counted: plain 64-bit words, so that tallies of threads and processes are added word by
+ * word in any order, with the same result.
+ *
+ * Each thread of congestion.c has a tally. tally_add_pattern() takes a pattern into it; tally_merge() adds the tallies
+ * up after each batch. Sums that need 128 bits are in two words, low and high halves. The other functions read means,
+ * deviations and half widths of 95% from a total. No function fails, except tally_init() without memory.
+ */
 #include "tally.h"
 
 #include <errno.h>

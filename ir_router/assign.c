@@ -164,23 +164,6 @@ static uint32_t number_of(const struct hd_assign_request *request, uint64_t guid
 	return HD_NONE;
 }
 
-static int keep_line(struct assigning *assigning, const struct hd_map_line *line,
-		     struct hd_error *err)
-{
-	const struct hd_map *previous = assigning->request->previous;
-	uint64_t guids[HD_MAP_PORTS_MAX];
-
-	for (unsigned i = 0; i < line->port_count; i++)
-		guids[i] = previous->port_guid[previous->choices[line->first + i]];
-	uint32_t port = number_of(assigning->request, guids[0]);
-	if (port != HD_NONE)
-		add_load(assigning, port);
-	assigning->report.kept++;
-	assigning->report.destinations++;
-	return hd_map_builder_add(assigning->builder, &line->gid, HD_MAP_GID, guids,
-				  line->port_count, 0, err);
-}
-
 /* Number of ports of the port's router. */
 static uint32_t ports_beside(const struct assigning *assigning, uint32_t port)
 {
@@ -216,32 +199,26 @@ static int add_fixed(struct assigning *assigning, bool *done, struct hd_error *e
 		const struct hd_assign_destination *destination = &request->destinations[i];
 		const struct hd_map_line *line = kept_line(assigning, destination);
 		done[i] = line || destination->wanted != HD_NONE;
-		if (line)
-			rc = keep_line(assigning, line, err);
-		else if (done[i])
+		if (line) {
+			const struct hd_map *previous = assigning->request->previous;
+			uint64_t guids[HD_MAP_PORTS_MAX];
+
+			for (unsigned j = 0; j < line->port_count; j++)
+				guids[j] = previous->port_guid[previous->choices[line->first + j]];
+			uint32_t port = number_of(assigning->request, guids[0]);
+			if (port != HD_NONE)
+				add_load(assigning, port);
+			assigning->report.kept++;
+			assigning->report.destinations++;
+			rc = hd_map_builder_add(assigning->builder, &line->gid, HD_MAP_GID, guids,
+						line->port_count, 0, err);
+		} else if (done[i])
 			rc = give_port(assigning, destination, destination->wanted, err);
 	}
 	return rc;
 }
 
-static int add_lines(struct assigning *assigning, struct hd_error *err)
-{
-	const struct hd_assign_request *request = assigning->request;
-	bool *done = hd_arena_alloc(&assigning->arena, request->destination_count, sizeof(*done));
-	int rc = done ? add_fixed(assigning, done, err) : hd_error_no_memory(err);
-
-	for (uint32_t i = 0; !rc && i < request->destination_count; i++) {
-		const struct hd_assign_destination *destination = &request->destinations[i];
-		if (!done[i])
-			rc = give_port(assigning, destination,
-				       least_loaded(assigning, destination->group), err);
-	}
-	for (uint32_t port = 0; !rc && request->defaults && port < request->port_count; port++)
-		rc = add_line(assigning, NULL, HD_MAP_DEFAULT, &port, 1, err);
-	return rc;
-}
-
-static int allocate(struct assigning *assigning)
+static int assign_allocate(struct assigning *assigning)
 {
 	uint32_t ports = assigning->request->port_count;
 	uint32_t **lists[] = {&assigning->load,	       &assigning->router,	 &assigning->place,
@@ -276,10 +253,30 @@ static void number_routers(struct assigning *assigning)
 	}
 }
 
-static void measure(struct assigning *assigning)
+static int assign_run(struct assigning *assigning, struct hd_map **out, struct hd_error *err)
 {
-	struct hd_assign_report *report = &assigning->report;
+	if (!assigning->request->port_count)
+		return hd_error_set(err, -ENOENT, "the subnet has no router port");
+	if (!assigning->builder || assign_allocate(assigning))
+		return hd_error_no_memory(err);
+	number_routers(assigning);
+	for (uint32_t port = 0; port < assigning->request->port_count; port++)
+		assigning->heap[port] = assigning->heap_place[port] = port;
+	const struct hd_assign_request *request = assigning->request;
+	bool *done = hd_arena_alloc(&assigning->arena, request->destination_count, sizeof(*done));
+	int rc = done ? add_fixed(assigning, done, err) : hd_error_no_memory(err);
+	for (uint32_t i = 0; !rc && i < request->destination_count; i++) {
+		const struct hd_assign_destination *destination = &request->destinations[i];
+		if (!done[i])
+			rc = give_port(assigning, destination,
+				       least_loaded(assigning, destination->group), err);
+	}
+	for (uint32_t port = 0; !rc && request->defaults && port < request->port_count; port++)
+		rc = add_line(assigning, NULL, HD_MAP_DEFAULT, &port, 1, err);
 
+	if (!rc)
+		rc = hd_map_builder_build(assigning->builder, NULL, out, err);
+	struct hd_assign_report *report = &assigning->report;
 	report->fewest = UINT32_MAX;
 	for (uint32_t port = 0; port < assigning->request->port_count; port++) {
 		uint32_t load = assigning->load[port];
@@ -287,21 +284,6 @@ static void measure(struct assigning *assigning)
 		report->fewest = load < report->fewest ? load : report->fewest;
 		report->most = load > report->most ? load : report->most;
 	}
-}
-
-static int run(struct assigning *assigning, struct hd_map **out, struct hd_error *err)
-{
-	if (!assigning->request->port_count)
-		return hd_error_set(err, -ENOENT, "the subnet has no router port");
-	if (!assigning->builder || allocate(assigning))
-		return hd_error_no_memory(err);
-	number_routers(assigning);
-	for (uint32_t port = 0; port < assigning->request->port_count; port++)
-		assigning->heap[port] = assigning->heap_place[port] = port;
-	int rc = add_lines(assigning, err);
-	if (!rc)
-		rc = hd_map_builder_build(assigning->builder, NULL, out, err);
-	measure(assigning);
 	return rc;
 }
 
@@ -309,7 +291,7 @@ int hd_assign(const struct hd_assign_request *request, struct hd_map **out,
 	      struct hd_assign_report *report, struct hd_error *err)
 {
 	struct assigning assigning = {.request = request, .builder = hd_map_builder_new()};
-	int rc = run(&assigning, out, err);
+	int rc = assign_run(&assigning, out, err);
 
 	hd_map_builder_free(assigning.builder);
 	hd_arena_release(&assigning.arena);
@@ -525,25 +507,6 @@ enum hd_isfr_reason hd_isfr_path(const struct hd_isfr_plan *plan, uint32_t from,
 	return HD_ISFR_USED;
 }
 
-/* Sets the wanted ports. A port's number in the request is its place in the subnet's order. */
-static void want_ports(const struct hd_isfr_plan *plan, struct destinations_abroad *abroad,
-		       uint32_t *number, struct hd_isfr_report *report)
-{
-	const struct hd_interconnect *interconnect = plan->interconnect;
-	const uint32_t *base = &interconnect->ordered_base[abroad->subnet];
-
-	for (uint32_t i = base[0]; i < base[1]; i++)
-		number[interconnect->ordered[i]] = i - base[0];
-	for (uint32_t i = 0; i < abroad->count; i++) {
-		struct hd_isfr_path path;
-		enum hd_isfr_reason reason = hd_isfr_path(
-		    plan, abroad->subnet, abroad->list[i].group, abroad->host[i], &path);
-		report->by_reason[reason]++;
-		if (!reason)
-			abroad->list[i].wanted = number[path.ingress];
-	}
-}
-
 int hd_isfr_map(const struct hd_isfr_plan *plan, uint32_t subnet,
 		const struct hd_map_options *options, struct hd_map **out,
 		struct hd_isfr_report *report, struct hd_error *err)
@@ -555,7 +518,20 @@ int hd_isfr_map(const struct hd_isfr_plan *plan, uint32_t subnet,
 	    hd_arena_alloc(&abroad.arena, plan->interconnect->port_count, sizeof(*number));
 
 	if (!rc && number) {
-		want_ports(plan, &abroad, number, &counts);
+		/* Sets the wanted ports. A port's number in the request is its place in the subnet's order. */
+		const struct hd_interconnect *interconnect = plan->interconnect;
+		const uint32_t *base = &interconnect->ordered_base[abroad.subnet];
+
+		for (uint32_t i = base[0]; i < base[1]; i++)
+			number[interconnect->ordered[i]] = i - base[0];
+		for (uint32_t i = 0; i < abroad.count; i++) {
+			struct hd_isfr_path path;
+			enum hd_isfr_reason reason = hd_isfr_path(
+			    plan, abroad.subnet, abroad.list[i].group, abroad.host[i], &path);
+			counts.by_reason[reason]++;
+			if (!reason)
+				abroad.list[i].wanted = number[path.ingress];
+		}
 		struct hd_assign_request request = destinations_abroad_request(&abroad, options);
 		rc = hd_assign(&request, out, &counts.assigned, err);
 		if (rc)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One router of the firmware inside a program: the simulator's routers, and what tests compare.
+ *
+ * relay_firmware.c makes one for each router of an interconnect, attaches its subnets with their lists as READY
+ * messages, lets it query the switches until all have answered, exchanges advertisements, and then asks
+ * firmware_router_relay() for each packet. Time stands still after that, so nothing expires.
+ */
 #include "firmware_router.h"
 
-#include "router_bytes.h"
 #include "router_codec.h"
-#include "router_query.h"
-#include "router_relay.h"
-#include "router_update.h"
+#include "router_session.h"
 
 #include <errno.h>
 #include <heddle/base/index.h>
@@ -68,7 +72,7 @@ static uint64_t now_of(void *context)
 	return ((struct firmware_router *)context)->now_ms;
 }
 
-static bool begin(struct firmware_router *own, const struct firmware_room *room)
+static bool firmware_router_begin(struct firmware_router *own, const struct firmware_room *room)
 {
 	const struct hd_router_limits limits = {.subnets = (uint16_t)room->subnets,
 						.ports = (uint16_t)room->ports,
@@ -106,7 +110,7 @@ int firmware_router_new(const struct firmware_room *room, const struct firmware_
 	if (!own)
 		return hd_error_no_memory(err);
 	own->switches = *switches;
-	if (!begin(own, room)) {
+	if (!firmware_router_begin(own, room)) {
 		firmware_router_free(own);
 		return hd_error_no_memory(err);
 	}
@@ -124,8 +128,8 @@ void firmware_router_free(struct firmware_router *router)
 	free(router);
 }
 
-static int take(struct firmware_router *own, uint8_t subnet, const uint8_t *bytes, uint32_t length,
-		struct hd_error *err)
+static int firmware_router_take(struct firmware_router *own, uint8_t subnet, const uint8_t *bytes,
+				uint32_t length, struct hd_error *err)
 {
 	struct hd_router_message message;
 	enum hd_router_reason reason = hd_router_decode(bytes, length, &message);
@@ -136,28 +140,6 @@ static int take(struct firmware_router *own, uint8_t subnet, const uint8_t *byte
 		return 0;
 	return hd_error_set(err, -EINVAL, "the router's firmware refuses a list: %s",
 			    hd_router_reason_text(reason));
-}
-
-static void write_entry(struct hd_router_writer *writer, const struct hd_router_message *message,
-			const struct hd_handshake_lists *lists, uint32_t i)
-{
-	if (message->type == HD_ROUTER_PORTS) {
-		const struct hd_handshake_port *port = &lists->ports[i];
-		struct hd_router_port_entry entry = {port->guid,       port->switch_guid, port->lid,
-						     port->switch_lid, port->switch_port, {0}};
-		memcpy(entry.down, port->down, sizeof(entry.down));
-		hd_router_write_port(writer, &entry);
-	} else if (message->type == HD_ROUTER_HOSTS) {
-		const struct hd_handshake_host *host = &lists->hosts[i];
-		hd_router_write_host(
-		    writer,
-		    &(struct hd_router_host_entry){
-			{message->prefix, host->guid}, host->top_switch, host->place, host->lid});
-	} else {
-		const struct hd_handshake_mapped *mapped = &lists->mapped[i];
-		hd_router_write_map(writer, &(struct hd_router_map_entry){
-						{mapped->prefix, mapped->guid}, mapped->port_guid});
-	}
 }
 
 /* A list in as many messages as it needs, at least one. */
@@ -176,26 +158,32 @@ static int give_list(struct firmware_router *own, uint8_t subnet, enum hd_router
 						    .first = first};
 		struct hd_router_writer writer;
 		hd_router_write_begin(&writer, own->bytes, HD_ROUTER_MESSAGE_MAX, &message);
-		for (; first < end; first++)
-			write_entry(&writer, &message, lists, first);
-		rc = take(own, subnet, own->bytes, hd_router_write_end(&writer), err);
+		for (; first < end; first++) {
+			if (message.type == HD_ROUTER_PORTS) {
+				const struct hd_handshake_port *port = &lists->ports[first];
+				struct hd_router_port_entry entry = {
+				    port->guid,	      port->switch_guid, port->lid,
+				    port->switch_lid, port->switch_port, {0}};
+				memcpy(entry.down, port->down, sizeof(entry.down));
+				hd_router_write_port(&writer, &entry);
+			} else if (message.type == HD_ROUTER_HOSTS) {
+				const struct hd_handshake_host *host = &lists->hosts[first];
+				hd_router_write_host(&writer, &(struct hd_router_host_entry){
+								  {message.prefix, host->guid},
+								  host->top_switch,
+								  host->place,
+								  host->lid});
+			} else {
+				const struct hd_handshake_mapped *mapped = &lists->mapped[first];
+				hd_router_write_map(&writer, &(struct hd_router_map_entry){
+								 {mapped->prefix, mapped->guid},
+								 mapped->port_guid});
+			}
+		}
+		rc = firmware_router_take(own, subnet, own->bytes, hd_router_write_end(&writer),
+					  err);
 	} while (!rc && first < count);
 	return rc;
-}
-
-static int give_ready(struct firmware_router *own, uint8_t subnet,
-		      const struct hd_handshake_lists *lists, struct hd_error *err)
-{
-	const struct hd_router_message message = {.type = HD_ROUTER_READY,
-						  .epoch = EPOCH,
-						  .prefix = own->router->subnets[subnet].prefix,
-						  .ports = lists->port_count,
-						  .hosts = lists->host_count,
-						  .mapped = lists->mapped_count};
-	struct hd_router_writer writer;
-
-	hd_router_write_begin(&writer, own->bytes, HD_ROUTER_MESSAGE_MAX, &message);
-	return take(own, subnet, own->bytes, hd_router_write_end(&writer), err);
 }
 
 int firmware_router_attach(struct firmware_router *router, uint64_t prefix,
@@ -214,7 +202,18 @@ int firmware_router_attach(struct firmware_router *router, uint64_t prefix,
 		rc = give_list(router, subnet, HD_ROUTER_HOSTS, lists->host_count, lists, err);
 	if (!rc)
 		rc = give_list(router, subnet, HD_ROUTER_MAP, lists->mapped_count, lists, err);
-	return rc ? rc : give_ready(router, subnet, lists, err);
+	if (rc)
+		return rc;
+	const struct hd_router_message message = {.type = HD_ROUTER_READY,
+						  .epoch = EPOCH,
+						  .prefix = router->router->subnets[subnet].prefix,
+						  .ports = lists->port_count,
+						  .hosts = lists->host_count,
+						  .mapped = lists->mapped_count};
+	struct hd_router_writer writer;
+	hd_router_write_begin(&writer, router->bytes, HD_ROUTER_MESSAGE_MAX, &message);
+	return firmware_router_take(router, subnet, router->bytes, hd_router_write_end(&writer),
+				    err);
 }
 
 void firmware_router_query(struct firmware_router *router)
@@ -241,23 +240,9 @@ int firmware_router_advertise(struct firmware_router *from, uint32_t from_subnet
 		    hd_router_write_prefixes(from->router, (uint8_t)from_subnet, port, &message,
 					     from->bytes, HD_ROUTER_MESSAGE_MAX);
 		if (length)
-			rc = take(to, (uint8_t)to_subnet, from->bytes, length, err);
+			rc = firmware_router_take(to, (uint8_t)to_subnet, from->bytes, length, err);
 	}
 	return rc;
-}
-
-/* The local and the global route header, as far as routers read them. */
-static void write_headers(const struct firmware_packet *packet, uint8_t bytes[HD_ROUTER_PACKET])
-{
-	memset(bytes, 0, HD_ROUTER_PACKET);
-	bytes[1] = 3; /* a global route header follows */
-	router_bytes_put16(bytes + 6, packet->slid);
-	bytes[8] = 6 << 4;
-	bytes[15] = HOP_LIMIT;
-	router_bytes_put64(bytes + 16, packet->source.prefix);
-	router_bytes_put64(bytes + 24, packet->source.guid);
-	router_bytes_put64(bytes + 32, packet->destination.prefix);
-	router_bytes_put64(bytes + 40, packet->destination.guid);
 }
 
 /* The firmware counts packets in its state, so each call has a state of its own; all that it points to stays. */
@@ -268,7 +253,16 @@ bool firmware_router_relay(const struct firmware_router *router, struct firmware
 	struct hd_router_egress egress;
 	uint8_t bytes[HD_ROUTER_PACKET];
 
-	write_headers(packet, bytes);
+	/* The local and the global route header, as far as routers read them. */
+	memset(bytes, 0, HD_ROUTER_PACKET);
+	bytes[1] = 3; /* a global route header follows */
+	router_bytes_put16(bytes + 6, packet->slid);
+	bytes[8] = 6 << 4;
+	bytes[15] = HOP_LIMIT;
+	router_bytes_put64(bytes + 16, packet->source.prefix);
+	router_bytes_put64(bytes + 24, packet->source.guid);
+	router_bytes_put64(bytes + 32, packet->destination.prefix);
+	router_bytes_put64(bytes + 40, packet->destination.guid);
 	if (hd_router_relay(&state, (uint8_t)packet->subnet, bytes, &egress))
 		return false;
 	packet->subnet = egress.subnet;

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static uint64_t load(const unsigned char *bytes)
+static uint64_t gid_load(const unsigned char *bytes)
 {
 	uint64_t value = 0;
 
@@ -48,7 +48,7 @@ int hd_gid_parse(const char *text, unsigned length, struct hd_gid *gid, struct h
 		return hd_error_set(err, -EINVAL,
 				    "expected a GID, such as fec0::2:c903:0:1, written like an "
 				    "IPv6 address");
-	*gid = (struct hd_gid){load(address.s6_addr), load(address.s6_addr + 8)};
+	*gid = (struct hd_gid){gid_load(address.s6_addr), gid_load(address.s6_addr + 8)};
 	return 0;
 }
 

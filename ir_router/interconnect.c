@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Several subnets and the routers between them, as one read-only object.
+ *
+ * hd_interconnect_new() is called with the fabrics of all subnets and their maps. It checks that prefixes differ,
+ * finds the routers by their node GUIDs, lists the ports of each router by subnet and the ports of each subnet by
+ * router, and measures how many routers lie between any two subnets. The others look up in it: the relay, journeys,
+ * ISFR plans and the simulator. Subnets keep the order of the caller; ports are ordered by subnet, router and number.
+ */
 #include <heddle/ir_router/interconnect.h>
 
 #include <errno.h>
@@ -151,24 +159,6 @@ static void count_room(const struct joining *joining, uint32_t *routers, uint32_
 	}
 }
 
-static int allocate(struct joining *joining)
-{
-	struct hd_interconnect *interconnect = joining->interconnect;
-	struct hd_arena *arena = &interconnect->arena;
-	uint32_t routers, ports, subnets = interconnect->subnet_count;
-
-	count_room(joining, &routers, &ports);
-	interconnect->router_guid = hd_arena_alloc(arena, routers, sizeof(uint64_t));
-	interconnect->router_name = hd_arena_alloc(arena, routers, sizeof(char *));
-	interconnect->ports = hd_arena_alloc(arena, ports, sizeof(*interconnect->ports));
-	interconnect->ordered = hd_arena_alloc(arena, ports, sizeof(uint32_t));
-	interconnect->first_port =
-	    hd_arena_alloc(arena, (size_t)routers * subnets + 1, sizeof(uint32_t));
-	interconnect->ordered_base = hd_arena_alloc(arena, subnets + 1, sizeof(uint32_t));
-	interconnect->distance = hd_arena_alloc(arena, subnets, subnets * sizeof(uint32_t));
-	return hd_arena_check(arena);
-}
-
 static int list_routers(struct joining *joining)
 {
 	struct hd_interconnect *interconnect = joining->interconnect;
@@ -241,7 +231,7 @@ static bool are_joined(const struct hd_interconnect *interconnect, uint32_t a, u
 }
 
 /* Breadth-first from each subnet; `distance` itself tells which subnets were met. */
-static void measure(struct hd_interconnect *interconnect)
+static void interconnect_measure(struct hd_interconnect *interconnect)
 {
 	uint32_t count = interconnect->subnet_count;
 
@@ -258,21 +248,35 @@ static void measure(struct hd_interconnect *interconnect)
 	}
 }
 
-static int join(struct joining *joining)
+static int interconnect_join(struct joining *joining)
 {
 	int rc = list_members(joining);
 
 	if (!rc)
 		rc = check_members(joining);
-	if (!rc)
-		rc = allocate(joining);
+	if (!rc) {
+		struct hd_interconnect *interconnect = joining->interconnect;
+		struct hd_arena *arena = &interconnect->arena;
+		uint32_t routers, ports, subnets = interconnect->subnet_count;
+
+		count_room(joining, &routers, &ports);
+		interconnect->router_guid = hd_arena_alloc(arena, routers, sizeof(uint64_t));
+		interconnect->router_name = hd_arena_alloc(arena, routers, sizeof(char *));
+		interconnect->ports = hd_arena_alloc(arena, ports, sizeof(*interconnect->ports));
+		interconnect->ordered = hd_arena_alloc(arena, ports, sizeof(uint32_t));
+		interconnect->first_port =
+		    hd_arena_alloc(arena, (size_t)routers * subnets + 1, sizeof(uint32_t));
+		interconnect->ordered_base = hd_arena_alloc(arena, subnets + 1, sizeof(uint32_t));
+		interconnect->distance = hd_arena_alloc(arena, subnets, subnets * sizeof(uint32_t));
+		rc = hd_arena_check(arena);
+	}
 	if (!rc)
 		rc = list_routers(joining);
 	if (rc)
 		return rc == -ENOMEM ? hd_error_no_memory(joining->err) : rc;
 	index_ports(joining->interconnect);
 	order_ports(joining->interconnect);
-	measure(joining->interconnect);
+	interconnect_measure(joining->interconnect);
 	return 0;
 }
 
@@ -294,7 +298,7 @@ int hd_interconnect_new(const struct hd_subnet *subnets, uint32_t count,
 		rc = check_subnets(interconnect, err);
 	}
 	if (!rc)
-		rc = join(&joining);
+		rc = interconnect_join(&joining);
 	free(joining.members);
 	if (rc)
 		hd_interconnect_free(interconnect);

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which router port a host of another subnet is reached by, so that each top switch has an equal part (ISFR).
+ *
+ * hd_isfr_plan_new() is called before maps of several subnets are made, and by scenarios with `map = isfr`. A subnet
+ * is looked at as a regular tree without its routers and without stray cables; if it is none, the plan says why
+ * (hd_isfr_reason_name()). Hosts are numbered by their place in the tree, and a host's number says the top switch and
+ * so the router. hd_isfr_list_hosts() gives the same numbers to the handshake, so that routers and maps agree.
+ */
 #include <errno.h>
 #include <heddle/fabric/builder.h>
 #include <heddle/fabric/regular_tree.h>
@@ -65,12 +73,6 @@ static int local_tree_make(const struct hd_fabric *fabric, struct local_tree *ou
 	if (rc)
 		return rc == -ENOMEM ? rc : HD_TREE_IRREGULAR;
 	return label(out, &out->pruned.fabric);
-}
-
-static void local_tree_release(struct local_tree *tree)
-{
-	hd_arena_release(&tree->arena);
-	hd_fabric_free(tree->bare);
 }
 
 const char *hd_isfr_reason_name(enum hd_isfr_reason reason)
@@ -147,37 +149,6 @@ static uint32_t count_parallel(const struct planning *planning)
 	return most;
 }
 
-static int allocate(const struct planning *planning, struct hd_isfr_subnet *subnet)
-{
-	struct hd_arena *arena = &planning->plan->arena;
-	uint32_t hosts = planning->interconnect->subnets[planning->subnet].fabric->host_count;
-
-	subnet->top = hd_arena_alloc(arena, subnet->groups, sizeof(uint32_t));
-	subnet->port =
-	    hd_arena_alloc(arena, (size_t)subnet->groups * subnet->cables, sizeof(uint32_t));
-	subnet->number = hd_arena_alloc(arena, hosts, sizeof(uint32_t));
-	if (hd_arena_check(arena))
-		return -ENOMEM;
-	memset(subnet->top, 0xFF, subnet->groups * sizeof(uint32_t));
-	memset(subnet->port, 0xFF, (size_t)subnet->groups * subnet->cables * sizeof(uint32_t));
-	memset(subnet->number, 0xFF, hosts * sizeof(uint32_t));
-	return 0;
-}
-
-static void place_ports(const struct planning *planning, struct hd_isfr_subnet *subnet)
-{
-	for (uint32_t i = ports_begin(planning); i < ports_end(planning); i++) {
-		const struct hd_router_port *port = port_at(planning, i);
-		uint32_t group = group_of(planning, port->sw);
-		if (group == HD_NONE)
-			continue;
-		uint32_t cable =
-		    parallel_of(planning, port) * planning->interconnect->router_count +
-		    port->router;
-		subnet->port[group * subnet->cables + cable] = planning->interconnect->ordered[i];
-	}
-}
-
 /* The tree's hosts are those of the fabric without routers, so ports join the two. */
 static void number_hosts(const struct planning *planning, struct hd_isfr_subnet *subnet)
 {
@@ -211,30 +182,33 @@ static int plan_tree(const struct planning *planning, struct hd_isfr_subnet *sub
 	subnet->groups = tree->above[top];
 	subnet->cables = parallel * planning->interconnect->router_count;
 	subnet->hosts = tree->leaves[top] * tree->hosts;
-	int rc = allocate(planning, subnet);
+	struct hd_arena *arena = &planning->plan->arena;
+	uint32_t hosts = planning->interconnect->subnets[planning->subnet].fabric->host_count;
+	subnet->top = hd_arena_alloc(arena, subnet->groups, sizeof(uint32_t));
+	subnet->port =
+	    hd_arena_alloc(arena, (size_t)subnet->groups * subnet->cables, sizeof(uint32_t));
+	subnet->number = hd_arena_alloc(arena, hosts, sizeof(uint32_t));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	memset(subnet->top, 0xFF, subnet->groups * sizeof(uint32_t));
+	memset(subnet->port, 0xFF, (size_t)subnet->groups * subnet->cables * sizeof(uint32_t));
+	memset(subnet->number, 0xFF, hosts * sizeof(uint32_t));
+	int rc = 0;
 	if (rc)
 		return rc;
 	memcpy(subnet->top, tree->at[top], subnet->groups * sizeof(uint32_t));
-	place_ports(planning, subnet);
+	for (uint32_t i = ports_begin(planning); i < ports_end(planning); i++) {
+		const struct hd_router_port *port = port_at(planning, i);
+		uint32_t group = group_of(planning, port->sw);
+		if (group == HD_NONE)
+			continue;
+		uint32_t cable =
+		    parallel_of(planning, port) * planning->interconnect->router_count +
+		    port->router;
+		subnet->port[group * subnet->cables + cable] = planning->interconnect->ordered[i];
+	}
 	number_hosts(planning, subnet);
 	return 0;
-}
-
-static int plan_subnet(struct planning *planning)
-{
-	struct hd_isfr_subnet *subnet = &planning->plan->subnets[planning->subnet];
-	struct local_tree local;
-	int rc = local_tree_make(planning->interconnect->subnets[planning->subnet].fabric, &local);
-
-	planning->tree = &local.tree;
-	if (rc == HD_TREE_IRREGULAR) {
-		subnet->reason = HD_ISFR_NO_TREE;
-		rc = 0;
-	} else if (!rc) {
-		rc = plan_tree(planning, subnet);
-	}
-	local_tree_release(&local);
-	return rc;
 }
 
 int hd_isfr_plan_new(const struct hd_interconnect *interconnect, struct hd_isfr_plan **out,
@@ -252,7 +226,20 @@ int hd_isfr_plan_new(const struct hd_interconnect *interconnect, struct hd_isfr_
 	for (uint32_t i = 0; plan->subnets && !rc && i < interconnect->subnet_count; i++) {
 		struct planning planning = {
 		    .interconnect = interconnect, .plan = plan, .subnet = i};
-		rc = plan_subnet(&planning);
+		struct hd_isfr_subnet *subnet = &planning.plan->subnets[planning.subnet];
+		struct local_tree local;
+		rc =
+		    local_tree_make(planning.interconnect->subnets[planning.subnet].fabric, &local);
+		planning.tree = &local.tree;
+		if (rc == HD_TREE_IRREGULAR) {
+			subnet->reason = HD_ISFR_NO_TREE;
+			rc = 0;
+		} else if (!rc) {
+			rc = plan_tree(&planning, subnet);
+		}
+		hd_arena_release(&local.arena);
+		hd_fabric_free(local.bare);
+
 		plan->subnets[i].base = base;
 		base += plan->subnets[i].hosts;
 	}

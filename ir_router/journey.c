@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Packets that cross subnets, followed through tables, maps and routers without a simulation.
+ *
+ * hd_walker_new() joins the fabrics to one: all switches, routers as switches, all hosts, with the place of each link.
+ * hd_walk() follows one packet: a leg in the source's subnet to the router port that the map names, what the router
+ * makes of it, and so on until it arrives or is lost; struct hd_journey then has all legs. hd_walk_all() walks all
+ * pairs in several threads, counts how they end, and looks for credit loops in the joined fabric. The result does not
+ * depend on the number of threads.
+ */
 #include <errno.h>
 #include <heddle/fabric/builder.h>
 #include <heddle/ir_router/interconnect.h>
@@ -76,7 +85,7 @@ static int add_cables(struct joining *joining, uint32_t subnet)
 	return rc;
 }
 
-static int build(struct joining *joining, struct hd_fabric **out)
+static int journey_build(struct joining *joining, struct hd_fabric **out)
 {
 	int rc = 0;
 
@@ -155,17 +164,11 @@ static int joined_make(const struct hd_interconnect *interconnect, struct joined
 	    .interconnect = interconnect, .builder = hd_builder_new(), .err = err};
 
 	*out = (struct joined){.fabric = NULL};
-	int rc = joining.builder ? build(&joining, &out->fabric) : -ENOMEM;
+	int rc = joining.builder ? journey_build(&joining, &out->fabric) : -ENOMEM;
 	if (!rc)
 		rc = index_links(interconnect, out);
 	hd_builder_free(joining.builder);
 	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
-}
-
-static void joined_release(struct joined *joined)
-{
-	hd_fabric_free(joined->fabric);
-	hd_arena_release(&joined->arena);
 }
 
 struct hd_walker {
@@ -197,40 +200,7 @@ const char *hd_journey_end_name(enum hd_journey_end end)
 	return names[end];
 }
 
-static int check_subnet(const struct hd_subnet *subnet, struct hd_error *err)
-{
-	if (!subnet->routes)
-		return hd_error_set(err, -EINVAL, "%s: no forwarding tables", subnet->name);
-	if (!subnet->map)
-		return hd_error_set(err, -EINVAL, "%s: no map", subnet->name);
-	if (__builtin_popcount(hd_routes_lanes(subnet->fabric, subnet->routes)) > 1)
-		return hd_error_set(
-		    err, -EINVAL,
-		    "%s: the tables use several virtual lanes; a packet keeps its service "
-		    "level in all subnets, so only tables with one lane are safe across them",
-		    subnet->name);
-	return 0;
-}
-
-static int find_ports(struct hd_walker *walker, uint32_t subnet)
-{
-	const struct hd_map *map = walker->interconnect->subnets[subnet].map;
-	bool *usable = hd_arena_alloc(&walker->arena, map->port_count, sizeof(*usable));
-	uint32_t *port = hd_arena_alloc(&walker->arena, map->port_count, sizeof(*port));
-
-	if (!usable || !port)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < map->port_count; i++) {
-		port[i] =
-		    hd_interconnect_find_port(walker->interconnect, subnet, map->port_guid[i]);
-		usable[i] = port[i] != HD_NONE && walker->interconnect->ports[port[i]].lid;
-	}
-	walker->usable[subnet] = usable;
-	walker->map_port[subnet] = port;
-	return 0;
-}
-
-static int allocate(struct hd_walker *walker)
+static int journey_allocate(struct hd_walker *walker)
 {
 	const struct hd_interconnect *interconnect = walker->interconnect;
 	uint32_t subnets = interconnect->subnet_count, routers = interconnect->router_count;
@@ -246,8 +216,21 @@ static int allocate(struct hd_walker *walker)
 	walker->links = hd_arena_alloc(arena, hops, sizeof(uint32_t));
 	walker->met = hd_arena_alloc(arena, routers, sizeof(bool));
 	int rc = hd_arena_check(arena);
-	for (uint32_t subnet = 0; !rc && subnet < subnets; subnet++)
-		rc = find_ports(walker, subnet);
+	for (uint32_t subnet = 0; !rc && subnet < subnets; subnet++) {
+		const struct hd_map *map = walker->interconnect->subnets[subnet].map;
+		bool *usable = hd_arena_alloc(&walker->arena, map->port_count, sizeof(*usable));
+		uint32_t *port = hd_arena_alloc(&walker->arena, map->port_count, sizeof(*port));
+
+		if (!usable || !port)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < map->port_count; i++) {
+			port[i] = hd_interconnect_find_port(walker->interconnect, subnet,
+							    map->port_guid[i]);
+			usable[i] = port[i] != HD_NONE && walker->interconnect->ports[port[i]].lid;
+		}
+		walker->usable[subnet] = usable;
+		walker->map_port[subnet] = port;
+	}
 	return rc;
 }
 
@@ -256,8 +239,20 @@ int hd_walker_new(const struct hd_interconnect *interconnect, const struct hd_re
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < interconnect->subnet_count; i++)
-		rc = check_subnet(&interconnect->subnets[i], err);
+	for (uint32_t i = 0; !rc && i < interconnect->subnet_count; i++) {
+		const struct hd_subnet *subnet = &interconnect->subnets[i];
+		if (!subnet->routes)
+			return hd_error_set(err, -EINVAL, "%s: no forwarding tables", subnet->name);
+		if (!subnet->map)
+			return hd_error_set(err, -EINVAL, "%s: no map", subnet->name);
+		if (__builtin_popcount(hd_routes_lanes(subnet->fabric, subnet->routes)) > 1)
+			return hd_error_set(
+			    err, -EINVAL,
+			    "%s: the tables use several virtual lanes; a packet keeps its service "
+			    "level in all subnets, so only tables with one lane are safe across "
+			    "them",
+			    subnet->name);
+	}
 	if (rc)
 		return rc;
 	struct hd_walker *walker = calloc(1, sizeof(*walker));
@@ -266,7 +261,7 @@ int hd_walker_new(const struct hd_interconnect *interconnect, const struct hd_re
 	walker->interconnect = interconnect;
 	walker->relay = *relay;
 	rc = joined_make(interconnect, &walker->joined, err);
-	if (!rc && allocate(walker))
+	if (!rc && journey_allocate(walker))
 		rc = hd_error_no_memory(err);
 	if (rc)
 		hd_walker_free(walker);
@@ -279,7 +274,9 @@ void hd_walker_free(struct hd_walker *walker)
 {
 	if (!walker)
 		return;
-	joined_release(&walker->joined);
+	struct joined *joined = &walker->joined;
+	hd_fabric_free(joined->fabric);
+	hd_arena_release(&joined->arena);
 	hd_arena_release(&walker->arena);
 	free(walker);
 }
@@ -430,7 +427,7 @@ static uint32_t router_port(const struct trip *trip, const struct hd_journey_leg
 	return hd_interconnect_find_port(interconnect, leg->subnet, fabric->port_guid[owner]);
 }
 
-static enum hd_journey_end follow(struct trip *trip, struct hd_journey_leg leg, uint32_t sw)
+static enum hd_journey_end journey_follow(struct trip *trip, struct hd_journey_leg leg, uint32_t sw)
 {
 	struct hd_walker *walker = trip->walker;
 	enum hd_journey_end end = address(trip, &leg);
@@ -460,7 +457,7 @@ void hd_walk(struct hd_walker *walker, uint32_t from, uint32_t source, uint32_t 
 				     .ingress = HD_NONE,
 				     .egress = HD_NONE};
 
-	journey->end = follow(&trip, leg, near->host_switch[source]);
+	journey->end = journey_follow(&trip, leg, near->host_switch[source]);
 	for (uint32_t i = 0; i < trip.leg_count; i++)
 		if (walker->legs[i].ingress != HD_NONE)
 			walker->met[walker->interconnect->ports[walker->legs[i].ingress].router] =

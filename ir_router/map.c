@@ -7,6 +7,169 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct reading {
+	struct hd_lines lines;
+	struct hd_map_builder *builder;
+	struct hd_error *err;
+	uint32_t found; /* lines with a destination */
+};
+
+static int map_fail(struct reading *reading, const char *reason)
+{
+	return hd_lines_error(&reading->lines, reading->err, "%s", reason);
+}
+
+static int take_length(struct reading *reading, const char *text, const char *end, unsigned *length)
+{
+	struct hd_cursor rest = {text, end};
+	uint32_t value = 0;
+
+	if (!hd_take_decimal(&rest, &value) || !hd_cursor_done(&rest) || value < 1 || value > 127)
+		return map_fail(reading,
+				value == 128 && hd_cursor_done(&rest)
+				    ? "a block of length 128 is one GID: leave the length out"
+				: text < end && *text == '0' && end - text == 1
+				    ? "a block of length 0 is all destinations: write *"
+				    : "expected a block length 1..127 after the /");
+	*length = value;
+	return 0;
+}
+
+static int take_destination(struct reading *reading, const struct hd_cursor *word,
+			    struct hd_gid *gid, unsigned *length)
+{
+	const char *slash = memchr(word->at, '/', (size_t)(word->end - word->at));
+	const char *end = slash ? slash : word->end;
+	struct hd_error reason = {""};
+	int rc = 0;
+
+	*gid = (struct hd_gid){0, 0};
+	*length = HD_MAP_DEFAULT;
+	if (hd_cursor_is(word, "*"))
+		return 0;
+	*length = HD_MAP_GID;
+	size_t bytes = (size_t)(end - word->at);
+	if (hd_gid_parse(word->at, bytes < HD_GID_TEXT ? (unsigned)bytes : HD_GID_TEXT, gid,
+			 &reason))
+		return map_fail(reading,
+				*word->at == '*' ? "expected a blank after *" : reason.text);
+	if (slash)
+		rc = take_length(reading, slash + 1, word->end, length);
+	return rc;
+}
+
+static int take_ports(struct reading *reading, struct hd_cursor *line,
+		      uint64_t ports[HD_MAP_PORTS_MAX], unsigned *count)
+{
+	struct hd_cursor word;
+
+	*count = 0;
+	while (hd_take_word(line, &word) && *word.at != '#') {
+		if (*count == HD_MAP_PORTS_MAX)
+			return hd_lines_error(&reading->lines, reading->err,
+					      "expected at most %u router ports", HD_MAP_PORTS_MAX);
+		if (!hd_take_hex(&word, &ports[*count]) || !hd_cursor_done(&word))
+			return map_fail(reading, "expected the port GUID of a router, such as "
+						 "0x0002c90300001234");
+		++*count;
+	}
+	return 0;
+}
+
+/* Control characters would not be seen in an editor, but would change the destination. */
+static bool has_control(const struct hd_cursor *line)
+{
+	for (const char *at = line->at; at < line->end; at++)
+		if ((unsigned char)*at < ' ' && *at != '\t')
+			return true;
+	return false;
+}
+
+static int read_map_line(struct reading *reading)
+{
+	struct hd_cursor line = hd_lines_cursor(&reading->lines), word;
+	uint64_t ports[HD_MAP_PORTS_MAX];
+	unsigned length, count;
+	struct hd_gid gid;
+	struct hd_error reason = {""};
+
+	if (!hd_take_word(&line, &word) || *word.at == '#')
+		return 0;
+	if (has_control(&line) || has_control(&word))
+		return map_fail(reading, "the line has a control character");
+	int rc = take_destination(reading, &word, &gid, &length);
+	if (!rc)
+		rc = take_ports(reading, &line, ports, &count);
+	if (rc)
+		return rc;
+	reading->found++;
+	rc = hd_map_builder_add(reading->builder, &gid, length, ports, count, reading->lines.number,
+				&reason);
+	if (rc == -EINVAL)
+		return map_fail(reading, reason.text);
+	return rc ? hd_error_no_memory(reading->err) : 0;
+}
+
+/* Whether the current line ends as Windows writes it. */
+static bool ends_with_return(const struct hd_lines *lines)
+{
+	return lines->at - lines->line >= 2 && lines->at[-2] == '\r';
+}
+
+static int take_lines(struct reading *reading)
+{
+	struct hd_lines *lines = &reading->lines;
+	bool windows = false;
+	int more, rc = 0;
+
+	while (!rc && (more = hd_lines_next(lines, reading->err)) != 0) {
+		if (more < 0)
+			return more;
+		if (lines->cut)
+			return map_fail(reading,
+					"the last line has no line end: the file may be cut");
+		if (lines->number == 1)
+			windows = ends_with_return(lines);
+		if (windows != ends_with_return(lines))
+			return map_fail(reading, windows
+						     ? "this line ends in \\n alone, the lines "
+						       "before it in \\r\\n"
+						     : "this line ends in \\r\\n, the lines before "
+						       "it in \\n alone");
+		rc = read_map_line(reading);
+	}
+	return rc;
+}
+
+int hd_map_parse(const struct hd_text *text, struct hd_map **out, struct hd_error *err)
+{
+	struct reading reading = {.lines = hd_lines_of(text), .err = err};
+	int rc = hd_text_check(text, err);
+
+	if (rc)
+		return rc;
+	reading.builder = hd_map_builder_new();
+	rc = reading.builder ? take_lines(&reading) : hd_error_no_memory(err);
+	if (!rc && !reading.found)
+		rc = hd_error_set(err, -ENODATA, "%s: no line has a destination", text->name);
+	if (!rc)
+		rc = hd_map_builder_build(reading.builder, text->name, out, err);
+	hd_map_builder_free(reading.builder);
+	return rc;
+}
+
+int hd_map_read(const char *path, struct hd_map **out, struct hd_error *err)
+{
+	struct hd_text text;
+	int rc = hd_text_open_regular(path, HD_MAP_LARGEST, &text, err);
+
+	if (rc)
+		return rc;
+	rc = hd_map_parse(&text, out, err);
+	hd_text_close(&text);
+	return rc;
+}
+
 /* The hash tables with which a map finds its lines, and the parts of blocks. */
 
 static uint64_t mask_of(unsigned bits)
@@ -34,7 +197,7 @@ struct wanted {
 	unsigned length;
 };
 
-static bool matches(const void *context, uint32_t index)
+static bool map_matches(const void *context, uint32_t index)
 {
 	const struct wanted *wanted = context;
 	const struct hd_map_line *line = &wanted->map->lines[index];
@@ -48,7 +211,7 @@ static uint32_t map_index_find(const struct hd_map *map, const struct hd_gid *gi
 	const struct wanted wanted = {map, *gid, length};
 
 	return hd_lookup_find(length == HD_MAP_GID ? &map->by_gid : &map->by_block,
-			      map_index_hash(gid, length), matches, &wanted);
+			      map_index_hash(gid, length), map_matches, &wanted);
 }
 
 static bool same_choices(const struct hd_map *map, const struct hd_map_line *a,
@@ -84,17 +247,6 @@ static int add_line(struct hd_map *map, uint32_t index)
 			     map_index_hash(&line->gid, line->length), index);
 }
 
-static void list_lengths(struct hd_map *map)
-{
-	bool present[128] = {false};
-
-	for (uint32_t i = 0; i < map->block_count; i++)
-		present[map->lines[map->gid_count + i].length] = true;
-	for (unsigned length = 127; length; length--)
-		if (present[length])
-			map->lengths[map->length_count++] = (uint8_t)length;
-}
-
 /* Puts all lines into the tables. *twice becomes a line with a destination that an earlier line
  * has, and *first that one; else both are HD_NONE. Errors: -ENOMEM. Cost: O(lines). */
 static int map_index_fill(struct hd_map *map, uint32_t *twice, uint32_t *first)
@@ -111,14 +263,13 @@ static int map_index_fill(struct hd_map *map, uint32_t *twice, uint32_t *first)
 		if (add_line(map, index))
 			return -ENOMEM;
 	}
-	list_lengths(map);
+	bool present[128] = {false};
+	for (uint32_t i = 0; i < map->block_count; i++)
+		present[map->lines[map->gid_count + i].length] = true;
+	for (unsigned length = 127; length; length--)
+		if (present[length])
+			map->lengths[map->length_count++] = (uint8_t)length;
 	return 0;
-}
-
-static void map_index_release(struct hd_map *map)
-{
-	hd_lookup_release(&map->by_gid);
-	hd_lookup_release(&map->by_block);
 }
 
 /* Resolving GIDs, and what one can ask a map. */
@@ -130,7 +281,8 @@ void hd_map_free(struct hd_map *map)
 {
 	if (!map)
 		return;
-	map_index_release(map);
+	hd_lookup_release(&map->by_gid);
+	hd_lookup_release(&map->by_block);
 	hd_arena_release(&map->arena);
 	free(map);
 }
@@ -171,18 +323,20 @@ static bool take_line(const struct hd_map *map, uint32_t index, const bool *usab
 	return index != HD_NONE && take_port(map, index, usable, answer);
 }
 
-/*
- * The line that the hash names, while it has a usable port. Otherwise the usable line with the
- * largest hash of line and GID: so the destinations of a vanished port spread over all others, and
- * no other destination moves.
- */
-static bool take_default(const struct hd_map *map, const struct hd_gid *gid, const bool *usable,
-			 struct hd_map_answer *answer)
+bool hd_map_resolve(const struct hd_map *map, const struct hd_gid *gid, const bool *usable,
+		    struct hd_map_answer *answer)
 {
+	if (take_line(map, map_index_find(map, gid, HD_MAP_GID), usable, answer))
+		return true;
+	for (uint32_t i = 0; i < map->length_count; i++) {
+		struct hd_gid block = map_index_mask(gid, map->lengths[i]);
+		if (take_line(map, map_index_find(map, &block, map->lengths[i]), usable, answer))
+			return true;
+	}
+	/* The line that the hash names, while it has a usable port. Otherwise the usable line with the largest hash of line and GID: so the destinations of a vanished port spread over all others, and no other destination moves. */
 	uint32_t first = map->gid_count + map->block_count;
 	uint64_t best = 0;
 	bool found = false;
-
 	if (!map->default_count)
 		return false;
 	if (take_port(map, first + (uint32_t)(map_index_hash(gid, SALT_LINE) % map->default_count),
@@ -200,33 +354,6 @@ static bool take_default(const struct hd_map *map, const struct hd_gid *gid, con
 		found = true;
 	}
 	return found;
-}
-
-bool hd_map_resolve(const struct hd_map *map, const struct hd_gid *gid, const bool *usable,
-		    struct hd_map_answer *answer)
-{
-	if (take_line(map, map_index_find(map, gid, HD_MAP_GID), usable, answer))
-		return true;
-	for (uint32_t i = 0; i < map->length_count; i++) {
-		struct hd_gid block = map_index_mask(gid, map->lengths[i]);
-		if (take_line(map, map_index_find(map, &block, map->lengths[i]), usable, answer))
-			return true;
-	}
-	return take_default(map, gid, usable, answer);
-}
-
-static bool is_listed(const uint64_t *ports, uint32_t count, uint64_t guid)
-{
-	uint32_t low = 0, high = count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (ports[middle] < guid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && ports[low] == guid;
 }
 
 /* The line with the lowest number that has an unknown port, with that port. */
@@ -260,7 +387,16 @@ int hd_map_check_ports(const struct hd_map *map, const char *name, const uint64_
 	if (!known)
 		return hd_error_no_memory(err);
 	for (uint32_t i = 0; i < map->port_count; i++) {
-		known[i] = is_listed(ports, count, map->port_guid[i]);
+		uint64_t guid = map->port_guid[i];
+		uint32_t low = 0, high = count;
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+			if (ports[middle] < guid)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		known[i] = low < count && ports[low] == guid;
 		missing += !known[i];
 	}
 	if (unknown)
@@ -296,13 +432,6 @@ void hd_map_builder_free(struct hd_map_builder *builder)
 	free(builder->lines);
 	free(builder->guids);
 	free(builder);
-}
-
-static int check_gid(const struct hd_gid *gid, struct hd_error *err)
-{
-	if (!gid->guid)
-		return hd_error_set(err, -EINVAL, "the port GUID in the GID is 0");
-	return hd_prefix_check(gid->prefix, err);
 }
 
 static int check_block(const struct hd_gid *gid, unsigned length, struct hd_error *err)
@@ -348,9 +477,11 @@ int hd_map_builder_add(struct hd_map_builder *builder, const struct hd_gid *gid,
 {
 	int rc = check_ports(ports, count, err);
 
-	if (!rc && length == HD_MAP_GID)
-		rc = check_gid(gid, err);
-	else if (!rc && length != HD_MAP_DEFAULT)
+	if (!rc && length == HD_MAP_GID) {
+		if (!gid->guid)
+			return hd_error_set(err, -EINVAL, "the port GUID in the GID is 0");
+		rc = hd_prefix_check(gid->prefix, err);
+	} else if (!rc && length != HD_MAP_DEFAULT)
 		rc = check_block(gid, length, err);
 	if (rc)
 		return rc;
@@ -422,39 +553,6 @@ static int compare_lines(const void *left, const void *right, void *context)
 	return order ? order : a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* map->port_guid: all GUIDs, each once. */
-static void list_ports(struct hd_map *map, uint64_t *guids, uint32_t count)
-{
-	qsort(guids, count, sizeof(*guids), compare_guids);
-	for (uint32_t i = 0; i < count; i++)
-		if (!i || guids[i] != guids[i - 1])
-			guids[map->port_count++] = guids[i];
-	map->port_guid = guids;
-}
-
-static void count_kinds(struct hd_map *map, const struct hd_map_line *lines, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		map->gid_count += lines[i].length == HD_MAP_GID;
-		map->default_count += lines[i].length == HD_MAP_DEFAULT;
-	}
-	map->block_count = count - map->gid_count - map->default_count;
-}
-
-/* The ports of the lines, line by line in the order of `sorted`. */
-static void lay_out(const uint32_t *choices, struct hd_map_line *sorted, uint32_t count,
-		    uint32_t *out)
-{
-	uint32_t next = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		memcpy(out + next, choices + sorted[i].first,
-		       sorted[i].port_count * sizeof(*choices));
-		sorted[i].first = next;
-		next += sorted[i].port_count;
-	}
-}
-
 static int fill_map(const struct hd_map_builder *builder, struct hd_map *map)
 {
 	uint32_t count = builder->count, guids = builder->guid_count;
@@ -471,15 +569,31 @@ static int fill_map(const struct hd_map_builder *builder, struct hd_map *map)
 		memcpy(lines, builder->lines, count * sizeof(*lines));
 	if (guids)
 		memcpy(sorted, builder->guids, guids * sizeof(*sorted));
-	list_ports(map, sorted, guids);
+	/* map->port_guid: all GUIDs, each once. */
+	qsort(sorted, guids, sizeof(*sorted), compare_guids);
+	for (uint32_t i = 0; i < guids; i++)
+		if (!i || sorted[i] != sorted[i - 1])
+			sorted[map->port_count++] = sorted[i];
+	map->port_guid = sorted;
 	for (uint32_t i = 0; i < guids; i++)
 		unsorted[i] = hd_map_find_port(map, builder->guids[i]);
 	qsort_r(lines, count, sizeof(*lines), compare_lines, unsorted);
-	lay_out(unsorted, lines, count, choices);
+	/* The ports of the lines, line by line in the order of `sorted`. */
+	uint32_t next = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		memcpy(choices + next, unsorted + lines[i].first,
+		       lines[i].port_count * sizeof(*unsorted));
+		lines[i].first = next;
+		next += lines[i].port_count;
+	}
 	free(unsorted);
 	map->lines = lines;
 	map->choices = choices;
-	count_kinds(map, lines, count);
+	for (uint32_t i = 0; i < count; i++) {
+		map->gid_count += lines[i].length == HD_MAP_GID;
+		map->default_count += lines[i].length == HD_MAP_DEFAULT;
+	}
+	map->block_count = count - map->gid_count - map->default_count;
 	return 0;
 }
 
@@ -562,7 +676,7 @@ static int compare_destinations(const struct comparison *comparison, const struc
 	return order;
 }
 
-static void add(struct comparison *comparison, uint32_t before, uint32_t after)
+static void map_add(struct comparison *comparison, uint32_t before, uint32_t after)
 {
 	comparison->list[comparison->count++] = (struct hd_map_difference){before, after};
 }
@@ -580,11 +694,11 @@ static void merge(struct comparison *comparison)
 			    : after == after_count ? -1
 						   : compare_destinations(comparison, a, b);
 		if (order < 0)
-			add(comparison, before, HD_NONE);
+			map_add(comparison, before, HD_NONE);
 		else if (order > 0)
-			add(comparison, HD_NONE, after);
+			map_add(comparison, HD_NONE, after);
 		else if (compare_ports(comparison, a, b))
-			add(comparison, before, after);
+			map_add(comparison, before, after);
 		before += order <= 0;
 		after += order >= 0;
 	}

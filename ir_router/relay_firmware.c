@@ -80,7 +80,7 @@ static int list_mapped(struct hd_relay_firmware *all, uint32_t s)
 	return 0;
 }
 
-static void mark(uint8_t down[32], uint32_t port)
+static void relay_mark(uint8_t down[32], uint32_t port)
 {
 	down[port / 8] |= (uint8_t)(1u << port % 8);
 }
@@ -93,14 +93,6 @@ static bool is_top(const struct hd_isfr_subnet *tree, uint32_t sw)
 	return false;
 }
 
-static void mark_by_labels(const struct hd_tree_labels *labels, uint64_t guid, uint8_t down[32])
-{
-	for (uint32_t i = 0; i < labels->count; i++)
-		for (uint32_t k = 0; labels->items[i].guid == guid && k < HD_TREE_FANOUT; k++)
-			if (labels->items[i].down_port[k] != HD_NO_PORT)
-				mark(down, labels->items[i].down_port[k]);
-}
-
 /* The ports of a top switch that lead down the tree. */
 static void mark_down(const struct hd_relay_firmware *all, uint32_t s, uint32_t sw,
 		      uint8_t down[32])
@@ -109,7 +101,13 @@ static void mark_down(const struct hd_relay_firmware *all, uint32_t s, uint32_t 
 	const struct hd_fabric *fabric = subnet->fabric;
 
 	if (subnet->routes && subnet->routes->labels) {
-		mark_by_labels(subnet->routes->labels, fabric->node_guid[sw], down);
+		const struct hd_tree_labels *labels = subnet->routes->labels;
+		uint64_t guid = fabric->node_guid[sw];
+		for (uint32_t i = 0; i < labels->count; i++)
+			for (uint32_t k = 0; labels->items[i].guid == guid && k < HD_TREE_FANOUT;
+			     k++)
+				if (labels->items[i].down_port[k] != HD_NO_PORT)
+					relay_mark(down, labels->items[i].down_port[k]);
 		return;
 	}
 	for (uint32_t number = 1; all->plan && number <= hd_node_ports(fabric, sw); number++) {
@@ -119,7 +117,7 @@ static void mark_down(const struct hd_relay_firmware *all, uint32_t s, uint32_t 
 		node = fabric->port_node[peer];
 		if (fabric->node_type[node] != HD_ROUTER &&
 		    !(hd_is_switch(fabric, node) && is_top(&all->plan->subnets[s], node)))
-			mark(down, number);
+			relay_mark(down, number);
 	}
 }
 
@@ -249,7 +247,7 @@ static int make_all(struct hd_relay_firmware *all, bool sum, struct hd_error *er
 	return rc;
 }
 
-static int allocate(struct hd_relay_firmware *all)
+static int relay_allocate(struct hd_relay_firmware *all)
 {
 	const struct hd_interconnect *interconnect = all->interconnect;
 	struct hd_arena *arena = &all->arena;
@@ -275,8 +273,8 @@ int hd_relay_firmware_new(const struct hd_interconnect *interconnect,
 		return hd_error_no_memory(err);
 	all->interconnect = interconnect;
 	all->plan = plan;
-	rc =
-	    allocate(all) ? hd_error_no_memory(err) : make_all(all, hash == HD_RELAY_HASH_SUM, err);
+	rc = relay_allocate(all) ? hd_error_no_memory(err)
+				 : make_all(all, hash == HD_RELAY_HASH_SUM, err);
 	all->plan = NULL;
 	if (rc)
 		hd_relay_firmware_free(all);

@@ -308,7 +308,7 @@ static int read_lines(struct allocating *job)
 	return rc;
 }
 
-static int finish(struct allocating *job, const struct hd_log *log)
+static int allocation_finish(struct allocating *job, const struct hd_log *log)
 {
 	struct hd_allocation *allocation = job->allocation;
 
@@ -352,7 +352,7 @@ int hd_allocation_parse(const struct hd_text *text, const struct hd_fabric *fabr
 		rc = read_lines(&job);
 	}
 	if (!rc)
-		rc = finish(&job, log);
+		rc = allocation_finish(&job, log);
 	free(job.named);
 	if (rc)
 		hd_allocation_free(job.allocation);

@@ -97,21 +97,6 @@ static uint32_t leaving(const struct hd_fabric *fabric, uint32_t sw, uint32_t in
 		   : HD_NONE;
 }
 
-static void blame_switch(struct blaming *job, uint32_t sw)
-{
-	const struct hd_fabric *fabric = job->fabric;
-	double wait = 0, sum = 0;
-
-	for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1]; host++)
-		wait += at_least_zero(job->measured->links[fabric->isl_count + host].wait);
-	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
-		wait += at_least_zero(job->measured->links[fabric->isl_reverse[link]].wait);
-	for (uint32_t i = 0, link; (link = leaving(fabric, sw, i)) != HD_NONE; i++)
-		sum += job->cause[link];
-	for (uint32_t i = 0, link; sum > 0 && (link = leaving(fabric, sw, i)) != HD_NONE; i++)
-		job->blame[link] += wait * job->cause[link] / sum;
-}
-
 /* Without any counter of waiting, links go by their load. */
 static double score_of(const struct blaming *job, uint32_t link, bool *slow_host)
 {
@@ -162,8 +147,24 @@ int hd_bottlenecks_find(const struct hd_measured *measured, const struct hd_esti
 	if (estimate)
 		blame_by_estimate(&job);
 	else
-		for (uint32_t sw = 0; sw < job.fabric->switch_count; sw++)
-			blame_switch(&job, sw);
+		for (uint32_t sw = 0; sw < job.fabric->switch_count; sw++) {
+			const struct hd_fabric *fabric = job.fabric;
+			double wait = 0, sum = 0;
+
+			for (uint32_t host = fabric->host_base[sw];
+			     host < fabric->host_base[sw + 1]; host++)
+				wait += at_least_zero(
+				    job.measured->links[fabric->isl_count + host].wait);
+			for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+			     link++)
+				wait += at_least_zero(
+				    job.measured->links[fabric->isl_reverse[link]].wait);
+			for (uint32_t i = 0, link; (link = leaving(fabric, sw, i)) != HD_NONE; i++)
+				sum += job.cause[link];
+			for (uint32_t i = 0, link;
+			     sum > 0 && (link = leaving(fabric, sw, i)) != HD_NONE; i++)
+				job.blame[link] += wait * job.cause[link] / sum;
+		}
 	for (uint32_t link = 0; link < links; link++) {
 		struct hd_bottleneck row = {.link = link};
 		row.score = score_of(&job, link, &row.slow_host);

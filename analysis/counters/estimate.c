@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who sends how much to whom, from the counters of all ports alone.
+ *
+ * hd_estimate_new() is called with measured bytes of links and the tables in force. find_sources() decides whether
+ * each host is a source of its own, or all hosts of a switch are one; find_cells() lists the pairs of source and host
+ * with the links of their path. estimate() then scales the cells in rounds, each link's cells by measured over
+ * estimated bytes, until a round explains no more (iterative proportional fitting). Between stages what is unlikely
+ * loses weight: paths that are too slow for a host's bytes, and hosts that wait; hosts that sent what others received
+ * gain some.
+ *
+ * The same counters and tables give the same estimate.
+ */
 #include "waiting.h"
 
 #include <heddle/analysis/estimate.h>
@@ -106,8 +118,8 @@ static void find_sources(struct estimating *job)
 /* ---- entries ---- */
 
 /* The links of a path; -1: it does not arrive. */
-static int walk(const struct estimating *job, uint32_t sw, uint32_t host, uint32_t lid,
-		uint32_t *links)
+static int estimate_walk(const struct estimating *job, uint32_t sw, uint32_t host, uint32_t lid,
+			 uint32_t *links)
 {
 	const struct hd_fabric *fabric = job->fabric;
 	uint32_t hops = 0;
@@ -176,8 +188,8 @@ static int add_cells_to(struct estimating *job, uint32_t source, uint32_t host)
 	    !hd_allocation_allows(job->estimate->sources[source].job, job_of(job, host)))
 		return 0;
 	for (uint32_t offset = 0; !rc && offset < lids; offset++) {
-		int hops = walk(job, job->estimate->sources[source].sw, host,
-				job->fabric->lid[port] + offset, links);
+		int hops = estimate_walk(job, job->estimate->sources[source].sw, host,
+					 job->fabric->lid[port] + offset, links);
 		cell.lid_offset = (uint16_t)offset;
 		cell.bytes = bytes / lids;
 		cell.hops = (uint16_t)(hops < 0 ? 0 : hops);
@@ -357,26 +369,6 @@ static int fit_rounds(struct estimating *job, uint32_t last, uint32_t rounds, st
 	return 0;
 }
 
-static int fit(struct estimating *job, struct hd_error *err)
-{
-	struct hd_estimate *estimate = job->estimate;
-	uint32_t rounds = job->request->rounds ? job->request->rounds : ROUNDS;
-	uint32_t stages = waiting_possible(job->measured) ? STAGES : 1;
-	int rc = 0;
-
-	add_up(job);
-	estimate->explained_first = explained(job);
-	waiting_of_sources(estimate, job->source_waits);
-	favour_pairs(job);
-	for (uint32_t stage = 1; !rc && stage <= stages; stage++) {
-		if (stages > 1)
-			favour_by_waiting(job);
-		estimate->explained = explained(job);
-		rc = fit_rounds(job, rounds * stage / stages, rounds, err);
-	}
-	return rc;
-}
-
 /* ---- all of it ---- */
 
 static int make_room(struct estimating *job)
@@ -402,21 +394,6 @@ static int make_room(struct estimating *job)
 		   : -ENOMEM;
 }
 
-/* No host is known to have sent anything. */
-static int refuse(const struct estimating *job, struct hd_error *err)
-{
-	for (uint32_t host = 0; host < job->fabric->host_count; host++)
-		if (job->measured->links[up_link(job->fabric, host)].bytes >= 0)
-			return hd_error_set(
-			    err, -ENODATA,
-			    "nothing was sent: the counters of bytes that hosts have sent are 0");
-	return hd_error_set(
-	    err, -ENODATA,
-	    "the counters do not say what any host has sent: neither its own nor those of its "
-	    "switch have %s or %s",
-	    hd_counter_name(HD_XMIT_DATA), hd_counter_name(HD_RCV_DATA));
-}
-
 static int estimate(struct estimating *job, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = job->fabric;
@@ -428,10 +405,36 @@ static int estimate(struct estimating *job, struct hd_error *err)
 		job->isl_of_port[hd_port_index(fabric, hd_isl_from(fabric, link),
 					       fabric->isl_port[link])] = link;
 	find_sources(job);
-	if (!job->estimate->source_count)
-		return refuse(job, err);
+	if (!job->estimate->source_count) {
+		/* No host is known to have sent anything. */
+		for (uint32_t host = 0; host < job->fabric->host_count; host++)
+			if (job->measured->links[up_link(job->fabric, host)].bytes >= 0)
+				return hd_error_set(err, -ENODATA,
+						    "nothing was sent: the counters of bytes that "
+						    "hosts have sent are 0");
+		return hd_error_set(err, -ENODATA,
+				    "the counters do not say what any host has sent: neither its "
+				    "own nor those of its "
+				    "switch have %s or %s",
+				    hd_counter_name(HD_XMIT_DATA), hd_counter_name(HD_RCV_DATA));
+	}
 	int rc = find_cells(job, err);
-	return rc ? rc : fit(job, err);
+	if (rc)
+		return rc;
+	struct hd_estimate *estimate = job->estimate;
+	uint32_t rounds = job->request->rounds ? job->request->rounds : ROUNDS;
+	uint32_t stages = waiting_possible(job->measured) ? STAGES : 1;
+	add_up(job);
+	estimate->explained_first = explained(job);
+	waiting_of_sources(estimate, job->source_waits);
+	favour_pairs(job);
+	for (uint32_t stage = 1; !rc && stage <= stages; stage++) {
+		if (stages > 1)
+			favour_by_waiting(job);
+		estimate->explained = explained(job);
+		rc = fit_rounds(job, rounds * stage / stages, rounds, err);
+	}
+	return rc;
 }
 
 int hd_estimate_new(const struct hd_estimate_request *request, struct hd_estimate **out,

@@ -45,32 +45,6 @@ static void take_link(struct hd_measured *measured, uint32_t link)
 	measured->known += row->bytes >= 0;
 }
 
-static void scale_shares(struct hd_measured *measured)
-{
-	double most = 0;
-
-	for (uint32_t link = 0; link < measured->link_count; link++)
-		most = measured->links[link].share > most ? measured->links[link].share : most;
-	for (uint32_t link = 0; most > 0 && link < measured->link_count; link++)
-		if (measured->links[link].share > 0)
-			measured->links[link].share /= most;
-}
-
-/* The longest share of the time that a tick can be, by what ports have sent and waited. */
-static double longest_tick(const struct hd_measured *measured)
-{
-	double tick = 1;
-
-	for (uint32_t link = 0; link < measured->link_count; link++) {
-		const struct hd_measured_link *row = &measured->links[link];
-		double free = 1 - (row->share > 0 ? row->share : 0);
-		free = free > LEAST_FREE ? free : LEAST_FREE;
-		if (row->wait > 0 && free / row->wait < tick)
-			tick = free / row->wait;
-	}
-	return tick;
-}
-
 /* The share of the time that a tick of a link is. */
 static double tick_of(const struct hd_measured *measured, uint32_t link, double longest)
 {
@@ -108,9 +82,27 @@ int hd_measured_new(const struct hd_fabric *fabric, const struct hd_counters *co
 	}
 	for (uint32_t link = 0; link < measured->link_count; link++)
 		take_link(measured, link);
-	if (!measured->timed)
-		scale_shares(measured);
-	double longest = longest_tick(measured);
+	if (!measured->timed) {
+		double most = 0;
+
+		for (uint32_t link = 0; link < measured->link_count; link++)
+			most =
+			    measured->links[link].share > most ? measured->links[link].share : most;
+		for (uint32_t link = 0; most > 0 && link < measured->link_count; link++)
+			if (measured->links[link].share > 0)
+				measured->links[link].share /= most;
+	}
+	/* The longest share of the time that a tick can be, by what ports have sent and waited. */
+	double longest = 1;
+
+	for (uint32_t link = 0; link < measured->link_count; link++) {
+		const struct hd_measured_link *row = &measured->links[link];
+		double free = 1 - (row->share > 0 ? row->share : 0);
+		free = free > LEAST_FREE ? free : LEAST_FREE;
+		if (row->wait > 0 && free / row->wait < longest)
+			longest = free / row->wait;
+	}
+
 	for (uint32_t link = 0; link < measured->link_count; link++)
 		if (measured->links[link].wait > 0)
 			measured->links[link].wait *= tick_of(measured, link, longest);

@@ -50,8 +50,8 @@ static bool is_exit(const struct projecting *job, uint32_t sw, uint32_t port, ui
 /* ---- by tables alone ---- */
 
 /* Calls visit() for each link of the path; false: it does not arrive, and nothing was visited. */
-static bool walk(const struct projecting *job, uint32_t sw, uint32_t host, uint32_t lid,
-		 double bytes)
+static bool project_walk(const struct projecting *job, uint32_t sw, uint32_t host, uint32_t lid,
+			 double bytes)
 {
 	double *loads = job->load->link_bytes;
 
@@ -106,32 +106,6 @@ static struct hd_port_set ports_of(const struct projecting *job, uint32_t place,
 	return ports;
 }
 
-static void move(struct projecting *job, uint32_t place, uint32_t host, uint32_t lid,
-		 uint32_t *count)
-{
-	const struct hd_port_set ports = ports_of(job, place, lid);
-	uint32_t sw = place / HD_SPREAD_TABLES, ways = 0;
-	double bytes = job->here[place];
-	bool arrives = false;
-
-	job->here[place] = 0;
-	HD_PORT_SET_FOREACH(port, &ports) {
-		arrives |= is_exit(job, sw, port, host);
-		ways += isl_at(job, sw, port) != HD_NONE;
-	}
-	if (arrives)
-		return;
-	if (!ways)
-		job->load->lost += bytes;
-	HD_PORT_SET_FOREACH(port, &ports) {
-		uint32_t link = isl_at(job, sw, port);
-		if (link == HD_NONE)
-			continue;
-		job->load->link_bytes[link] += bytes / ways;
-		add_to(job->there, job->next, count, place_after(job, link), bytes / ways);
-	}
-}
-
 /* Sends on what is at the `count` places of the wave. */
 static void spread_wave(struct projecting *job, uint32_t host, uint32_t lid, uint32_t count)
 {
@@ -140,8 +114,30 @@ static void spread_wave(struct projecting *job, uint32_t host, uint32_t lid, uin
 	for (uint32_t hop = 0; count && hop <= places; hop++) {
 		uint32_t next_count = 0, *wave = job->wave;
 		double *here = job->here;
-		for (uint32_t i = 0; i < count; i++)
-			move(job, wave[i], host, lid, &next_count);
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t place = wave[i];
+			const struct hd_port_set ports = ports_of(job, place, lid);
+			uint32_t sw = place / HD_SPREAD_TABLES, ways = 0;
+			double bytes = job->here[place];
+			bool arrives = false;
+			job->here[place] = 0;
+			HD_PORT_SET_FOREACH(port, &ports) {
+				arrives |= is_exit(job, sw, port, host);
+				ways += isl_at(job, sw, port) != HD_NONE;
+			}
+			if (arrives)
+				continue;
+			if (!ways)
+				job->load->lost += bytes;
+			HD_PORT_SET_FOREACH(port, &ports) {
+				uint32_t link = isl_at(job, sw, port);
+				if (link == HD_NONE)
+					continue;
+				job->load->link_bytes[link] += bytes / ways;
+				add_to(job->there, job->next, &next_count, place_after(job, link),
+				       bytes / ways);
+			}
+		}
 		job->here = job->there;
 		job->there = here;
 		job->wave = job->next;
@@ -193,7 +189,7 @@ static void project_host(struct projecting *job, const struct chains *chains, ui
 			if (job->spread)
 				add_to(job->here, job->wave, &count,
 				       sw * HD_SPREAD_TABLES + (job->spread->tables > 1), bytes);
-			else if (!walk(job, sw, host, lid, bytes))
+			else if (!project_walk(job, sw, host, lid, bytes))
 				job->load->lost += bytes;
 		}
 		if (job->spread)

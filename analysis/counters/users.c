@@ -76,21 +76,6 @@ static void count_own_routes(struct link_use *job)
 
 /* ---- by the estimate ---- */
 
-static void insert(struct link_use *job, struct hd_estimate_flow flow)
-{
-	struct hd_estimate_users *users = job->users;
-	uint32_t at = users->flow_count;
-
-	while (at > 0 && users->flows[at - 1].bytes < flow.bytes)
-		at--;
-	if (at >= job->room)
-		return;
-	users->flow_count += users->flow_count < job->room;
-	memmove(&users->flows[at + 1], &users->flows[at],
-		(users->flow_count - 1 - at) * sizeof(flow));
-	users->flows[at] = flow;
-}
-
 bool hd_estimate_crosses(const struct hd_estimate *estimate, const struct hd_estimate_cell *cell,
 			 uint32_t link)
 {
@@ -136,7 +121,17 @@ static void add_cell(struct link_use *job, const struct hd_estimate_cell *cell)
 			uint32_t count = job->allocation->job_count;
 			job->users->job_bytes[source->job < count ? source->job : count] += bytes;
 		}
-		insert(job, (struct hd_estimate_flow){host, cell->host, bytes});
+		struct hd_estimate_flow flow = (struct hd_estimate_flow){host, cell->host, bytes};
+		struct hd_estimate_users *users = job->users;
+		uint32_t at = users->flow_count;
+		while (at > 0 && users->flows[at - 1].bytes < flow.bytes)
+			at--;
+		if (at >= job->room)
+			continue;
+		users->flow_count += users->flow_count < job->room;
+		memmove(&users->flows[at + 1], &users->flows[at],
+			(users->flow_count - 1 - at) * sizeof(flow));
+		users->flows[at] = flow;
 	}
 }
 

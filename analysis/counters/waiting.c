@@ -65,22 +65,6 @@ double waiting_cause(const struct hd_measured_link *row, bool to_host)
 	return wait > 0 && !to_host ? cause * pow(share / (share + wait), FREE_POWER) : cause;
 }
 
-/* The bytes that cross each link, and in `contended` those of senders that wait before it. */
-static void find_contention(const struct hd_estimate *estimate, const double *waits, double *volume,
-			    double *contended)
-{
-	for (uint32_t i = 0; i < estimate->cell_count; i++) {
-		const struct hd_estimate_cell *cell = &estimate->cells[i];
-		double waiting = waits[cell->source];
-		for (uint32_t hop = 0; hop <= cell->hops; hop++) {
-			uint32_t link = waiting_next(estimate, cell, hop);
-			volume[link] += cell->bytes;
-			contended[link] += cell->bytes * waiting;
-			waiting = waiting_share(&estimate->measured->links[link]);
-		}
-	}
-}
-
 void waiting_find_causes(const struct hd_measured *measured, const struct hd_estimate *estimate,
 			 const double *waits, double *volume, double *cause)
 {
@@ -89,7 +73,17 @@ void waiting_find_causes(const struct hd_measured *measured, const struct hd_est
 	memset(cause, 0, measured->link_count * sizeof(*cause));
 	if (estimate && waiting_possible(measured)) {
 		memset(volume, 0, measured->link_count * sizeof(*volume));
-		find_contention(estimate, waits, volume, cause);
+		/* The bytes that cross each link, and in `contended` those of senders that wait before it. */
+		for (uint32_t i = 0; i < estimate->cell_count; i++) {
+			const struct hd_estimate_cell *cell = &estimate->cells[i];
+			double waiting = waits[cell->source];
+			for (uint32_t hop = 0; hop <= cell->hops; hop++) {
+				uint32_t link = waiting_next(estimate, cell, hop);
+				volume[link] += cell->bytes;
+				cause[link] += cell->bytes * waiting;
+				waiting = waiting_share(&estimate->measured->links[link]);
+			}
+		}
 		for (uint32_t link = 0; link < measured->link_count; link++)
 			cause[link] = volume[link] > 0 ? cause[link] / volume[link] : 1;
 	} else {

@@ -254,40 +254,34 @@ static int take_inside(struct reader *reader)
 	return 0;
 }
 
-static int take_ranks(struct reader *reader)
-{
-	uint64_t ranks = 0;
-
-	if (reader->ranks)
-		return REFUSE(reader, "num_ranks comes once");
-	if (!take_number(reader, HD_SCHEDULE_RANKS_MAX, &ranks) || !ranks)
-		return REFUSE(reader, "expected a number of ranks 1 .. %u", HD_SCHEDULE_RANKS_MAX);
-	reader->ranks = (uint32_t)ranks;
-	return hd_schedule_begin(&reader->maker, reader->lines.name, reader->ranks, reader->err);
-}
-
-static int take_rank(struct reader *reader)
-{
-	uint64_t rank = 0;
-
-	if (!reader->ranks)
-		return REFUSE(reader, "num_ranks comes before the first rank");
-	if (!take_number(reader, reader->ranks - 1, &rank))
-		return REFUSE(reader, "expected a rank 0 .. %" PRIu32, reader->ranks - 1);
-	if (!take_mark(reader, "{"))
-		return REFUSE(reader, "expected {");
-	if (!hd_schedule_open(&reader->maker, (uint32_t)rank))
-		return REFUSE(reader, "rank %" PRIu64 " is there already", rank);
-	reader->rank_line = reader->lines.number;
-	return 0;
-}
-
 static int take_outside(struct reader *reader)
 {
-	if (take_word(reader, "num_ranks"))
-		return take_ranks(reader);
-	if (take_word(reader, "rank"))
-		return take_rank(reader);
+	if (take_word(reader, "num_ranks")) {
+		uint64_t ranks = 0;
+
+		if (reader->ranks)
+			return REFUSE(reader, "num_ranks comes once");
+		if (!take_number(reader, HD_SCHEDULE_RANKS_MAX, &ranks) || !ranks)
+			return REFUSE(reader, "expected a number of ranks 1 .. %u",
+				      HD_SCHEDULE_RANKS_MAX);
+		reader->ranks = (uint32_t)ranks;
+		return hd_schedule_begin(&reader->maker, reader->lines.name, reader->ranks,
+					 reader->err);
+	}
+	if (take_word(reader, "rank")) {
+		uint64_t rank = 0;
+
+		if (!reader->ranks)
+			return REFUSE(reader, "num_ranks comes before the first rank");
+		if (!take_number(reader, reader->ranks - 1, &rank))
+			return REFUSE(reader, "expected a rank 0 .. %" PRIu32, reader->ranks - 1);
+		if (!take_mark(reader, "{"))
+			return REFUSE(reader, "expected {");
+		if (!hd_schedule_open(&reader->maker, (uint32_t)rank))
+			return REFUSE(reader, "rank %" PRIu64 " is there already", rank);
+		reader->rank_line = reader->lines.number;
+		return 0;
+	}
 	return REFUSE(reader, "expected num_ranks or rank");
 }
 
@@ -335,7 +329,7 @@ static int read_all(struct reader *reader, const struct hd_text *text, struct hd
 	return 0;
 }
 
-static int parse(const struct hd_text *text, struct hd_schedule **out, struct hd_error *err)
+static int goal_parse(const struct hd_text *text, struct hd_schedule **out, struct hd_error *err)
 {
 	struct reader reader = {.err = err};
 	int rc = read_all(&reader, text, out);
@@ -349,7 +343,7 @@ int hd_schedule_parse_goal(const char *text, size_t length, const char *name,
 {
 	const struct hd_text whole = {.bytes = text, .length = length, .name = name};
 
-	return parse(&whole, out, err);
+	return goal_parse(&whole, out, err);
 }
 
 int hd_schedule_read_goal(const char *path, struct hd_schedule **out, struct hd_error *err)
@@ -359,7 +353,7 @@ int hd_schedule_read_goal(const char *path, struct hd_schedule **out, struct hd_
 
 	if (rc)
 		return rc;
-	rc = parse(&text, out, err);
+	rc = goal_parse(&text, out, err);
 	hd_text_close(&text);
 	return rc;
 }

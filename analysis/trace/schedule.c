@@ -1,12 +1,379 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/analysis/schedule_maker.h>
-
+/*
+ * Schedules of ranks: how readers of traces make them, and what runs them.
+ *
+ * A reader calls hd_schedule_begin(), then for each rank hd_schedule_open(), hd_schedule_add(), hd_schedule_wait() and
+ * hd_schedule_close(), which sorts the edges and refuses circles, and at last hd_schedule_end(). After that a schedule
+ * never changes.
+ *
+ * Matching of messages (hd_schedule_arrive(), hd_schedule_receive()) is apart, because the simulator and
+ * hd_schedule_rounds() need it: a receive takes the first message with its source and tag that no receive before it
+ * has taken. hd_schedule_rounds() runs a schedule without time, as if all messages of a round came at once, for
+ * patterns. hd_schedule_deadlock() says what the ranks wait for if nothing moves any more.
+ */
 #include <errno.h>
+#include <heddle/analysis/schedule.h>
+#include <heddle/analysis/schedule_maker.h>
 #include <heddle/base/grow.h>
+#include <heddle/base/lookup.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * Which receive takes which message. Messages that have come and receives that wait lie in a hash
+ * table by receiver, sender and tag, in the order in which they came. Receives with a wildcard lie
+ * in a list of their rank instead, and so do, in a second list, all messages of the rank: only if
+ * the schedule has wildcards at all.
+ */
+
+struct ends {
+	uint32_t first, last; /* operations, or HD_NONE */
+};
+
+/* Links of lists that an operation can be in, one at a time of each. */
+struct links {
+	uint32_t *next, *previous; /* [operation_count] */
+};
+
+struct hd_schedule_match {
+	const struct hd_schedule *schedule;
+	uint32_t mask;
+	struct ends *buckets; /* [mask + 1] */
+	struct links in_bucket;
+	/* NULL without wildcards: */
+	struct links in_rank;
+	struct ends *open; /* [rank_count] receives with wildcards, in their order */
+	struct ends *come; /* [rank_count] messages, in their order */
+	uint32_t *order; /* [operation_count] of receives: which was first */
+	uint32_t received;
+};
+
+/* ---- lists ---- */
+
+static void schedule_append(struct ends *ends, const struct links *links, uint32_t at)
+{
+	links->next[at] = HD_NONE;
+	links->previous[at] = ends->last;
+	if (ends->last == HD_NONE)
+		ends->first = at;
+	else
+		links->next[ends->last] = at;
+	ends->last = at;
+}
+
+static void take_out(struct ends *ends, const struct links *links, uint32_t at)
+{
+	uint32_t next = links->next[at], previous = links->previous[at];
+
+	if (previous == HD_NONE)
+		ends->first = next;
+	else
+		links->next[previous] = next;
+	if (next == HD_NONE)
+		ends->last = previous;
+	else
+		links->previous[next] = previous;
+}
+
+/* ---- keys ---- */
+
+struct key {
+	uint32_t to, from, tag;
+};
+
+static struct key key_of(const struct hd_schedule_operation *operation)
+{
+	bool send = operation->action == HD_SCHEDULE_SEND;
+
+	return (struct key){.to = send ? operation->peer : operation->rank,
+			    .from = send ? operation->rank : operation->peer,
+			    .tag = operation->tag};
+}
+
+static struct ends *bucket_of(const struct hd_schedule_match *match, struct key key)
+{
+	uint64_t hash = hd_hash_number((uint64_t)key.to << 32 | key.from);
+
+	return &match->buckets[hd_hash_number(hash ^ key.tag) & match->mask];
+}
+
+/* The first operation of a kind with that key, or HD_NONE. A message and a receive with the same key never lie here at
+ * the same time: the later one has taken the other. So the first one with the key tells. */
+static uint32_t schedule_find(const struct hd_schedule_match *match, struct key key,
+			      enum hd_schedule_action action)
+{
+	uint32_t at = bucket_of(match, key)->first;
+
+	for (; at != HD_NONE; at = match->in_bucket.next[at]) {
+		const struct hd_schedule_operation *operation = &match->schedule->operations[at];
+		struct key other = key_of(operation);
+		if (other.to == key.to && other.from == key.from && other.tag == key.tag)
+			return operation->action == action ? at : HD_NONE;
+	}
+	return HD_NONE;
+}
+
+static bool takes(const struct hd_schedule_operation *receive,
+		  const struct hd_schedule_operation *send)
+{
+	return (receive->peer == HD_SCHEDULE_ANY || receive->peer == send->rank) &&
+	       (receive->tag == HD_SCHEDULE_ANY || receive->tag == send->tag);
+}
+
+/* ---- messages and receives ---- */
+
+static uint32_t first_open(const struct hd_schedule_match *match,
+			   const struct hd_schedule_operation *send)
+{
+	uint32_t at = match->open[send->peer].first;
+
+	while (at != HD_NONE && !takes(&match->schedule->operations[at], send))
+		at = match->in_rank.next[at];
+	return at;
+}
+
+uint32_t hd_schedule_arrive(struct hd_schedule_match *match, uint32_t send)
+{
+	const struct hd_schedule_operation *operation = &match->schedule->operations[send];
+	struct key key = key_of(operation);
+	uint32_t exact = schedule_find(match, key, HD_SCHEDULE_RECEIVE);
+	uint32_t open = match->open ? first_open(match, operation) : HD_NONE;
+
+	if (open != HD_NONE && (exact == HD_NONE || match->order[open] < match->order[exact])) {
+		take_out(&match->open[operation->peer], &match->in_rank, open);
+		return open;
+	}
+	if (exact != HD_NONE) {
+		take_out(bucket_of(match, key), &match->in_bucket, exact);
+		return exact;
+	}
+	schedule_append(bucket_of(match, key), &match->in_bucket, send);
+	if (match->come)
+		schedule_append(&match->come[operation->peer], &match->in_rank, send);
+	return HD_NONE;
+}
+
+static uint32_t first_come(const struct hd_schedule_match *match,
+			   const struct hd_schedule_operation *receive)
+{
+	uint32_t at = match->come[receive->rank].first;
+
+	while (at != HD_NONE && !takes(receive, &match->schedule->operations[at]))
+		at = match->in_rank.next[at];
+	return at;
+}
+
+uint32_t hd_schedule_receive(struct hd_schedule_match *match, uint32_t receive)
+{
+	const struct hd_schedule_operation *operation = &match->schedule->operations[receive];
+	bool open = operation->peer == HD_SCHEDULE_ANY || operation->tag == HD_SCHEDULE_ANY;
+	uint32_t send = open ? first_come(match, operation)
+			     : schedule_find(match, key_of(operation), HD_SCHEDULE_SEND);
+
+	if (send != HD_NONE) {
+		const struct hd_schedule_operation *taken = &match->schedule->operations[send];
+		take_out(bucket_of(match, key_of(taken)), &match->in_bucket, send);
+		if (match->come)
+			take_out(&match->come[operation->rank], &match->in_rank, send);
+		return send;
+	}
+	if (match->order)
+		match->order[receive] = match->received++;
+	if (open)
+		schedule_append(&match->open[operation->rank], &match->in_rank, receive);
+	else
+		schedule_append(bucket_of(match, key_of(operation)), &match->in_bucket, receive);
+	return HD_NONE;
+}
+
+/* ---- making ---- */
+
+static struct ends *make_ends(uint32_t count)
+{
+	struct ends *ends = malloc(count * sizeof(*ends));
+
+	for (uint32_t i = 0; ends && i < count; i++)
+		ends[i] = (struct ends){HD_NONE, HD_NONE};
+	return ends;
+}
+
+static bool make_links(struct links *links, uint32_t count)
+{
+	links->next = malloc(count * sizeof(*links->next));
+	links->previous = malloc(count * sizeof(*links->previous));
+	return links->next && links->previous;
+}
+
+int hd_schedule_match_new(const struct hd_schedule *schedule, struct hd_schedule_match **out,
+			  struct hd_error *err)
+{
+	uint32_t operations = schedule->operation_count, buckets = 64;
+	struct hd_schedule_match *match = calloc(1, sizeof(*match));
+
+	if (!match)
+		return hd_error_no_memory(err);
+	while (buckets < operations / 4)
+		buckets *= 2;
+	match->schedule = schedule;
+	match->mask = buckets - 1;
+	match->buckets = make_ends(buckets);
+	bool made = make_links(&match->in_bucket, operations) && match->buckets;
+	if (made && schedule->wildcards) {
+		match->open = make_ends(schedule->rank_count);
+		match->come = make_ends(schedule->rank_count);
+		match->order = malloc(operations * sizeof(*match->order));
+		made = make_links(&match->in_rank, operations) && match->open && match->come &&
+		       match->order;
+	}
+	if (!made) {
+		hd_schedule_match_free(match);
+		return hd_error_no_memory(err);
+	}
+	*out = match;
+	return 0;
+}
+
+void hd_schedule_match_free(struct hd_schedule_match *match)
+{
+	if (!match)
+		return;
+	free(match->buckets);
+	free(match->in_bucket.next);
+	free(match->in_bucket.previous);
+	free(match->in_rank.next);
+	free(match->in_rank.previous);
+	free(match->open);
+	free(match->come);
+	free(match->order);
+	free(match);
+}
+
+/* A schedule without times: in which round each message is sent. */
+
+struct list {
+	uint32_t *operations;
+	uint32_t count, room;
+};
+
+struct run {
+	const struct hd_schedule *schedule;
+	struct hd_schedule_match *match;
+	uint32_t *waits; /* [operation_count]; HD_NONE: has ended */
+	uint32_t *round; /* of sends */
+	uint32_t now, rounds;
+	struct list ready; /* start in this round */
+	struct list sent, before; /* sends of this round, and of the round before */
+	bool failed; /* no memory */
+};
+
+static void schedule_add(struct run *run, struct list *list, uint32_t operation)
+{
+	uint32_t *operations =
+	    hd_grow(list->operations, list->count, 1, &list->room, sizeof(*operations));
+
+	if (!operations) {
+		run->failed = true;
+		return;
+	}
+	list->operations = operations;
+	list->operations[list->count++] = operation;
+}
+
+/* Those that wait for the start, or for the end, of an operation wait for one less. */
+static void schedule_release(struct run *run, uint32_t operation, uint32_t started)
+{
+	const struct hd_schedule *schedule = run->schedule;
+	uint32_t end = schedule->operations[operation + 1].edge;
+
+	for (uint32_t e = schedule->operations[operation].edge; e < end; e++) {
+		uint32_t after = schedule->edges[e];
+		if ((after & HD_SCHEDULE_STARTED) == started &&
+		    !--run->waits[after & ~HD_SCHEDULE_STARTED])
+			schedule_add(run, &run->ready, after & ~HD_SCHEDULE_STARTED);
+	}
+}
+
+static void schedule_finish(struct run *run, uint32_t operation)
+{
+	run->waits[operation] = HD_NONE;
+	schedule_release(run, operation, 0);
+}
+
+static void schedule_start(struct run *run, uint32_t operation)
+{
+	schedule_release(run, operation, HD_SCHEDULE_STARTED);
+	switch ((enum hd_schedule_action)run->schedule->operations[operation].action) {
+	case HD_SCHEDULE_CALCULATE:
+		schedule_finish(run, operation);
+		break;
+	case HD_SCHEDULE_SEND:
+		run->round[operation] = run->now;
+		run->rounds = run->now + 1;
+		schedule_add(run, &run->sent, operation);
+		break;
+	case HD_SCHEDULE_RECEIVE:
+		if (hd_schedule_receive(run->match, operation) != HD_NONE)
+			schedule_finish(run, operation);
+		break;
+	}
+}
+
+static int check_end(const struct run *run, struct hd_error *err)
+{
+	if (run->failed)
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; i < run->schedule->operation_count; i++)
+		if (run->waits[i] != HD_NONE)
+			return hd_schedule_deadlock(run->schedule, run->waits, err);
+	return 0;
+}
+
+int hd_schedule_rounds(const struct hd_schedule *schedule, uint32_t *round, uint32_t *rounds,
+		       struct hd_error *err)
+{
+	struct run run = {.schedule = schedule, .round = round};
+	int rc = hd_schedule_match_new(schedule, &run.match, err);
+
+	if (rc)
+		return rc;
+	run.waits = malloc(schedule->operation_count * sizeof(*run.waits));
+	if (run.waits) {
+		hd_schedule_waits(schedule, run.waits);
+		for (uint32_t i = 0; i < run.schedule->operation_count; i++)
+			if (!run.waits[i])
+				schedule_add(&run, &run.ready, i);
+		do {
+			for (uint32_t i = 0; i < run.ready.count && !run.failed; i++)
+				schedule_start(&run, run.ready.operations[i]);
+			run.ready.count = 0;
+			struct list empty = run.before;
+			run.before = run.sent;
+			run.sent = empty;
+			run.sent.count = 0;
+			run.now++;
+			for (uint32_t i = 0; i < run.before.count; i++) {
+				uint32_t send = run.before.operations[i];
+				uint32_t receive = hd_schedule_arrive(run.match, send);
+				schedule_finish(&run, send);
+				if (receive != HD_NONE)
+					schedule_finish(&run, receive);
+			}
+		} while (!run.failed && (run.ready.count || run.sent.count));
+		rc = check_end(&run, err);
+	} else {
+		rc = hd_error_no_memory(err);
+	}
+	free(run.waits);
+	free(run.ready.operations);
+	free(run.sent.operations);
+	free(run.before.operations);
+	hd_schedule_match_free(run.match);
+	if (!rc)
+		*rounds = run.rounds;
+	return rc;
+}
 
 /* ---- labels ---- */
 

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The agent's state and its events: one router of the firmware, and a connection to the plugin of each subnet.
+ *
+ * agent_main.c makes it with agent_new() and calls agent_run(), which returns when a signal comes. Events are: a
+ * message of a plugin (agent_link.c), which on_message() gives to the firmware; an answer of a switch; and timers for
+ * the firmware's work, for advertisements to other routers, for lists that are handed over again, and for connections
+ * that are silent. After each of them work_now() lets the firmware ask switches.
+ *
+ * The agent never relays a packet. All runs in one thread.
+ */
 #include "agent_parts.h"
 
 #include <errno.h>
 #include <heddle/base/error.h>
 #include <inttypes.h>
-#include <router_query.h>
-#include <router_update.h>
+#include <router_session.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,33 +52,6 @@ static void agent_lists_hand_over(struct agent *agent, uint8_t of)
 			send_list(agent, &agent->links[s], of);
 }
 
-/* Hands the lists of all other subnets over to one plugin. */
-static void agent_lists_send_all_to(struct agent *agent, struct agent_link *link)
-{
-	for (uint32_t s = 0; s < agent->link_count; s++)
-		if (s != link->subnet)
-			send_list(agent, link, (uint8_t)s);
-}
-
-/* The same entries, with the stamp of another session. */
-static void send_copy(struct agent *agent, struct agent_link *to,
-		      const struct hd_router_message *message)
-{
-	struct hd_router_message copy = *message;
-	struct hd_router_writer writer;
-
-	copy.hops++;
-	hd_router_session_stamp(&to->session, &copy);
-	hd_router_write_begin(&writer, agent->bytes, HD_ROUTER_MESSAGE_MAX, &copy);
-	for (uint32_t i = 0; i < message->count; i++) {
-		struct hd_router_host_entry entry;
-
-		hd_router_host_at(message, i, &entry);
-		hd_router_write_host(&writer, &entry);
-	}
-	agent_link_send_bytes(to, agent->bytes, hd_router_write_end(&writer));
-}
-
 /* Passes a list on that a plugin has from another router, one hop further. */
 static void agent_lists_pass_on(struct agent *agent, const struct agent_link *from,
 				const struct hd_router_message *message)
@@ -79,31 +61,43 @@ static void agent_lists_pass_on(struct agent *agent, const struct agent_link *fr
 	    hd_router_subnet_of(agent->router, message->prefix) >= 0)
 		return;
 	for (uint32_t s = 0; s < agent->link_count; s++)
-		if (s != from->subnet && wants_lists(agent, &agent->links[s]))
-			send_copy(agent, &agent->links[s], message);
-}
+		if (s != from->subnet && wants_lists(agent, &agent->links[s])) {
+			/* The same entries, with the stamp of another session. */
+			struct agent_link *to = &agent->links[s];
+			struct hd_router_message copy = *message;
+			struct hd_router_writer writer;
+			copy.hops++;
+			hd_router_session_stamp(&to->session, &copy);
+			hd_router_write_begin(&writer, agent->bytes, HD_ROUTER_MESSAGE_MAX, &copy);
+			for (uint32_t i = 0; i < message->count; i++) {
+				struct hd_router_host_entry entry;
 
-static void advertise_at(struct agent *agent, struct agent_link *link)
-{
-	uint32_t ports = hd_router_lists_of(agent->router, link->subnet)->port_count;
-
-	for (uint32_t p = 0; p < ports && agent_link_is_open(link); p++) {
-		struct hd_router_message message = {.type = HD_ROUTER_PREFIXES};
-		uint32_t length;
-
-		hd_router_session_stamp(&link->session, &message);
-		length = hd_router_write_prefixes(agent->router, link->subnet, p, &message,
-						  agent->bytes, HD_ROUTER_MESSAGE_MAX);
-		agent_link_send_bytes(link, agent->bytes, length);
-	}
+				hd_router_host_at(message, i, &entry);
+				hd_router_write_host(&writer, &entry);
+			}
+			agent_link_send_bytes(to, agent->bytes, hd_router_write_end(&writer));
+		}
 }
 
 /* Advertises at each port what it leads to. */
 static void agent_lists_advertise(struct agent *agent)
 {
 	for (uint32_t s = 0; s < agent->link_count; s++)
-		if (wants_lists(agent, &agent->links[s]))
-			advertise_at(agent, &agent->links[s]);
+		if (wants_lists(agent, &agent->links[s])) {
+			struct agent_link *link = &agent->links[s];
+			uint32_t ports =
+			    hd_router_lists_of(agent->router, link->subnet)->port_count;
+			for (uint32_t p = 0; p < ports && agent_link_is_open(link); p++) {
+				struct hd_router_message message = {.type = HD_ROUTER_PREFIXES};
+				uint32_t length;
+
+				hd_router_session_stamp(&link->session, &message);
+				length = hd_router_write_prefixes(agent->router, link->subnet, p,
+								  &message, agent->bytes,
+								  HD_ROUTER_MESSAGE_MAX);
+				agent_link_send_bytes(link, agent->bytes, length);
+			}
+		}
 }
 
 #define POLL_MS 20u /* for umad ports whose descriptor the event loop cannot watch */
@@ -152,33 +146,6 @@ static void on_answer(evutil_socket_t unused, short what, void *context)
 	on_work(unused, what, context);
 }
 
-/* The lists of a new epoch are in use. */
-static void on_ready(struct agent *agent, struct agent_link *link,
-		     const struct hd_router_message *message)
-{
-	struct hd_router_message accepted = *message;
-
-	accepted.type = HD_ROUTER_ACCEPTED;
-	agent_link_send(link, accepted);
-	hd_log(agent->log, HD_LOG_INFO,
-	       "subnet 0x%016" PRIx64 ": epoch %" PRIu64 ": %u ports, %u hosts, %u mapped GIDs",
-	       link->prefix, message->epoch, message->ports, message->hosts, message->mapped);
-	agent_lists_hand_over(agent, link->subnet);
-	agent_lists_send_all_to(agent, link);
-	agent_lists_advertise(agent);
-	work_now(agent);
-}
-
-static void say_clock(const struct agent *agent, const struct agent_link *link, uint64_t before,
-		      uint64_t epoch)
-{
-	if (epoch < before)
-		hd_log(agent->log, HD_LOG_WARNING,
-		       "subnet 0x%016" PRIx64 ": its epochs have gone back from %" PRIu64
-		       " to %" PRIu64 ", as after a clock that was set back; the new lists count",
-		       link->prefix, before, epoch);
-}
-
 static enum hd_router_reason on_message(struct agent_link *link,
 					const struct hd_router_message *message)
 {
@@ -189,8 +156,29 @@ static enum hd_router_reason on_message(struct agent_link *link,
 	if (reason)
 		return reason;
 	if (message->type == HD_ROUTER_READY) {
-		say_clock(agent, link, before, message->epoch);
-		on_ready(agent, link, message);
+		uint64_t epoch = message->epoch;
+		if (epoch < before)
+			hd_log(agent->log, HD_LOG_WARNING,
+			       "subnet 0x%016" PRIx64 ": its epochs have gone back from %" PRIu64
+			       " to %" PRIu64
+			       ", as after a clock that was set back; the new lists count",
+			       link->prefix, before, epoch);
+		/* The lists of a new epoch are in use. */
+		struct hd_router_message accepted = *message;
+		accepted.type = HD_ROUTER_ACCEPTED;
+		agent_link_send(link, accepted);
+		hd_log(agent->log, HD_LOG_INFO,
+		       "subnet 0x%016" PRIx64 ": epoch %" PRIu64
+		       ": %u ports, %u hosts, %u mapped GIDs",
+		       link->prefix, message->epoch, message->ports, message->hosts,
+		       message->mapped);
+		agent_lists_hand_over(agent, link->subnet);
+		/* Hands the lists of all other subnets over to one plugin. */
+		for (uint32_t s = 0; s < agent->link_count; s++)
+			if (s != link->subnet)
+				send_list(agent, link, (uint8_t)s);
+		agent_lists_advertise(agent);
+		work_now(agent);
 	}
 	if (message->type == HD_ROUTER_FOREIGN)
 		agent_lists_pass_on(agent, link, message);
@@ -300,39 +288,6 @@ static int attach(struct agent *agent, unsigned index, const struct agent_subnet
 	return agent_link_start(link, err);
 }
 
-static int attach_all(struct agent *agent, struct hd_error *err)
-{
-	struct agent_subnet_config subnet;
-	int rc = 0;
-
-	for (unsigned i = 0; !rc && agent_config_subnet(agent->config, i, &subnet); i++)
-		rc = attach(agent, i, &subnet, err);
-	return rc;
-}
-
-static int add_static_prefixes(struct agent *agent, struct hd_error *err)
-{
-	struct agent_prefix_config prefix;
-
-	for (unsigned i = 0; agent_config_prefix(agent->config, i, &prefix); i++) {
-		int subnet = hd_router_subnet_of(agent->router, prefix.via);
-		enum hd_router_reason reason = HD_ROUTER_WRONG_PREFIX;
-
-		if (subnet < 0)
-			return hd_error_set(err, -EINVAL,
-					    "[router.prefix 0x%016" PRIx64
-					    "]: the router is not attached to via = 0x%016" PRIx64,
-					    prefix.prefix, prefix.via);
-		reason =
-		    hd_router_prefixes_add_static(&agent->router->prefixes, prefix.prefix,
-						  (uint8_t)subnet, prefix.port_guid, prefix.lid);
-		if (reason)
-			return hd_error_set(err, -EINVAL, "[router.prefix 0x%016" PRIx64 "]: %s",
-					    prefix.prefix, hd_router_reason_text(reason));
-	}
-	return 0;
-}
-
 static int add_timer(struct agent *agent, uint32_t milliseconds, event_callback_fn function,
 		     struct event **event)
 {
@@ -346,20 +301,6 @@ static int add_signal(struct agent *agent, int number, struct event **event)
 {
 	*event = evsignal_new(agent->base, number, on_signal, agent);
 	return *event && !event_add(*event, NULL) ? 0 : -ENOMEM;
-}
-
-static int make_router(struct agent *agent, struct hd_error *err)
-{
-	const struct hd_router_limits *limits = &agent->config->limits;
-	const struct hd_router_callbacks callbacks = agent_smp_callbacks(&agent->smp);
-	size_t size = hd_router_size(limits);
-
-	agent->memory = aligned_alloc(8, size);
-	if (!agent->memory)
-		return hd_error_no_memory(err);
-	agent->router =
-	    hd_router_init(agent->memory, size, limits, &agent->config->settings, &callbacks);
-	return agent->router ? 0 : hd_error_set(err, -EINVAL, "a limit is out of range");
 }
 
 static int make_events(struct agent *agent)
@@ -379,7 +320,7 @@ static int make_events(struct agent *agent)
 	return rc ? rc : add_signal(agent, SIGINT, &agent->signals[1]);
 }
 
-static int start(struct agent *agent, struct hd_error *err)
+static int agent_start(struct agent *agent, struct hd_error *err)
 {
 	int rc;
 
@@ -392,11 +333,43 @@ static int start(struct agent *agent, struct hd_error *err)
 		return hd_error_no_memory(err);
 	if (make_events(agent))
 		return hd_error_no_memory(err);
-	rc = make_router(agent, err);
-	if (!rc)
-		rc = attach_all(agent, err);
-	if (!rc)
-		rc = add_static_prefixes(agent, err);
+	const struct hd_router_limits *limits = &agent->config->limits;
+	const struct hd_router_callbacks callbacks = agent_smp_callbacks(&agent->smp);
+	size_t size = hd_router_size(limits);
+	agent->memory = aligned_alloc(8, size);
+	if (!agent->memory)
+		return hd_error_no_memory(err);
+	agent->router =
+	    hd_router_init(agent->memory, size, limits, &agent->config->settings, &callbacks);
+	rc = agent->router ? 0 : hd_error_set(err, -EINVAL, "a limit is out of range");
+	if (!rc) {
+		struct agent_subnet_config subnet;
+
+		for (unsigned i = 0; !rc && agent_config_subnet(agent->config, i, &subnet); i++)
+			rc = attach(agent, i, &subnet, err);
+	}
+	if (!rc) {
+		struct agent_prefix_config prefix;
+
+		for (unsigned i = 0; agent_config_prefix(agent->config, i, &prefix); i++) {
+			int subnet = hd_router_subnet_of(agent->router, prefix.via);
+			enum hd_router_reason reason = HD_ROUTER_WRONG_PREFIX;
+
+			if (subnet < 0)
+				return hd_error_set(
+				    err, -EINVAL,
+				    "[router.prefix 0x%016" PRIx64
+				    "]: the router is not attached to via = 0x%016" PRIx64,
+				    prefix.prefix, prefix.via);
+			reason = hd_router_prefixes_add_static(&agent->router->prefixes,
+							       prefix.prefix, (uint8_t)subnet,
+							       prefix.port_guid, prefix.lid);
+			if (reason)
+				return hd_error_set(err, -EINVAL,
+						    "[router.prefix 0x%016" PRIx64 "]: %s",
+						    prefix.prefix, hd_router_reason_text(reason));
+		}
+	}
 	if (!rc)
 		rc = agent_control_new(agent, agent->config->control, &agent->control, err);
 	if (!rc)
@@ -415,7 +388,7 @@ int agent_new(const struct agent_config *config, const struct hd_log *log, struc
 	agent->config = config;
 	agent->log = log;
 	agent->smp.timeout_ms = config->settings.timeout_ms;
-	rc = start(agent, err);
+	rc = agent_start(agent, err);
 	if (rc)
 		agent_free(agent);
 	else

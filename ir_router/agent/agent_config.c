@@ -23,38 +23,12 @@ static uint64_t guid_option(const struct hd_options *options, const char *name)
 	return guid;
 }
 
-static uint32_t number(const struct hd_options *options, const char *name)
+static uint32_t agent_number(const struct hd_options *options, const char *name)
 {
 	return (uint32_t)hd_options_get(options, name)->number;
 }
 
-static void take_values(struct agent_config *config, unsigned subnets)
-{
-	const struct hd_options *options = hd_config_options(config->values, "router");
-
-	config->node_guid = guid_option(options, "node_guid");
-	config->control = hd_options_get(options, "control")->text;
-	config->advertise_ms = number(options, "advertise_ms");
-	config->repeat_ms = config->advertise_ms < REPEAT_MS ? config->advertise_ms : REPEAT_MS;
-	config->settings = (struct hd_router_settings){
-	    .hash = (enum hd_router_hash)number(options, "hash"),
-	    .timeout_ms = number(options, "timeout_ms"),
-	    .retries = number(options, "retries"),
-	    .settle_ms = number(options, "settle_ms"),
-	    .retry_ms = number(options, "retry_ms"),
-	    .refresh_ms = number(options, "refresh_ms"),
-	    .expire_ms = 3 * config->advertise_ms,
-	};
-	config->limits = (struct hd_router_limits){
-	    .subnets = (uint16_t)subnets,
-	    .ports = (uint16_t)number(options, "max_ports"),
-	    .hosts = number(options, "max_hosts"),
-	    .mapped = number(options, "max_mapped"),
-	    .prefixes = (uint16_t)number(options, "max_prefixes"),
-	};
-}
-
-static int check(struct agent_config *config, const char *path, struct hd_error *err)
+static int agent_check(struct agent_config *config, const char *path, struct hd_error *err)
 {
 	struct agent_subnet_config subnet;
 	unsigned subnets = 0;
@@ -64,7 +38,27 @@ static int check(struct agent_config *config, const char *path, struct hd_error 
 		return hd_error_prefix(err, rc, "%s", path);
 	while (agent_config_subnet(config, subnets, &subnet))
 		subnets++;
-	take_values(config, subnets);
+	const struct hd_options *options = hd_config_options(config->values, "router");
+	config->node_guid = guid_option(options, "node_guid");
+	config->control = hd_options_get(options, "control")->text;
+	config->advertise_ms = agent_number(options, "advertise_ms");
+	config->repeat_ms = config->advertise_ms < REPEAT_MS ? config->advertise_ms : REPEAT_MS;
+	config->settings = (struct hd_router_settings){
+	    .hash = (enum hd_router_hash)agent_number(options, "hash"),
+	    .timeout_ms = agent_number(options, "timeout_ms"),
+	    .retries = agent_number(options, "retries"),
+	    .settle_ms = agent_number(options, "settle_ms"),
+	    .retry_ms = agent_number(options, "retry_ms"),
+	    .refresh_ms = agent_number(options, "refresh_ms"),
+	    .expire_ms = 3 * config->advertise_ms,
+	};
+	config->limits = (struct hd_router_limits){
+	    .subnets = (uint16_t)subnets,
+	    .ports = (uint16_t)agent_number(options, "max_ports"),
+	    .hosts = agent_number(options, "max_hosts"),
+	    .mapped = agent_number(options, "max_mapped"),
+	    .prefixes = (uint16_t)agent_number(options, "max_prefixes"),
+	};
 	return 0;
 }
 
@@ -79,7 +73,7 @@ int agent_config_read(const char *path, struct agent_config *config, struct hd_e
 	if (!rc)
 		rc = hd_config_read(config->sections, path, true, &config->values, err);
 	if (!rc)
-		rc = check(config, path, err);
+		rc = agent_check(config, path, err);
 	if (rc)
 		agent_config_release(config);
 	return rc;
@@ -105,7 +99,7 @@ bool agent_config_subnet(const struct agent_config *config, unsigned index,
 	    .smp = hd_options_get(object.options, "smp")->number,
 	    .port_guid = guid_option(object.options, "port_guid"),
 	    .device = hd_options_get(object.options, "device")->text,
-	    .number = (int)number(object.options, "port"),
+	    .number = (int)agent_number(object.options, "port"),
 	};
 	if (!strcmp(subnet->device, "any"))
 		subnet->device = NULL;
@@ -123,7 +117,7 @@ bool agent_config_prefix(const struct agent_config *config, unsigned index,
 	    .prefix = object.guid,
 	    .via = guid_option(object.options, "via"),
 	    .port_guid = guid_option(object.options, "port_guid"),
-	    .lid = (uint16_t)number(object.options, "lid"),
+	    .lid = (uint16_t)agent_number(object.options, "lid"),
 	};
 	return true;
 }

@@ -92,7 +92,7 @@ struct hd_router_callbacks agent_smp_callbacks(struct agent_smp *smp)
 #define UNREAD_MAX ((size_t)32 << 20) /* bytes */
 
 /* Closes the connection and waits for the next one. */
-static void drop(struct agent_link *link, enum hd_log_level level, const char *why)
+static void link_drop(struct agent_link *link, enum hd_log_level level, const char *why)
 {
 	struct timeval wait = {.tv_sec = link->wait_ms / 1000,
 			       .tv_usec = (suseconds_t)(link->wait_ms % 1000 * 1000)};
@@ -113,7 +113,7 @@ void agent_link_send_bytes(struct agent_link *link, const uint8_t *bytes, uint32
 		return;
 	if (evbuffer_get_length(bufferevent_get_output(link->stream)) > UNREAD_MAX ||
 	    bufferevent_write(link->stream, bytes, length))
-		drop(link, HD_LOG_WARNING, "the plugin does not read its messages");
+		link_drop(link, HD_LOG_WARNING, "the plugin does not read its messages");
 }
 
 void agent_link_send(struct agent_link *link, struct hd_router_message message)
@@ -126,8 +126,8 @@ void agent_link_send(struct agent_link *link, struct hd_router_message message)
 }
 
 /* Tells the other side, the log, and, if that is the end, closes the connection. */
-static void refuse(struct agent_link *link, uint64_t sequence, uint16_t type,
-		   enum hd_router_reason reason)
+static void link_refuse(struct agent_link *link, uint64_t sequence, uint16_t type,
+			enum hd_router_reason reason)
 {
 	const char *text = hd_router_reason_text(reason);
 
@@ -141,7 +141,7 @@ static void refuse(struct agent_link *link, uint64_t sequence, uint16_t type,
 		/* the reason should still leave; closing would discard it */
 		evbuffer_write(bufferevent_get_output(link->stream),
 			       bufferevent_getfd(link->stream));
-		drop(link, HD_LOG_ERROR, text);
+		link_drop(link, HD_LOG_ERROR, text);
 	} else {
 		hd_log(link->log, HD_LOG_ERROR,
 		       "subnet 0x%016" PRIx64 ": message %" PRIu64 " of type %u is refused: %s",
@@ -149,16 +149,7 @@ static void refuse(struct agent_link *link, uint64_t sequence, uint16_t type,
 	}
 }
 
-static void note_refusal(struct agent_link *link, const struct hd_router_message *message)
-{
-	link->refusals++;
-	hd_log(link->log, HD_LOG_ERROR,
-	       "subnet 0x%016" PRIx64 ": the plugin refuses message %" PRIu64 " of type %u: %s",
-	       link->prefix, message->refused_sequence, message->refused_type,
-	       hd_router_reason_text(message->reason));
-}
-
-static void take(struct agent_link *link, const uint8_t *bytes, uint32_t length)
+static void link_take(struct agent_link *link, const uint8_t *bytes, uint32_t length)
 {
 	struct hd_router_message message;
 	uint64_t expected = link->session.received + 1;
@@ -174,12 +165,17 @@ static void take(struct agent_link *link, const uint8_t *bytes, uint32_t length)
 		link->hooks->greeted(link);
 		return;
 	}
-	if (!reason && message.type == HD_ROUTER_REFUSED)
-		note_refusal(link, &message);
-	else if (!reason)
+	if (!reason && message.type == HD_ROUTER_REFUSED) {
+		link->refusals++;
+		hd_log(link->log, HD_LOG_ERROR,
+		       "subnet 0x%016" PRIx64 ": the plugin refuses message %" PRIu64
+		       " of type %u: %s",
+		       link->prefix, message.refused_sequence, message.refused_type,
+		       hd_router_reason_text(message.reason));
+	} else if (!reason)
 		reason = link->hooks->message(link, &message);
 	if (reason)
-		refuse(link, expected, type, reason);
+		link_refuse(link, expected, type, reason);
 }
 
 /* Takes all complete messages off the stream. */
@@ -196,12 +192,12 @@ static void on_bytes(struct bufferevent *stream, void *context)
 
 		reason = hd_router_frame(header, HD_ROUTER_MESSAGE_MAX, &length);
 		if (reason) {
-			refuse(link, link->session.received + 1, 0, reason);
+			link_refuse(link, link->session.received + 1, 0, reason);
 			return;
 		}
 		if (evbuffer_get_length(input) < length)
 			return;
-		take(link, evbuffer_pullup(input, (ev_ssize_t)length), length);
+		link_take(link, evbuffer_pullup(input, (ev_ssize_t)length), length);
 		if (link->stream == stream)
 			evbuffer_drain(input, length);
 	}
@@ -217,9 +213,9 @@ static void on_event(struct bufferevent *stream, short what, void *context)
 		link->connections++;
 		agent_link_send(link, (struct hd_router_message){.type = HD_ROUTER_HELLO});
 	} else if (what & BEV_EVENT_EOF) {
-		drop(link, HD_LOG_WARNING, "the plugin has closed the connection");
+		link_drop(link, HD_LOG_WARNING, "the plugin has closed the connection");
 	} else if (what & BEV_EVENT_ERROR) {
-		drop(link, HD_LOG_WARNING, evutil_socket_error_to_string(error));
+		link_drop(link, HD_LOG_WARNING, evutil_socket_error_to_string(error));
 	}
 }
 
@@ -261,7 +257,7 @@ static void connect_again(evutil_socket_t unused, short what, void *context)
 	link->heard = 1; /* the other side has a whole period from now on */
 	link->stream = bufferevent_socket_new(link->base, -1, BEV_OPT_CLOSE_ON_FREE);
 	if (!link->stream || !length) {
-		drop(link, HD_LOG_ERROR, length ? "no memory" : "this is no address");
+		link_drop(link, HD_LOG_ERROR, length ? "no memory" : "this is no address");
 		return;
 	}
 	bufferevent_setcb(link->stream, on_bytes, NULL, on_event, link);
@@ -269,7 +265,7 @@ static void connect_again(evutil_socket_t unused, short what, void *context)
 	/* a failure has been reported by on_event, or is reported here */
 	if (bufferevent_socket_connect(link->stream, (struct sockaddr *)&address, length) &&
 	    link->stream)
-		drop(link, HD_LOG_WARNING, strerror(errno));
+		link_drop(link, HD_LOG_WARNING, strerror(errno));
 }
 
 int agent_link_start(struct agent_link *link, struct hd_error *err)
@@ -299,6 +295,6 @@ void agent_link_stop(struct agent_link *link)
 void agent_link_check(struct agent_link *link)
 {
 	if (link->stream && !link->heard)
-		drop(link, HD_LOG_WARNING, "the plugin has been silent for too long");
+		link_drop(link, HD_LOG_WARNING, "the plugin has been silent for too long");
 	link->heard = 0;
 }

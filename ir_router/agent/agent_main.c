@@ -6,6 +6,9 @@
 #include <getopt.h>
 #include <heddle/base/error.h>
 #include <heddle/base/plain.h>
+#include <heddle/config/section_values.h>
+#include <heddle/config/sections.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -64,7 +67,7 @@ struct incoming {
 };
 
 /* For jansson: the next bytes. A longer answer fails as if it had been cut off. */
-static size_t receive(void *buffer, size_t size, void *context)
+static size_t agent_receive(void *buffer, size_t size, void *context)
 {
 	struct incoming *in = context;
 	ssize_t got = read(in->descriptor, buffer, size < in->left ? size : in->left);
@@ -73,14 +76,14 @@ static size_t receive(void *buffer, size_t size, void *context)
 	return got < 0 ? SIZE_MAX : (size_t)got;
 }
 
-static int ask(int descriptor, const char *table, json_t **answer, struct hd_error *err)
+static int agent_ask(int descriptor, const char *table, json_t **answer, struct hd_error *err)
 {
 	struct incoming in = {descriptor, ANSWER_MAX};
 	json_error_t why;
 
 	if (dprintf(descriptor, "%s\n", table) < 0)
 		return hd_error_set(err, -errno, "cannot ask heddle-router: %s", strerror(errno));
-	*answer = json_load_callback(receive, &in, 0, &why);
+	*answer = json_load_callback(agent_receive, &in, 0, &why);
 	if (!in.left) {
 		json_decref(*answer);
 		return hd_error_set(err, -EFBIG,
@@ -155,17 +158,6 @@ static void print_heads(json_t *row, size_t widths[COLUMNS_MAX], FILE *out)
 	fputc('\n', out);
 }
 
-static void print_table(const json_t *rows, FILE *out)
-{
-	size_t widths[COLUMNS_MAX] = {0}, index;
-	json_t *row;
-
-	json_array_foreach(rows, index, row) print_row(row, widths, NULL);
-	if (json_array_size(rows))
-		print_heads(json_array_get(rows, 0), widths, out);
-	json_array_foreach(rows, index, row) print_row(row, widths, out);
-}
-
 /* Asks the running agent for a table, and prints it to `out`: aligned columns, or JSON. Errors:
  * errno of the connection, -EINVAL an answer that is not a table, with a reason. */
 static int agent_show(const char *socket_path, const char *table, bool as_json, FILE *out,
@@ -176,7 +168,7 @@ static int agent_show(const char *socket_path, const char *table, bool as_json, 
 
 	if (rc)
 		return rc;
-	rc = ask(descriptor, table, &answer, err);
+	rc = agent_ask(descriptor, table, &answer, err);
 	close(descriptor);
 	if (rc)
 		return rc;
@@ -184,7 +176,13 @@ static int agent_show(const char *socket_path, const char *table, bool as_json, 
 		json_dumpf(answer, out, JSON_INDENT(1));
 		fputc('\n', out);
 	} else {
-		print_table(answer, out);
+		size_t widths[COLUMNS_MAX] = {0}, index;
+		json_t *row;
+
+		json_array_foreach(answer, index, row) print_row(row, widths, NULL);
+		if (json_array_size(answer))
+			print_heads(json_array_get(answer, 0), widths, out);
+		json_array_foreach(answer, index, row) print_row(row, widths, out);
 	}
 	json_decref(answer);
 	return 0;
@@ -223,49 +221,10 @@ static void write_line(void *context, enum hd_log_level level, const char *line)
 		fprintf(stderr, "heddle-router: %s%s\n", names[level], line);
 }
 
-static int fail(const struct hd_error *err)
+static int agent_fail(const struct hd_error *err)
 {
 	fprintf(stderr, "heddle-router: %s\n", err->text);
 	return EXIT_FAILURE;
-}
-
-static int run(struct arguments *arguments)
-{
-	const struct hd_log log = {write_line, arguments};
-	struct agent_config config;
-	struct agent *agent;
-	struct hd_error err = {""};
-
-	if (agent_config_read(arguments->config, &config, &err))
-		return fail(&err);
-	signal(SIGPIPE, SIG_IGN);
-	if (!arguments->check) {
-		if (agent_new(&config, &log, &agent, &err)) {
-			agent_config_release(&config);
-			return fail(&err);
-		}
-		agent_run(agent);
-		agent_free(agent);
-	}
-	agent_config_release(&config);
-	return EXIT_SUCCESS;
-}
-
-static int show(const struct arguments *arguments, const char *table)
-{
-	struct agent_config config = {0};
-	struct hd_error err = {""};
-	const char *control = arguments->control;
-	int rc = 0;
-
-	if (!control) {
-		rc = agent_config_read(arguments->config, &config, &err);
-		control = config.control;
-	}
-	if (!rc)
-		rc = agent_show(control, table, arguments->json, stdout, &err);
-	agent_config_release(&config);
-	return rc ? fail(&err) : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
@@ -308,10 +267,41 @@ int main(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (optind == argc)
-		return run(&arguments);
-	if (optind + 2 == argc && !strcmp(argv[optind], "show"))
-		return show(&arguments, argv[optind + 1]);
+	if (optind == argc) {
+		const struct hd_log log = {write_line, &arguments};
+		struct agent_config config;
+		struct agent *agent;
+		struct hd_error err = {""};
+
+		if (agent_config_read(arguments.config, &config, &err))
+			return agent_fail(&err);
+		signal(SIGPIPE, SIG_IGN);
+		if (!arguments.check) {
+			if (agent_new(&config, &log, &agent, &err)) {
+				agent_config_release(&config);
+				return agent_fail(&err);
+			}
+			agent_run(agent);
+			agent_free(agent);
+		}
+		agent_config_release(&config);
+		return EXIT_SUCCESS;
+	}
+	if (optind + 2 == argc && !strcmp(argv[optind], "show")) {
+		const char *table = argv[optind + 1];
+		struct agent_config config = {0};
+		struct hd_error err = {""};
+		const char *control = arguments.control;
+		int rc = 0;
+		if (!control) {
+			rc = agent_config_read(arguments.config, &config, &err);
+			control = config.control;
+		}
+		if (!rc)
+			rc = agent_show(control, table, arguments.json, stdout, &err);
+		agent_config_release(&config);
+		return rc ? agent_fail(&err) : EXIT_SUCCESS;
+	}
 	usage(stderr);
 	return EXIT_USAGE;
 }

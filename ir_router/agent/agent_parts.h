@@ -48,7 +48,6 @@ struct agent_prefix_config {
 /* Reads the file. *config is released with agent_config_release(). Errors: as hd_config_read(), and
  * -EINVAL no subnet. */
 int agent_config_read(const char *path, struct agent_config *config, struct hd_error *err);
-
 void agent_config_release(struct agent_config *config);
 
 /* Section number `index`, in the order of the file; false: there are not so many. */
@@ -200,9 +199,5 @@ struct agent_state {
 
 /* Name and summary of table number `index`; false: there are not so many. */
 bool agent_tables_at(unsigned index, const char **name, const char **summary);
-
-/* The table of that name, an array of objects; {"error": ...} if no table has the name. NULL: no
- * memory. */
-json_t *agent_tables_make(const struct agent_state *state, const char *name);
 
 #endif

@@ -5,10 +5,58 @@
  * entries.
  */
 #include "router_codec.h"
-
-#include "router_bytes.h"
+#include "router_session.h"
 
 #include <string.h>
+
+/* The remainders of all half bytes; the polynomial is 0x1EDC6F41, reflected. */
+static const uint32_t remainders[16] = {
+    0x00000000, 0x105EC76F, 0x20BD8EDE, 0x30E349B1, 0x417B1DBC, 0x5125DAD3, 0x61C69362, 0x7198540D,
+    0x82F63B78, 0x92A8FC17, 0xA24BB5A6, 0xB21572C9, 0xC38D26C4, 0xD3D3E1AB, 0xE330A81A, 0xF36E6F75};
+
+uint32_t router_bytes_checksum(uint32_t before, const uint8_t *bytes, uint32_t length)
+{
+	uint32_t sum = ~before;
+
+	for (uint32_t i = 0; i < length; i++) {
+		sum ^= bytes[i];
+		sum = sum >> 4 ^ remainders[sum & 15];
+		sum = sum >> 4 ^ remainders[sum & 15];
+	}
+	return ~sum;
+}
+
+static const char *const texts[HD_ROUTER_REASONS] = {
+    [HD_ROUTER_OK] = "accepted",
+    [HD_ROUTER_NO_MAGIC] = "the bytes are not a message of this protocol",
+    [HD_ROUTER_VERSION] = "the message has another version of the protocol",
+    [HD_ROUTER_OVERSIZED] = "the message is longer than allowed",
+    [HD_ROUTER_TRUNCATED] = "the message is shorter than its header says",
+    [HD_ROUTER_CHECKSUM] = "the checksum is wrong",
+    [HD_ROUTER_UNKNOWN_TYPE] = "the type of the message is unknown",
+    [HD_ROUTER_BAD_FORM] = "the length or a reserved field does not fit the type",
+    [HD_ROUTER_NOT_GREETED] = "the first message must be HELLO",
+    [HD_ROUTER_OTHER_SESSION] = "the message belongs to another session",
+    [HD_ROUTER_REPLAYED] = "the message was received before",
+    [HD_ROUTER_GAP] = "a message before this one is missing",
+    [HD_ROUTER_WRONG_ROLE] = "this side must not send such a message",
+    [HD_ROUTER_OLD_EPOCH] = "the epoch is not newer than the last one",
+    [HD_ROUTER_WRONG_EPOCH] = "the message belongs to another epoch than PORTS",
+    [HD_ROUTER_FOREIGN_GID] = "a GID has another prefix than its list",
+    [HD_ROUTER_OWN_GID] = "the list has GIDs of the receiver's own subnet",
+    [HD_ROUTER_WRONG_PREFIX] = "the sender has no right to speak for this prefix",
+    [HD_ROUTER_PREFIX_TAKEN] = "another subnet manager has this prefix already",
+    [HD_ROUTER_BAD_VALUE] = "a LID, GUID, prefix or hop count is out of range",
+    [HD_ROUTER_NOT_SORTED] = "the list is not in ascending order, or has an entry twice",
+    [HD_ROUTER_INCOMPLETE] = "parts of the lists are missing",
+    [HD_ROUTER_TOO_MANY] = "the list has more entries than this router has room for",
+    [HD_ROUTER_UNKNOWN_PORT] = "the port does not belong to the sender",
+};
+
+const char *hd_router_reason_text(enum hd_router_reason reason)
+{
+	return (unsigned)reason < HD_ROUTER_REASONS ? texts[reason] : "unknown reason";
+}
 
 #define LENGTH_AT 8u
 #define CHECKSUM_AT 12u
@@ -58,15 +106,6 @@ enum hd_router_reason hd_router_frame(const uint8_t header[HD_ROUTER_HEADER], ui
 		return HD_ROUTER_TRUNCATED;
 	*length = says;
 	return HD_ROUTER_OK;
-}
-
-static void decode_header(const uint8_t *bytes, struct hd_router_message *message)
-{
-	memset(message, 0, sizeof(*message));
-	message->type = (enum hd_router_type)router_bytes_get16(bytes + 6);
-	message->session = router_bytes_get64(bytes + 16);
-	message->sequence = router_bytes_get64(bytes + 24);
-	message->epoch = router_bytes_get64(bytes + 32);
 }
 
 /* Reads the body. Returns whether its reserved fields are 0. */
@@ -147,7 +186,11 @@ enum hd_router_reason hd_router_decode(const uint8_t *bytes, uint32_t length,
 		return says > length ? HD_ROUTER_TRUNCATED : HD_ROUTER_BAD_FORM;
 	if (checksum_of(bytes, length) != router_bytes_get32(bytes + CHECKSUM_AT))
 		return HD_ROUTER_CHECKSUM;
-	decode_header(bytes, &read);
+	memset(&read, 0, sizeof(read));
+	read.type = (enum hd_router_type)router_bytes_get16(bytes + 6);
+	read.session = router_bytes_get64(bytes + 16);
+	read.sequence = router_bytes_get64(bytes + 24);
+	read.epoch = router_bytes_get64(bytes + 32);
 	if (!read.type || read.type >= HD_ROUTER_TYPES)
 		return HD_ROUTER_UNKNOWN_TYPE;
 	form = &forms[read.type];
@@ -223,8 +266,22 @@ uint32_t hd_router_entries_max(enum hd_router_type type, uint32_t size)
 	return (size - BODY_AT - form->body) / form->entry;
 }
 
-static void encode_body(uint8_t *body, const struct hd_router_message *message)
+void hd_router_write_begin(struct hd_router_writer *writer, uint8_t *bytes, uint32_t size,
+			   const struct hd_router_message *message)
 {
+	writer->bytes = bytes;
+	writer->size = size;
+	writer->type = message->type;
+	writer->count = 0;
+	writer->used = BODY_AT + forms[message->type].body;
+	memset(bytes, 0, writer->used);
+	router_bytes_put32(bytes, HD_ROUTER_MAGIC);
+	router_bytes_put16(bytes + 4, HD_ROUTER_VERSION_NUMBER);
+	router_bytes_put16(bytes + 6, (uint16_t)message->type);
+	router_bytes_put64(bytes + 16, message->session);
+	router_bytes_put64(bytes + 24, message->sequence);
+	router_bytes_put64(bytes + 32, message->epoch);
+	uint8_t *body = bytes + BODY_AT;
 	switch (message->type) {
 	case HD_ROUTER_HELLO:
 		body[0] = (uint8_t)message->role;
@@ -262,24 +319,6 @@ static void encode_body(uint8_t *body, const struct hd_router_message *message)
 	default:
 		break;
 	}
-}
-
-void hd_router_write_begin(struct hd_router_writer *writer, uint8_t *bytes, uint32_t size,
-			   const struct hd_router_message *message)
-{
-	writer->bytes = bytes;
-	writer->size = size;
-	writer->type = message->type;
-	writer->count = 0;
-	writer->used = BODY_AT + forms[message->type].body;
-	memset(bytes, 0, writer->used);
-	router_bytes_put32(bytes, HD_ROUTER_MAGIC);
-	router_bytes_put16(bytes + 4, HD_ROUTER_VERSION_NUMBER);
-	router_bytes_put16(bytes + 6, (uint16_t)message->type);
-	router_bytes_put64(bytes + 16, message->session);
-	router_bytes_put64(bytes + 24, message->sequence);
-	router_bytes_put64(bytes + 32, message->epoch);
-	encode_body(bytes + BODY_AT, message);
 }
 
 /* Room for one entry, with zeros. */
@@ -343,4 +382,129 @@ uint32_t hd_router_write_end(struct hd_router_writer *writer)
 	router_bytes_put32(writer->bytes + LENGTH_AT, writer->used);
 	router_bytes_put32(writer->bytes + CHECKSUM_AT, checksum_of(writer->bytes, writer->used));
 	return writer->used;
+}
+
+static bool gid_is_below(const struct hd_router_gid *a, const struct hd_router_gid *b)
+{
+	return a->prefix != b->prefix ? a->prefix < b->prefix : a->guid < b->guid;
+}
+
+/* Whether the entries lie within the list. */
+static enum hd_router_reason check_part(const struct hd_router_message *message)
+{
+	if (message->first > message->total || message->count > message->total - message->first)
+		return HD_ROUTER_BAD_VALUE;
+	return HD_ROUTER_OK;
+}
+
+static enum hd_router_reason check_hosts(const struct hd_router_message *message)
+{
+	bool foreign = message->type == HD_ROUTER_FOREIGN;
+	struct hd_router_host_entry entry;
+	uint64_t before = 0;
+
+	for (uint32_t i = 0; i < message->count; i++) {
+		hd_router_host_at(message, i, &entry);
+		if (entry.gid.prefix != message->prefix)
+			return HD_ROUTER_FOREIGN_GID;
+		if (foreign ? entry.lid != 0 : !hd_router_lid_is_unicast(entry.lid))
+			return HD_ROUTER_BAD_VALUE;
+		if (entry.gid.guid <= before)
+			return HD_ROUTER_NOT_SORTED;
+		before = entry.gid.guid;
+	}
+	return check_part(message);
+}
+
+static enum hd_router_reason check_map(const struct hd_router_message *message)
+{
+	struct hd_router_gid before = {0, 0};
+	struct hd_router_map_entry entry;
+
+	for (uint32_t i = 0; i < message->count; i++) {
+		hd_router_map_at(message, i, &entry);
+		if (entry.gid.prefix == message->prefix)
+			return HD_ROUTER_OWN_GID;
+		if (!entry.port_guid || !hd_router_prefix_is_global(entry.gid.prefix))
+			return HD_ROUTER_BAD_VALUE;
+		if (!gid_is_below(&before, &entry.gid))
+			return HD_ROUTER_NOT_SORTED;
+		before = entry.gid;
+	}
+	return check_part(message);
+}
+
+static enum hd_router_reason check_prefixes(uint64_t own, const struct hd_router_message *message)
+{
+	struct hd_router_prefix_entry entry;
+	uint64_t before = 0;
+
+	if (!message->port_guid || !hd_router_lid_is_unicast(message->lid))
+		return HD_ROUTER_BAD_VALUE;
+	for (uint32_t i = 0; i < message->count; i++) {
+		hd_router_prefix_at(message, i, &entry);
+		if (entry.prefix == own)
+			return HD_ROUTER_WRONG_PREFIX;
+		if (!hd_router_prefix_is_global(entry.prefix) || !entry.hops ||
+		    entry.hops > HD_ROUTER_HOPS_MAX)
+			return HD_ROUTER_BAD_VALUE;
+		if (entry.prefix <= before)
+			return HD_ROUTER_NOT_SORTED;
+		before = entry.prefix;
+	}
+	return HD_ROUTER_OK;
+}
+
+/* Lists of other subnets may be about any prefix but the session's. */
+static enum hd_router_reason check_foreign(uint64_t own, const struct hd_router_message *message)
+{
+	if (message->prefix == own)
+		return HD_ROUTER_WRONG_PREFIX;
+	if (!hd_router_prefix_is_global(message->prefix) || !message->hops ||
+	    message->hops > HD_ROUTER_HOPS_MAX)
+		return HD_ROUTER_BAD_VALUE;
+	return check_hosts(message);
+}
+
+static enum hd_router_reason check_refused(const struct hd_router_message *message)
+{
+	return message->reason && message->reason < HD_ROUTER_REASONS ? HD_ROUTER_OK
+								      : HD_ROUTER_BAD_VALUE;
+}
+
+enum hd_router_reason router_check_content(uint64_t prefix, const struct hd_router_message *message)
+{
+	switch (message->type) {
+	case HD_ROUTER_PREFIXES:
+		return check_prefixes(prefix, message);
+	case HD_ROUTER_FOREIGN:
+		return check_foreign(prefix, message);
+	case HD_ROUTER_REFUSED:
+		return check_refused(message);
+	case HD_ROUTER_HELLO:
+	case HD_ROUTER_ALIVE:
+		return HD_ROUTER_OK;
+	default:
+		break;
+	}
+	if (message->prefix != prefix)
+		return HD_ROUTER_WRONG_PREFIX;
+	if (message->type == HD_ROUTER_PORTS) {
+		struct hd_router_port_entry entry;
+		uint64_t before = 0;
+
+		for (uint32_t i = 0; i < message->count; i++) {
+			hd_router_port_at(message, i, &entry);
+			if (!hd_router_lid_is_unicast(entry.lid) ||
+			    (entry.switch_guid && !hd_router_lid_is_unicast(entry.switch_lid)))
+				return HD_ROUTER_BAD_VALUE;
+			if (entry.guid <= before)
+				return HD_ROUTER_NOT_SORTED;
+			before = entry.guid;
+		}
+		return HD_ROUTER_OK;
+	}
+	if (message->type == HD_ROUTER_HOSTS)
+		return check_hosts(message);
+	return message->type == HD_ROUTER_MAP ? check_map(message) : HD_ROUTER_OK;
 }

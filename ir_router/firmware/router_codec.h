@@ -7,13 +7,76 @@
 #ifndef ROUTER_CODEC_H
 #define ROUTER_CODEC_H
 
-#include "router_types.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define HD_ROUTER_MAGIC 0x48445254u /* "HDRT" */
 #define HD_ROUTER_VERSION_NUMBER 1u
 #define HD_ROUTER_HEADER 40u /* bytes */
 #define HD_ROUTER_MESSAGE_MAX 65536u /* bytes with the header */
 #define HD_ROUTER_HOPS_MAX 8u /* routers on the path to a prefix */
+
+/*
+ * The words that all parts of the firmware module share. The module is freestanding C17: it needs
+ * memcpy() and memset() from string.h, allocates nothing, prints nothing, and never calls itself.
+ * It may be taken out of this folder as it is. All numbers are in host byte order, except in
+ * packets and messages.
+ */
+
+#define HD_ROUTER_LID_MAX 0xBFFFu /* the highest unicast LID */
+#define HD_ROUTER_LINK_LOCAL 0xFE80000000000000u /* the prefix of GIDs that no router forwards */
+
+struct hd_router_gid {
+	uint64_t prefix, guid;
+};
+
+/* Why something was refused. The numbers are part of the protocol; new ones come last. */
+enum hd_router_reason {
+	HD_ROUTER_OK,
+	/* the form of a message */
+	HD_ROUTER_NO_MAGIC,
+	HD_ROUTER_VERSION,
+	HD_ROUTER_OVERSIZED,
+	HD_ROUTER_TRUNCATED,
+	HD_ROUTER_CHECKSUM,
+	HD_ROUTER_UNKNOWN_TYPE,
+	HD_ROUTER_BAD_FORM,
+	/* its place in the session */
+	HD_ROUTER_NOT_GREETED,
+	HD_ROUTER_OTHER_SESSION,
+	HD_ROUTER_REPLAYED,
+	HD_ROUTER_GAP,
+	HD_ROUTER_WRONG_ROLE,
+	HD_ROUTER_OLD_EPOCH,
+	HD_ROUTER_WRONG_EPOCH,
+	/* what it says */
+	HD_ROUTER_FOREIGN_GID,
+	HD_ROUTER_OWN_GID,
+	HD_ROUTER_WRONG_PREFIX,
+	HD_ROUTER_PREFIX_TAKEN,
+	HD_ROUTER_BAD_VALUE,
+	HD_ROUTER_NOT_SORTED,
+	HD_ROUTER_INCOMPLETE,
+	HD_ROUTER_TOO_MANY,
+	HD_ROUTER_UNKNOWN_PORT,
+	HD_ROUTER_REASONS
+};
+
+/* A sentence about a reason, for logs. Never NULL. */
+const char *hd_router_reason_text(enum hd_router_reason reason);
+
+/* Whether a subnet may have this prefix: neither 0 nor link-local. */
+static inline bool hd_router_prefix_is_global(uint64_t prefix)
+{
+	return prefix && prefix >> 54 != HD_ROUTER_LINK_LOCAL >> 54 && prefix >> 56 != 0xFF;
+}
+
+/* Whether this is a LID of a port. */
+static inline bool hd_router_lid_is_unicast(uint16_t lid)
+{
+	return lid && lid <= HD_ROUTER_LID_MAX;
+}
 
 enum hd_router_type {
 	HD_ROUTER_HELLO = 1,
@@ -137,5 +200,43 @@ void hd_router_write_map(struct hd_router_writer *writer, const struct hd_router
 void hd_router_write_prefix(struct hd_router_writer *writer,
 			    const struct hd_router_prefix_entry *entry);
 uint32_t hd_router_write_end(struct hd_router_writer *writer);
+
+/* Numbers in network byte order, and the checksum. */
+
+static inline uint16_t router_bytes_get16(const uint8_t *at)
+{
+	return (uint16_t)(at[0] << 8 | at[1]);
+}
+
+static inline uint32_t router_bytes_get32(const uint8_t *at)
+{
+	return (uint32_t)router_bytes_get16(at) << 16 | router_bytes_get16(at + 2);
+}
+
+static inline uint64_t router_bytes_get64(const uint8_t *at)
+{
+	return (uint64_t)router_bytes_get32(at) << 32 | router_bytes_get32(at + 4);
+}
+
+static inline void router_bytes_put16(uint8_t *at, uint16_t value)
+{
+	at[0] = (uint8_t)(value >> 8);
+	at[1] = (uint8_t)value;
+}
+
+static inline void router_bytes_put32(uint8_t *at, uint32_t value)
+{
+	router_bytes_put16(at, (uint16_t)(value >> 16));
+	router_bytes_put16(at + 2, (uint16_t)value);
+}
+
+static inline void router_bytes_put64(uint8_t *at, uint64_t value)
+{
+	router_bytes_put32(at, (uint32_t)(value >> 32));
+	router_bytes_put32(at + 4, (uint32_t)value);
+}
+
+/* CRC-32C (Castagnoli) of bytes, continued: begin with 0. Cost: O(length). */
+uint32_t router_bytes_checksum(uint32_t before, const uint8_t *bytes, uint32_t length);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "router_relay.h"
 
-#include "router_bytes.h"
+#include "router_codec.h"
 
 #define NEXT_HEADER_AT 1u
 #define NEXT_IS_GLOBAL 3u /* an InfiniBand packet with a GRH */
@@ -60,27 +60,6 @@ static const struct hd_router_prefix_row *hop_by_map(const struct hd_router *rou
 	return NULL;
 }
 
-static enum hd_router_drop next_router(const struct hd_router *router,
-				       const struct hd_router_gid *destination,
-				       struct hd_router_hop *hop)
-{
-	struct router_prefixes_choice choice =
-	    router_prefixes_choose(&router->prefixes, destination->prefix);
-	const struct hd_router_prefix_row *row;
-
-	if (!choice.count)
-		return HD_ROUTER_DROP_NO_PREFIX;
-	row = hop_by_map(router, &choice, destination);
-	if (!row) {
-		uint32_t mixed = hd_router_mix((uint32_t)destination->guid ^
-					       (uint32_t)(destination->guid >> 32));
-
-		row = &choice.rows[(uint64_t)mixed * choice.count >> 32];
-	}
-	*hop = (struct hd_router_hop){.subnet = row->subnet, .lid = row->lid};
-	return HD_ROUTER_FORWARDED;
-}
-
 enum hd_router_drop hd_router_next_lid(const struct hd_router *router,
 				       const struct hd_router_gid *destination,
 				       struct hd_router_hop *hop)
@@ -91,8 +70,23 @@ enum hd_router_drop hd_router_next_lid(const struct hd_router *router,
 	if (!hd_router_prefix_is_global(destination->prefix))
 		return HD_ROUTER_DROP_NOT_GLOBAL;
 	subnet = hd_router_subnet_of(router, destination->prefix);
-	if (subnet < 0)
-		return next_router(router, destination, hop);
+	if (subnet < 0) {
+		struct router_prefixes_choice choice =
+		    router_prefixes_choose(&router->prefixes, destination->prefix);
+		const struct hd_router_prefix_row *row;
+
+		if (!choice.count)
+			return HD_ROUTER_DROP_NO_PREFIX;
+		row = hop_by_map(router, &choice, destination);
+		if (!row) {
+			uint32_t mixed = hd_router_mix((uint32_t)destination->guid ^
+						       (uint32_t)(destination->guid >> 32));
+
+			row = &choice.rows[(uint64_t)mixed * choice.count >> 32];
+		}
+		*hop = (struct hd_router_hop){.subnet = row->subnet, .lid = row->lid};
+		return HD_ROUTER_FORWARDED;
+	}
 	host = router_host_of(hd_router_lists_of(router, (uint8_t)subnet), destination->guid);
 	if (!host)
 		return HD_ROUTER_DROP_NO_HOST;

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The agenda: what will happen when, by ascending time.
+ *
+ * Nearly all events come within a time that is known before: the latency of a cable or the time of a packet. So they
+ * wait in buckets of a ring, one for each short span of time. Those that come later wait in a heap, and move to the
+ * ring when their time is near. agenda_peek() takes one bucket at a time and sorts it; events of the same time come in
+ * the order in which they were pushed. push and peek are O(1) where events are dense, O(log events) for those far
+ * away.
+ */
 #include "agenda.h"
 
 #include <errno.h>
@@ -55,22 +64,6 @@ static int make_room(struct agenda *agenda, uint32_t more)
 	return 0;
 }
 
-/* Behind all events of the same time. */
-static int insert(struct agenda *agenda, uint64_t time, uint32_t what)
-{
-	uint32_t place;
-
-	if (agenda->position == agenda->count)
-		agenda->position = agenda->count = 0;
-	if (make_room(agenda, 1))
-		return -ENOMEM;
-	place = agenda->count++;
-	for (; place > agenda->position && agenda->current[place - 1].time > time; place--)
-		agenda->current[place] = agenda->current[place - 1];
-	agenda->current[place] = (struct agenda_event){time, what, HD_NONE};
-	return 0;
-}
-
 static bool before(const struct agenda_far *a, const struct agenda_far *b)
 {
 	return a->time < b->time || (a->time == b->time && a->sequence < b->sequence);
@@ -91,22 +84,6 @@ static int push_far(struct agenda *agenda, uint64_t time, uint32_t what)
 		heap[place] = heap[(place - 1) / 2];
 	heap[place] = far;
 	return 0;
-}
-
-static void pop_far(struct agenda *agenda)
-{
-	struct agenda_far *heap = agenda->far, last = heap[--agenda->far_count];
-	uint32_t place = 0, child;
-
-	while ((child = 2 * place + 1) < agenda->far_count) {
-		if (child + 1 < agenda->far_count && before(&heap[child + 1], &heap[child]))
-			child++;
-		if (!before(&heap[child], &last))
-			break;
-		heap[place] = heap[child];
-		place = child;
-	}
-	heap[place] = last;
 }
 
 static int push_near(struct agenda *agenda, uint64_t time, uint32_t what)
@@ -138,8 +115,20 @@ static uint64_t span(const struct agenda *agenda)
 
 int agenda_push(struct agenda *agenda, uint64_t time, uint32_t what)
 {
-	if (time < agenda->end)
-		return insert(agenda, time, what);
+	if (time < agenda->end) {
+		/* Behind all events of the same time. */
+		uint32_t place;
+
+		if (agenda->position == agenda->count)
+			agenda->position = agenda->count = 0;
+		if (make_room(agenda, 1))
+			return -ENOMEM;
+		place = agenda->count++;
+		for (; place > agenda->position && agenda->current[place - 1].time > time; place--)
+			agenda->current[place] = agenda->current[place - 1];
+		agenda->current[place] = (struct agenda_event){time, what, HD_NONE};
+		return 0;
+	}
 	if (time - agenda->end < span(agenda))
 		return push_near(agenda, time, what);
 	return push_far(agenda, time, what);
@@ -152,8 +141,21 @@ static int fetch_far(struct agenda *agenda)
 
 	while (!rc && agenda->far_count && agenda->far[0].time - agenda->end < span(agenda)) {
 		rc = push_near(agenda, agenda->far[0].time, agenda->far[0].what);
-		if (!rc)
-			pop_far(agenda);
+		if (!rc) {
+			struct agenda_far *heap = agenda->far, last = heap[--agenda->far_count];
+			uint32_t place = 0, child;
+
+			while ((child = 2 * place + 1) < agenda->far_count) {
+				if (child + 1 < agenda->far_count &&
+				    before(&heap[child + 1], &heap[child]))
+					child++;
+				if (!before(&heap[child], &last))
+					break;
+				heap[place] = heap[child];
+				place = child;
+			}
+			heap[place] = last;
+		}
 	}
 	return rc;
 }
@@ -181,14 +183,6 @@ static uint32_t next_bucket(const struct agenda *agenda, uint32_t from)
 	return HD_NONE;
 }
 
-static void clear_bucket(struct agenda *agenda, uint32_t bucket)
-{
-	agenda->first[bucket] = HD_NONE;
-	agenda->occupied[bucket / 64] &= ~(UINT64_C(1) << bucket % 64);
-	if (!agenda->occupied[bucket / 64])
-		agenda->summary[bucket / 4096] &= ~(UINT64_C(1) << bucket / 64 % 64);
-}
-
 /* The list has the latest event first: from its end, each goes behind those of the same time. */
 static int take_bucket(struct agenda *agenda, uint32_t bucket)
 {
@@ -207,19 +201,11 @@ static int take_bucket(struct agenda *agenda, uint32_t bucket)
 		from->next = agenda->event_free;
 		agenda->event_free = event;
 	}
-	clear_bucket(agenda, bucket);
+	agenda->first[bucket] = HD_NONE;
+	agenda->occupied[bucket / 64] &= ~(UINT64_C(1) << bucket % 64);
+	if (!agenda->occupied[bucket / 64])
+		agenda->summary[bucket / 4096] &= ~(UINT64_C(1) << bucket / 64 % 64);
 	return 0;
-}
-
-static void sort_insertion(struct agenda_event *events, uint32_t count)
-{
-	for (uint32_t i = 1; i < count; i++) {
-		struct agenda_event event = events[i];
-		uint32_t place = i;
-		for (; place && events[place - 1].time > event.time; place--)
-			events[place] = events[place - 1];
-		events[place] = event;
-	}
 }
 
 /* Stable; the upper half of the room is for merging. */
@@ -228,7 +214,13 @@ static void sort_merging(struct agenda_event *events, uint32_t count, struct age
 	uint32_t half = count / 2, left = 0, right = half, out = 0;
 
 	if (count <= 24) {
-		sort_insertion(events, count);
+		for (uint32_t i = 1; i < count; i++) {
+			struct agenda_event event = events[i];
+			uint32_t place = i;
+			for (; place && events[place - 1].time > event.time; place--)
+				events[place] = events[place - 1];
+			events[place] = event;
+		}
 		return;
 	}
 	sort_merging(events, half, room);
@@ -251,6 +243,7 @@ static int sort_current(struct agenda *agenda)
 	return 0;
 }
 
+/* Refills `current`. False: nothing is to come, or agenda->rc is set. For agenda_peek(). */
 bool agenda_refill(struct agenda *agenda)
 {
 	uint32_t mask = agenda->buckets - 1, from = (uint32_t)(agenda->end >> agenda->shift) & mask;

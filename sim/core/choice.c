@@ -10,8 +10,8 @@ static const struct hd_ar_plan *plan_of(const struct hd_sim *sim, const struct s
 	return sim->given[node->subnet].plan;
 }
 
-static void add(const struct hd_sim *sim, const struct sim_node *node, uint32_t number,
-		struct hd_port_set *ports)
+static void selection_add(const struct hd_sim *sim, const struct sim_node *node, uint32_t number,
+			  struct hd_port_set *ports)
 {
 	if (choice_is_cabled(sim, node, number))
 		hd_port_set_add(ports, number);
@@ -21,7 +21,7 @@ static void add_all(const struct hd_sim *sim, const struct sim_node *node,
 		    const struct hd_port_set *group, struct hd_port_set *ports)
 {
 	HD_PORT_SET_FOREACH(number, group)
-		add(sim, node, number, ports);
+		selection_add(sim, node, number, ports);
 }
 
 /* The forwarding table that a switch with private ones takes. */
@@ -42,10 +42,10 @@ static void allow_group(const struct hd_sim *sim, const struct sim_node *node,
 	uint32_t group = hd_ar_plan_group(plan, node->index, table, packet->dlid);
 
 	if (group == HD_AR_NO_GROUP) {
-		add(sim, node,
-		    plan->table_count > 1 ? sw->lid_port[table][packet->dlid]
-					  : node->row[packet->dlid],
-		    &out->ports);
+		selection_add(sim, node,
+			      plan->table_count > 1 ? sw->lid_port[table][packet->dlid]
+						    : node->row[packet->dlid],
+			      &out->ports);
 		return;
 	}
 	add_all(sim, node, &sw->groups[group].ports[0], &out->ports);
@@ -53,60 +53,6 @@ static void allow_group(const struct hd_sim *sim, const struct sim_node *node,
 	out->turn = node->groups + group * HD_AR_SUB_GROUPS;
 	if (plan->mode == HD_AR_BOUNDED)
 		out->paused = &sim->paused[node->entries + table * plan->lid_count + packet->dlid];
-}
-
-/* Bits of the LID offset on which switches before this one have decided. */
-static uint32_t kept_bits(const struct sim_packet *packet)
-{
-	return packet->flags >> SIM_ROUTING_SHIFT == HD_SIM_PATH_BITS_KEPT ? packet->slid : 0;
-}
-
-void choice_keep_bits(const struct hd_sim *sim, struct sim_packet *packet, uint32_t number)
-{
-	const struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
-	const struct hd_fabric *fabric = sim->given[node->subnet].fabric;
-	uint32_t owner = fabric->lid_owner[packet->dlid];
-
-	if (owner == HD_NONE)
-		return;
-	uint32_t first = fabric->lid[owner], count = hd_port_lid_count(fabric, owner);
-	uint32_t wanted = (packet->dlid - first) & packet->slid, ones = count - 1, any = 0;
-	for (uint32_t i = 0; i < count && first + i < node->row_length; i++) {
-		if (node->row[first + i] != number || (i & packet->slid) != wanted)
-			continue;
-		ones &= i;
-		any |= i;
-	}
-	if ((ones & any) != ones) /* the port was taken although no LID leads to it */
-		return;
-	packet->dlid = (uint16_t)(first + ones);
-	packet->slid |= (uint16_t)(~(ones ^ any) & (count - 1));
-}
-
-/* The entries of all LIDs of the destination; back to where it came from only if all lead there. */
-static void allow_path_bits(const struct hd_sim *sim, const struct sim_node *node,
-			    const struct sim_packet *packet, struct choice_ports *out)
-{
-	const struct hd_fabric *fabric = sim->given[node->subnet].fabric;
-	uint32_t owner = fabric->lid_owner[packet->dlid], input = sim->ports[packet->at].number;
-	uint32_t first = packet->dlid, count = 1, last = 0;
-	uint32_t kept = kept_bits(packet);
-
-	if (owner != HD_NONE) {
-		first = fabric->lid[owner];
-		count = hd_port_lid_count(fabric, owner);
-	}
-	uint32_t wanted = (packet->dlid - first) & kept;
-	for (uint32_t i = 0; i < count && first + i < node->row_length; i++) {
-		uint32_t number = node->row[first + i];
-		if (number == last || (i & kept) != wanted)
-			continue;
-		add(sim, node, number, &out->ports);
-		last = number;
-	}
-	hd_port_set_remove(&out->ports, input);
-	if (hd_port_set_is_empty(&out->ports))
-		add(sim, node, node->row[packet->dlid], &out->ports);
 }
 
 void choice_allowed(const struct hd_sim *sim, const struct sim_packet *packet,
@@ -122,10 +68,29 @@ void choice_allowed(const struct hd_sim *sim, const struct sim_packet *packet,
 		return;
 	if (routing == HD_SIM_ADAPTIVE && plan && packet->dlid < plan->lid_count)
 		allow_group(sim, node, packet, out);
-	else if (routing == HD_SIM_PATH_BITS || routing == HD_SIM_PATH_BITS_KEPT)
-		allow_path_bits(sim, node, packet, out);
-	else
-		add(sim, node, node->row[packet->dlid], &out->ports);
+	else if (routing == HD_SIM_PATH_BITS) {
+		/* The entries of all LIDs of the destination; back to where it came from only if all lead there. */
+		const struct hd_fabric *fabric = sim->given[node->subnet].fabric;
+		uint32_t owner = fabric->lid_owner[packet->dlid],
+			 input = sim->ports[packet->at].number;
+		uint32_t first = packet->dlid, count = 1, last = 0;
+
+		if (owner != HD_NONE) {
+			first = fabric->lid[owner];
+			count = hd_port_lid_count(fabric, owner);
+		}
+		for (uint32_t i = 0; i < count && first + i < node->row_length; i++) {
+			uint32_t number = node->row[first + i];
+			if (number == last)
+				continue;
+			selection_add(sim, node, number, &out->ports);
+			last = number;
+		}
+		hd_port_set_remove(&out->ports, input);
+		if (hd_port_set_is_empty(&out->ports))
+			selection_add(sim, node, node->row[packet->dlid], &out->ports);
+	} else
+		selection_add(sim, node, node->row[packet->dlid], &out->ports);
 }
 
 uint8_t choice_lane(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out)

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Conga: leaf switches choose a path for each flowlet by the congestion of the paths to the destination's leaf.
+ *
+ * selection_take() calls conga_choose() for packets of adaptive entries. At the source's leaf it looks up the flowlet;
+ * if that is new or has paused for long enough, it takes the path with the least metric, by what the other leaf has
+ * told and by the outputs here. The packet carries the path, so the switch above takes the second uplink from it.
+ * conga_depart() raises the packet's metric at each output, and the last leaf keeps the metric (learn) and sends it
+ * back with packets to the first. Draws come from a stream of their own, so runs stay the same. sim_switches.h has the
+ * source.
+ */
 #include "random_streams.h"
 #include "sim_switches.h"
 
@@ -262,7 +272,7 @@ static struct path best_path(struct hd_sim *sim, const struct sim_packet *packet
 }
 
 /* A metric for the other leaf: the next one that has changed, else the next one that is not old. */
-static void tell(struct hd_sim *sim, uint32_t here, uint32_t there, struct tag *tag)
+static void conga_tell(struct hd_sim *sim, uint32_t here, uint32_t there, struct tag *tag)
 {
 	struct conga *conga = sim->conga;
 	uint32_t paths = conga->firsts * conga->seconds;
@@ -286,30 +296,6 @@ static void tell(struct hd_sim *sim, uint32_t here, uint32_t there, struct tag *
 	tag->told_metric = told->from;
 }
 
-static uint32_t choose_at_leaf(struct hd_sim *sim, const struct sim_packet *packet,
-			       const struct choice_ports *allowed, uint32_t there, struct tag *tag)
-{
-	uint32_t here = sim->conga->leaf[sim->ports[packet->at].node];
-	uint32_t key = (uint32_t)packet->slid << 16 | packet->dlid;
-	uint64_t state = key;
-	struct flowlet *flowlet =
-	    &sim->conga->flowlets[here * FLOWLETS + hd_random_next(&state) % FLOWLETS];
-	bool same = flowlet->key == key && flowlet->path.first &&
-		    hd_port_set_has(&allowed->ports, flowlet->path.first);
-
-	if (!same)
-		flowlet->path = (struct path){0, 0};
-	if (!same || sim->now - flowlet->last >= sim->settings.flowlet_gap)
-		flowlet->path = best_path(sim, packet, allowed, there, flowlet->path);
-	flowlet->key = key;
-	flowlet->last = sim->now;
-	*tag = (struct tag){.source = here, .path = flowlet->path, .told_at = HD_NONE};
-	if (flowlet->path.first)
-		tag->at = index_of(sim, sim->ports[packet->at].node, flowlet->path);
-	tell(sim, here, there, tag);
-	return flowlet->path.first;
-}
-
 uint32_t conga_choose(struct hd_sim *sim, const struct sim_packet *packet,
 		      const struct choice_ports *allowed)
 {
@@ -322,29 +308,30 @@ uint32_t conga_choose(struct hd_sim *sim, const struct sim_packet *packet,
 		if (there == HD_NONE || there == sim->conga->leaf[node] ||
 		    allowed->turn == HD_NONE || hd_port_set_is_empty(&allowed->ports))
 			return 0;
-		return choose_at_leaf(sim, packet, allowed, there, tag);
+		uint32_t here = sim->conga->leaf[sim->ports[packet->at].node];
+		uint32_t key = (uint32_t)packet->slid << 16 | packet->dlid;
+		uint64_t state = key;
+		struct flowlet *flowlet =
+		    &sim->conga->flowlets[here * FLOWLETS + hd_random_next(&state) % FLOWLETS];
+		bool same = flowlet->key == key && flowlet->path.first &&
+			    hd_port_set_has(&allowed->ports, flowlet->path.first);
+		if (!same)
+			flowlet->path = (struct path){0, 0};
+		if (!same || sim->now - flowlet->last >= sim->settings.flowlet_gap)
+			flowlet->path = best_path(sim, packet, allowed, there, flowlet->path);
+		flowlet->key = key;
+		flowlet->last = sim->now;
+		*tag = (struct tag){.source = here, .path = flowlet->path, .told_at = HD_NONE};
+		if (flowlet->path.first)
+			tag->at = index_of(sim, sim->ports[packet->at].node, flowlet->path);
+		conga_tell(sim, here, there, tag);
+		return flowlet->path.first;
 	}
 	if (tag->source == HD_NONE || tag->used || !tag->path.second ||
 	    !hd_port_set_has(&allowed->ports, tag->path.second))
 		return 0;
 	tag->used = true;
 	return tag->path.second;
-}
-
-/* The packet leaves for its host: the leaf keeps what it says. */
-static void learn(struct hd_sim *sim, uint32_t node, const struct tag *tag)
-{
-	uint32_t here = sim->conga->leaf[node];
-	struct entry *entry = entry_of(sim, here, tag->source, tag->at);
-
-	entry->changed |= entry->from != tag->metric;
-	entry->from = tag->metric;
-	entry->from_age = age_now(sim);
-	if (tag->told_at == HD_NONE)
-		return;
-	entry = entry_of(sim, here, tag->source, tag->told_at);
-	entry->to = tag->told_metric;
-	entry->to_age = age_now(sim);
 }
 
 void conga_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
@@ -364,6 +351,17 @@ void conga_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
 		metric = metric_of(sim, port);
 		tag->metric = metric > tag->metric ? metric : tag->metric;
 	} else if (tag->source != HD_NONE && tag->path.first) {
-		learn(sim, out->node, tag);
+		/* The packet leaves for its host: the leaf keeps what it says. */
+		uint32_t here = sim->conga->leaf[out->node];
+		struct entry *entry = entry_of(sim, here, tag->source, tag->at);
+
+		entry->changed |= entry->from != tag->metric;
+		entry->from = tag->metric;
+		entry->from_age = age_now(sim);
+		if (tag->told_at == HD_NONE)
+			return;
+		entry = entry_of(sim, here, tag->source, tag->told_at);
+		entry->to = tag->told_metric;
+		entry->to_age = age_now(sim);
 	}
 }

@@ -7,10 +7,6 @@
  * comes. A lane's number here is the virtual lane, except that the lane of management has the
  * number settings.lanes.
  *
- * With a crossbar, each port of a switch or router has a twin inside, which is its own peer: the twin's
- * output is the crossbar's, and its input has the lanes of the output. Packets that come by a cable
- * choose among the outputs of twins, and those that come to a twin leave by its port.
- *
  * All that happens at one time happens in two steps: first packets come, ports become free and
  * credits return; then the outputs that could send now choose, by ascending number. So a result
  * never depends on which of two events at the same time comes first.
@@ -45,9 +41,7 @@ enum sim_kind { SIM_SWITCH, SIM_ROUTER, SIM_HOST };
 
 struct sim_node {
 	uint32_t first_port; /* its port 0 */
-	/* of the outputs among which packets choose: its ports, or their twins */
-	uint32_t first_exit;
-	uint32_t ports; /* with port 0, without twins */
+	uint32_t ports; /* with port 0 */
 	uint8_t kind;
 	uint32_t subnet, index; /* switch of its subnet; router of the interconnect; endpoint */
 	const uint8_t *row; /* switch: its forwarding table */
@@ -76,7 +70,6 @@ struct sim_port {
 	uint8_t kind; /* of its node */
 	uint8_t peer_kind;
 	bool blocked; /* it is free and has packets, but no credits for them */
-	bool inside; /* the twin of another one */
 	/* for copies that leave together, one bit each: see sim->reserved */
 	uint16_t reserved_lanes;
 };
@@ -129,7 +122,7 @@ struct sim_packet {
 	uint32_t out; /* port by which it leaves; HD_NONE: `copies` says */
 	uint32_t copies; /* at a switch, multicast: the ports by which it leaves; else HD_NONE */
 	uint16_t dlid;
-	uint16_t slid; /* with HD_SIM_PATH_BITS_KEPT: which bits of the LID offset are decided */
+	uint16_t slid;
 	uint8_t lane_in, lane_out; /* of the buffer where it is, and of the next */
 	uint8_t sl, flags;
 };
@@ -289,7 +282,6 @@ struct hd_sim {
 	uint64_t *flow_bytes, *flow_bins;
 	uint32_t bin_count, bin_room;
 	const struct hd_sim_link **links;
-	struct hd_sim_link no_link; /* of twins */
 	struct hd_sim_buffer *cycle;
 	uint32_t cycle_length;
 };
@@ -297,14 +289,6 @@ struct hd_sim {
 static inline struct sim_lane *sim_lane(const struct hd_sim *sim, uint32_t port, uint32_t lane)
 {
 	return &sim->lane[port * sim->lanes + lane];
-}
-
-/* The port with the cable by which packets leave that take an exit. */
-static inline uint32_t sim_cable(const struct hd_sim *sim, uint32_t exit)
-{
-	const struct sim_port *port = &sim->ports[exit];
-
-	return port->inside ? exit - sim->nodes[port->node].ports : exit;
 }
 
 /* The words of the inputs that ask for a lane of an output. */
@@ -366,7 +350,6 @@ uint32_t pools_message(struct hd_sim *sim);
 uint32_t pools_return(struct hd_sim *sim);
 uint32_t pools_wake(struct hd_sim *sim);
 uint32_t pools_copies(struct hd_sim *sim);
-void pools_release(struct hd_sim *sim);
 
 #define POOL_FREE(name, items)                                                                     \
 	static inline void pools_free_##name(struct hd_sim *sim, uint32_t item)                    \

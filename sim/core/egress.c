@@ -44,7 +44,7 @@ static void send_queued(struct hd_sim *sim, uint32_t port, const struct arbiter_
 	if (copies == HD_NONE)
 		outputs_return(sim, input, lane, queue->busy_until, offer->bytes);
 	else
-		copies_release(sim, copies, queue->busy_until);
+		outputs_release_copy(sim, copies, queue->busy_until);
 	if (queue->head != HD_NONE || out->wanted)
 		outputs_watch(sim, port);
 }
@@ -88,7 +88,6 @@ void egress_choose(struct hd_sim *sim, uint32_t port)
 	struct sim_port *out = &sim->ports[port];
 	struct arbiter_offer offers[HD_SIM_LANES];
 	uint32_t able = 0, wanted = out->wanted & ~(uint32_t)out->reserved_lanes, lane;
-	bool lacking;
 
 	if (out->busy_until > sim->now || (!out->reserved_lanes && !out->wanted))
 		return;
@@ -100,11 +99,8 @@ void egress_choose(struct hd_sim *sim, uint32_t port)
 			able |= 1u << lane;
 	}
 	outputs_note_blocked(sim, port, !able);
-	lacking = able != wanted;
 	if (able)
 		send(sim, port, able, offers);
-	if (lacking && sim->settings.choice == HD_SIM_WHILE_WAITING)
-		selection_again(sim, out->node);
 }
 
 void egress_credit(struct hd_sim *sim, uint32_t lane_index)
@@ -117,8 +113,6 @@ void egress_credit(struct hd_sim *sim, uint32_t lane_index)
 	copies_reserve(sim, sim->ports[port].node);
 	if (sim->ports[port].reserved_lanes)
 		outputs_wake(sim, port);
-	if (sim->settings.choice == HD_SIM_WHILE_WAITING)
-		selection_again(sim, sim->ports[port].node);
 	if (sim->ports[port].busy_until <= sim->now)
 		sim_touch(sim, port);
 }

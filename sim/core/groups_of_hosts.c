@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Multicast groups: who is a member, and what each member has got of a message.
+ *
+ * groups_of_hosts_prepare() finds the members of each group once, from the multicast tables: the hosts to which entries
+ * lead. A message that is sent to a group gets a block of counters, one for each member (begin), each packet that
+ * comes to a member counts there, and the block goes back to the group when no copy is left (end). Blocks of a group
+ * have the same size, so they are used again. groups_of_hosts_ports() says by which ports a switch forwards.
+ */
 #include "sim_hosts.h"
 
 #include <errno.h>
@@ -17,16 +25,6 @@ static uint32_t endpoint_behind(const struct hd_sim *sim, uint32_t node, uint32_
 	return sim->nodes[sim->ports[port->peer].node].index;
 }
 
-static void sift(uint32_t *items, uint32_t count)
-{
-	for (uint32_t i = 1; i < count; i++) {
-		uint32_t item = items[i], place = i;
-		for (; place && items[place - 1] > item; place--)
-			items[place] = items[place - 1];
-		items[place] = item;
-	}
-}
-
 /* Counts the hosts that entries[count] name, and lists them if `members` is not NULL. */
 static uint32_t list_members(const struct hd_sim *sim, uint32_t s,
 			     const struct hd_mft_entry *entries, uint32_t count, uint32_t *members)
@@ -43,44 +41,47 @@ static uint32_t list_members(const struct hd_sim *sim, uint32_t s,
 				members[found] = endpoint;
 			found++;
 		}
-	if (members)
-		sift(members, found);
-	return found;
-}
-
-static int prepare_subnet(struct hd_sim *sim, uint32_t s)
-{
-	const struct hd_mfts *mfts = sim->given[s].mfts;
-	struct sim_subnet *subnet = &sim->subnets[s];
-	uint32_t count;
-
-	if (!mfts)
-		return 0;
-	subnet->groups = hd_arena_alloc(&sim->arena, mfts->count, sizeof(*subnet->groups));
-	if (!subnet->groups)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < mfts->count; i += count) {
-		const struct hd_mft_entry *entries = &mfts->entries[i];
-		struct sim_group *group = &subnet->groups[subnet->group_count++];
-		for (count = 1; i + count < mfts->count && entries[count].mlid == entries->mlid;)
-			count++;
-		group->mlid = entries->mlid;
-		group->free = HD_NONE;
-		group->member_count = list_members(sim, s, entries, count, NULL);
-		group->members = hd_arena_alloc(&sim->arena, group->member_count, sizeof(uint32_t));
-		if (!group->members)
-			return -ENOMEM;
-		list_members(sim, s, entries, count, group->members);
+	if (members) {
+		for (uint32_t i = 1; i < found; i++) {
+			uint32_t item = members[i], place = i;
+			for (; place && members[place - 1] > item; place--)
+				members[place] = members[place - 1];
+			members[place] = item;
+		}
 	}
-	return 0;
+	return found;
 }
 
 int groups_of_hosts_prepare(struct hd_sim *sim)
 {
 	int rc = 0;
 
-	for (uint32_t s = 0; !rc && s < sim->subnet_count; s++)
-		rc = prepare_subnet(sim, s);
+	for (uint32_t s = 0; !rc && s < sim->subnet_count; s++) {
+		const struct hd_mfts *mfts = sim->given[s].mfts;
+		struct sim_subnet *subnet = &sim->subnets[s];
+		uint32_t count;
+
+		if (!mfts)
+			continue;
+		subnet->groups = hd_arena_alloc(&sim->arena, mfts->count, sizeof(*subnet->groups));
+		if (!subnet->groups)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < mfts->count; i += count) {
+			const struct hd_mft_entry *entries = &mfts->entries[i];
+			struct sim_group *group = &subnet->groups[subnet->group_count++];
+			for (count = 1;
+			     i + count < mfts->count && entries[count].mlid == entries->mlid;)
+				count++;
+			group->mlid = entries->mlid;
+			group->free = HD_NONE;
+			group->member_count = list_members(sim, s, entries, count, NULL);
+			group->members =
+			    hd_arena_alloc(&sim->arena, group->member_count, sizeof(uint32_t));
+			if (!group->members)
+				return -ENOMEM;
+			list_members(sim, s, entries, count, group->members);
+		}
+	}
 	return rc;
 }
 

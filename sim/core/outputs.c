@@ -1,7 +1,124 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Outputs: credits, the inputs that ask for them, and the lane that sends next.
+ *
+ * An input asks by outputs_mark(); egress_choose() runs for each output that could send at a time, after all events of
+ * that time, by ascending number. For each wanted lane it takes the next input in turn, looks whether credits are
+ * there (outputs_await() if not), and lets VL arbitration choose among the lanes. outputs_depart() sends: it takes
+ * credits, and pushes the packet's arrival. outputs_return() gives bytes back to the sender, in order of time;
+ * SIM_CREDIT comes only if somebody waits for them. A lane of an output whose credits are on their way is never
+ * starved.
+ */
+#include "core_state.h"
+#include "sim_hosts.h"
 #include "sim_switches.h"
 
-#include "core_state.h"
+enum { HIGH, LOW, BOTH };
+
+#define NO_LIMIT 255u
+#define LIMIT_UNIT 4096u
+#define WEIGHT_UNIT 64u
+
+static uint32_t count_of(const struct hd_sim *sim, uint32_t table)
+{
+	const struct hd_sim_arbitration *tables = &sim->settings.arbitration;
+
+	return (table == LOW ? 0 : tables->high_count) + (table == HIGH ? 0 : tables->low_count);
+}
+
+static const struct hd_sim_arbitration_entry *entry_of(const struct hd_sim *sim, uint32_t table,
+						       uint32_t number)
+{
+	const struct hd_sim_arbitration *tables = &sim->settings.arbitration;
+
+	if (table == LOW)
+		return &tables->low[number];
+	return number < tables->high_count ? &tables->high[number]
+					   : &tables->low[number - tables->high_count];
+}
+
+void arbiter_reset(const struct hd_sim *sim, struct sim_arbiter *arbiter)
+{
+	*arbiter = (struct sim_arbiter){0};
+	for (uint32_t table = HIGH; table <= BOTH; table++)
+		arbiter->weight[table] = count_of(sim, table) ? entry_of(sim, table, 0)->weight : 0;
+}
+
+/* The lanes take turns. */
+static uint32_t in_turn(uint32_t able, uint32_t last)
+{
+	uint32_t later = able & ~((2u << last) - 1);
+
+	return (uint32_t)__builtin_ctz(later ? later : able);
+}
+
+/* The lane that a table gives; HD_NONE: it has no entry for any of them. */
+static uint32_t from_table(const struct hd_sim *sim, struct sim_arbiter *arbiter, uint32_t table,
+			   uint32_t able)
+{
+	uint32_t count = count_of(sim, table);
+
+	/* the present entry, all others, and the present one with its weight renewed */
+	for (uint32_t i = 0; i <= count && count; i++) {
+		uint8_t *entry = &arbiter->entry[table];
+		uint8_t lane = entry_of(sim, table, *entry)->lane;
+		if (arbiter->weight[table] > 0 && able >> lane & 1)
+			return lane;
+		*entry = (uint8_t)((*entry + 1u) % count);
+		arbiter->weight[table] = entry_of(sim, table, *entry)->weight;
+	}
+	return HD_NONE;
+}
+
+static bool high_exhausted(const struct hd_sim *sim, const struct sim_arbiter *arbiter)
+{
+	uint32_t limit = sim->settings.arbitration.high_limit;
+
+	return limit != NO_LIMIT && arbiter->high_bytes &&
+	       arbiter->high_bytes >= (uint64_t)limit * LIMIT_UNIT;
+}
+
+/* The lane by both tables, and the table that it is from; HD_NONE: none of them has it. */
+static uint32_t by_priority(const struct hd_sim *sim, struct sim_arbiter *arbiter, uint32_t able,
+			    uint32_t *table)
+{
+	uint32_t lane = HD_NONE;
+
+	*table = HIGH;
+	if (!high_exhausted(sim, arbiter))
+		lane = from_table(sim, arbiter, HIGH, able);
+	if (lane == HD_NONE) {
+		*table = LOW;
+		lane = from_table(sim, arbiter, LOW, able);
+	}
+	if (lane == HD_NONE) {
+		*table = HIGH;
+		arbiter->high_bytes = 0;
+		lane = from_table(sim, arbiter, HIGH, able);
+	}
+	return lane;
+}
+
+uint32_t arbiter_choose(struct hd_sim *sim, uint32_t port, uint32_t able,
+			const struct arbiter_offer *offers)
+{
+	bool one = sim->settings.arbitration.hosts_alone && sim->ports[port].kind != SIM_HOST;
+	uint32_t management = sim->lanes - 1, lane, table = BOTH;
+	struct sim_arbiter *arbiter;
+
+	if (able >> management & 1)
+		return management;
+	if (!sim->arbiters)
+		return in_turn(able, sim->ports[port].last_lane);
+	arbiter = &sim->arbiters[port];
+	lane = one ? from_table(sim, arbiter, BOTH, able) : by_priority(sim, arbiter, able, &table);
+	if (lane == HD_NONE)
+		return in_turn(able, sim->ports[port].last_lane);
+	uint32_t bytes = offers[lane].bytes;
+	arbiter->weight[table] -= (int32_t)((bytes + WEIGHT_UNIT - 1) / WEIGHT_UNIT);
+	arbiter->high_bytes = table == HIGH ? arbiter->high_bytes + bytes : 0;
+	return lane;
+}
 
 void outputs_watch(struct hd_sim *sim, uint32_t port)
 {
@@ -88,13 +205,18 @@ void outputs_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t 
 
 	if (item == HD_NONE)
 		return;
-	sim->returns[item].time =
-	    when + (sim->ports[input].inside ? 0 : sim->settings.link_latency);
+	sim->returns[item].time = when + sim->settings.link_latency;
 	sim->returns[item].bytes = bytes;
 	insert_return(sim, &sim->lane[index], item);
 	/* with VOQ, bytes may come back sooner than others that were sent back before */
 	if (sim->lane[index].starved || sim->lane[index].timer != HD_SIM_NEVER)
 		set_timer(sim, index, sim->returns[item].time);
+}
+
+void outputs_release_copy(struct hd_sim *sim, uint32_t copies, uint64_t when)
+{
+	if (!--sim->copies[copies].shares)
+		sim_push(sim, when, SIM_CENTRAL, copies);
 }
 
 void outputs_note_blocked(struct hd_sim *sim, uint32_t port, bool blocked)
@@ -158,20 +280,12 @@ static uint32_t earlier(const struct hd_sim *sim, uint32_t best, uint32_t queue,
 	return queue;
 }
 
-/* The port with the queues of an input that asks for an output: only the twin asks for a port. */
-static const struct sim_port *input_of(const struct hd_sim *sim, uint32_t port, uint32_t input)
-{
-	const struct sim_node *node = &sim->nodes[sim->ports[port].node];
-
-	return &sim->ports[(sim->ports[port].inside ? node->first_port : node->first_exit) + input];
-}
-
 /* The queue of an input that has asked first; HD_NONE: none has. */
 static uint32_t find_queue(const struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
 {
 	const struct sim_node *node = &sim->nodes[sim->ports[port].node];
-	const struct sim_port *from = input_of(sim, port, input);
-	bool many = (sim->settings.queueing == HD_SIM_VOQ || !input) && !from->inside;
+	const struct sim_port *from = &sim->ports[node->first_port + input];
+	bool many = sim->settings.queueing == HD_SIM_VOQ || !input;
 	uint32_t slot = many ? sim->ports[port].number : 0, slots = many ? node->ports : 1;
 	uint32_t best = HD_NONE;
 
@@ -254,35 +368,9 @@ uint64_t outputs_ready_time(const struct hd_sim *sim, const struct sim_packet *p
 {
 	const struct sim_port *from = &sim->ports[packet->at], *to = &sim->ports[out];
 
-	if (from->inside) {
-		uint64_t time = sim_time(sim, to, packet->bytes);
-		return packet->tail > time ? packet->tail - time : 0;
-	}
-	if (to->rate <= from->rate || to->inside)
+	if (to->rate <= from->rate)
 		return 0;
 	return packet->tail + sim->settings.switch_latency - sim_time(sim, to, packet->bytes);
-}
-
-/* A packet passes the crossbar: not faster than it comes. */
-static uint64_t cross(struct hd_sim *sim, uint32_t port, uint32_t packet)
-{
-	struct sim_port *out = &sim->ports[port];
-	struct sim_packet *crossing = &sim->packets[packet];
-	uint64_t end = sim->now + sim_time(sim, out, crossing->bytes);
-
-	if (crossing->tail + sim->settings.switch_latency > end)
-		end = crossing->tail + sim->settings.switch_latency;
-	out->busy_until = end;
-	out->last_lane = crossing->lane_out;
-	sim_lane(sim, port, crossing->lane_out)->credits -= crossing->bytes;
-	crossing->at = port;
-	crossing->tail = end;
-	crossing->lane_in = crossing->lane_out;
-	crossing->ready = HD_SIM_NEVER;
-	crossing->out = HD_NONE;
-	crossing->copies = HD_NONE;
-	sim_push(sim, sim->now, SIM_ARRIVE, packet);
-	return end;
 }
 
 uint64_t outputs_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
@@ -292,8 +380,6 @@ uint64_t outputs_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
 	uint64_t time = sim_time(sim, out, leaving->bytes), end = sim->now + time;
 	uint64_t delay = sim->settings.switch_latency;
 
-	if (out->inside)
-		return cross(sim, port, packet);
 	if (sim->conga)
 		conga_depart(sim, port, packet);
 	out->busy_until = end;

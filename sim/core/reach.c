@@ -29,7 +29,7 @@ static const char *name_of(const struct hd_sim *sim, const struct sim_packet *pa
 	return fabric->node_name[fabric->port_node[at->port]];
 }
 
-static int fail(const struct reach *reach, const struct sim_packet *packet, const char *what)
+static int reach_fail(const struct reach *reach, const struct sim_packet *packet, const char *what)
 {
 	return hd_error_set(reach->err, -EHOSTUNREACH, "'%s', LID %u: %s",
 			    name_of(reach->sim, packet), packet->dlid, what);
@@ -41,7 +41,7 @@ static void move_on(const struct hd_sim *sim, struct sim_packet *packet, uint32_
 	packet->lane_in = lane;
 }
 
-static void tell(const struct reach *reach, uint32_t out)
+static void reach_tell(const struct reach *reach, uint32_t out)
 {
 	const struct sim_origin *origin = &reach->sim->origins[out];
 
@@ -79,20 +79,21 @@ static int one_hop(const struct reach *reach, struct sim_packet *packet)
 	uint32_t out;
 
 	if (sim->ports[packet->at].kind == SIM_HOST)
-		return fail(reach, packet, "the entries lead to a wrong host");
+		return reach_fail(reach, packet, "the entries lead to a wrong host");
 	if (sim->ports[packet->at].kind == SIM_ROUTER) {
 		if (!address_relay(sim, reach->message, packet))
-			return fail(reach, packet, "the router does not know where to send it");
-		tell(reach, packet->out);
+			return reach_fail(reach, packet,
+					  "the router does not know where to send it");
+		reach_tell(reach, packet->out);
 		move_on(sim, packet, packet->out, packet->lane_out);
 		return 0;
 	}
 	choice_allowed(sim, packet, &allowed);
 	if (hd_port_set_is_empty(&allowed.ports))
-		return fail(reach, packet, reason(sim, packet));
+		return reach_fail(reach, packet, reason(sim, packet));
 	out = sim->nodes[sim->ports[packet->at].node].first_port +
 	      hd_port_set_next(&allowed.ports, 0);
-	tell(reach, out);
+	reach_tell(reach, out);
 	move_on(sim, packet, out, choice_lane(sim, packet, out));
 	return 0;
 }
@@ -104,7 +105,7 @@ static int follow_one(const struct reach *reach, struct sim_packet packet)
 
 	while (!rc && !has_arrived(reach, &packet)) {
 		if (hops++ > reach->sim->node_count)
-			return fail(reach, &packet, "the entries form a loop");
+			return reach_fail(reach, &packet, "the entries form a loop");
 		rc = one_hop(reach, &packet);
 	}
 	return rc;
@@ -142,7 +143,7 @@ static int follow_all(const struct reach *reach, struct sim_packet packet)
 	if (*known == reach->first + OPEN)
 		return packet.flags >> SIM_ROUTING_SHIFT >= HD_SIM_PATH_BITS
 			   ? 0
-			   : fail(reach, &packet, "the entries form a loop");
+			   : reach_fail(reach, &packet, "the entries form a loop");
 	*known = reach->first + OPEN;
 	if (sim->ports[packet.at].kind != SIM_SWITCH) {
 		rc = one_hop(reach, &packet);
@@ -151,7 +152,7 @@ static int follow_all(const struct reach *reach, struct sim_packet packet)
 	} else {
 		choice_allowed(sim, &packet, &allowed);
 		if (hd_port_set_is_empty(&allowed.ports) && hd_port_set_is_empty(&allowed.detours))
-			return fail(reach, &packet, reason(sim, &packet));
+			return reach_fail(reach, &packet, reason(sim, &packet));
 		rc = follow_ports(reach, &packet, &allowed.ports);
 		if (!rc)
 			rc = follow_ports(reach, &packet, &allowed.detours);
@@ -174,13 +175,13 @@ static int follow_tree(const struct reach *reach, struct sim_packet packet, uint
 		return 0;
 	}
 	if (at->kind == SIM_ROUTER)
-		return fail(reach, &packet, "the entries lead to a router");
+		return reach_fail(reach, &packet, "the entries lead to a router");
 	if (reach->known[at->node] == reach->first + DONE)
-		return fail(reach, &packet, "the entries form a loop");
+		return reach_fail(reach, &packet, "the entries form a loop");
 	reach->known[at->node] = reach->first + DONE;
 	ports = groups_of_hosts_ports(sim, at->node, packet.dlid, at->number);
 	if (hd_port_set_is_empty(&ports))
-		return fail(reach, &packet, "no entry in the multicast forwarding table");
+		return reach_fail(reach, &packet, "no entry in the multicast forwarding table");
 	HD_PORT_SET_FOREACH(number, &ports) {
 		struct sim_packet next = packet;
 		move_on(sim, &next, sim->nodes[at->node].first_port + number, packet.lane_in);
@@ -209,8 +210,8 @@ static int follow_multicast(const struct reach *reach, struct sim_packet packet)
 
 /* The first packet of a message where its host sends it; *made is the message. Errors: those of
  * hd_sim_check_message(). */
-static int begin(const struct hd_sim *sim, const struct hd_sim_message *message,
-		 struct sim_message *made, struct sim_packet *packet, struct hd_error *err)
+static int reach_begin(const struct hd_sim *sim, const struct hd_sim_message *message,
+		       struct sim_message *made, struct sim_packet *packet, struct hd_error *err)
 {
 	*made = (struct sim_message){.what = *message};
 	if (!source_fits(sim, message))
@@ -225,7 +226,7 @@ static int begin(const struct hd_sim *sim, const struct hd_sim_message *message,
 				      .out = HD_NONE,
 				      .copies = HD_NONE,
 				      .dlid = made->dlid,
-				      .slid = address_of_source(made),
+				      .slid = made->slid,
 				      .lane_in = made->lane,
 				      .lane_out = made->lane,
 				      .sl = made->sl,
@@ -239,7 +240,7 @@ int hd_sim_check_message(struct hd_sim *sim, const struct hd_sim_message *messag
 	struct sim_message made;
 	struct sim_packet packet;
 	struct reach reach = {.sim = sim, .message = &made, .known = sim->known, .err = err};
-	int rc = begin(sim, message, &made, &packet, err);
+	int rc = reach_begin(sim, message, &made, &packet, err);
 
 	if (rc || message->source == message->destination)
 		return rc;
@@ -262,12 +263,12 @@ int hd_sim_follow(const struct hd_sim *sim, const struct hd_sim_message *message
 	struct sim_packet packet;
 	struct reach reach = {
 	    .sim = sim, .message = &made, .err = err, .visit = visit, .context = context};
-	int rc = begin(sim, message, &made, &packet, err);
+	int rc = reach_begin(sim, message, &made, &packet, err);
 
 	if (rc || message->source == message->destination)
 		return rc;
 	if (message->routing != HD_SIM_DETERMINISTIC || message->destination == HD_NONE)
 		return hd_error_set(err, -EINVAL, "such a message has more than one path");
-	tell(&reach, sim->hosts[message->source].port);
+	reach_tell(&reach, sim->hosts[message->source].port);
 	return follow_one(&reach, packet);
 }

@@ -6,20 +6,14 @@
  */
 #include "sim_switches.h"
 
-static uint64_t held_behind(struct hd_sim *sim, uint32_t port, uint8_t lane_number)
-{
-	struct sim_lane *lane = sim_lane(sim, port, lane_number);
-
-	return lane->capacity - (uint64_t)outputs_credits(sim, lane);
-}
+#include <string.h>
 
 /* Bytes on the way out of a port: waiting here, and in the next buffer. */
 static uint64_t load_of(struct hd_sim *sim, const struct sim_packet *packet, uint32_t port)
 {
-	uint8_t lane = choice_lane(sim, packet, port);
-	uint64_t load = sim->ports[port].waiting + held_behind(sim, port, lane);
+	struct sim_lane *lane = sim_lane(sim, port, choice_lane(sim, packet, port));
 
-	return sim->ports[port].inside ? load + held_behind(sim, sim_cable(sim, port), lane) : load;
+	return sim->ports[port].waiting + lane->capacity - (uint64_t)outputs_credits(sim, lane);
 }
 
 /* Bytes of a grade of load. */
@@ -43,7 +37,6 @@ static uint64_t cost_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 	case HD_SIM_LOAD_GRADES:
 		return load_of(sim, packet, port) / grade_of(sim, sim_lane(sim, port, lane));
 	case HD_SIM_MOST_CREDITS:
-		port = sim_cable(sim, port);
 		return (uint64_t)INT64_MAX -
 		       (uint64_t)outputs_credits(sim, sim_lane(sim, port, lane));
 	case HD_SIM_ROUND_ROBIN:
@@ -54,7 +47,7 @@ static uint64_t cost_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 }
 
 /* The number of the best port; the set is not empty. */
-static uint32_t best_of(struct hd_sim *sim, const struct sim_packet *packet, uint32_t first_exit,
+static uint32_t best_of(struct hd_sim *sim, const struct sim_packet *packet, uint32_t first_port,
 			const struct hd_port_set *ports, uint32_t turn)
 {
 	uint32_t count = hd_port_set_count(ports), number = turn, best = HD_NONE;
@@ -67,7 +60,7 @@ static uint32_t best_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 		number = hd_port_set_next(ports, number + 1);
 		if (number == HD_NONE)
 			number = hd_port_set_next(ports, 0);
-		uint64_t cost = cost_of(sim, packet, first_exit + number);
+		uint64_t cost = cost_of(sim, packet, first_port + number);
 		if (best == HD_NONE || cost < least) {
 			least = cost;
 			best = number;
@@ -83,7 +76,7 @@ static uint32_t select_port(struct hd_sim *sim, const struct sim_packet *packet,
 	struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
 	uint32_t *turn = allowed->turn == HD_NONE ? &node->path_turn : &sim->turns[allowed->turn];
 	bool detours = !hd_port_set_is_empty(&allowed->detours);
-	uint32_t first = node->first_exit, number = HD_NONE, other;
+	uint32_t first = node->first_port, number = HD_NONE, other;
 
 	if (!hd_port_set_is_empty(&allowed->ports))
 		number = best_of(sim, packet, first, &allowed->ports, *turn);
@@ -114,15 +107,6 @@ static uint32_t keep_or_select(struct hd_sim *sim, const struct sim_packet *pack
 	return paused->port;
 }
 
-/* A packet takes an output, or (count is UINT64_MAX) leaves it to take another one. */
-static void count_use(struct hd_sim *sim, const struct sim_packet *packet, uint64_t count)
-{
-	if (sim->settings.selection == HD_SIM_LEAST_USED)
-		sim->counted[packet->out].chosen += count;
-	else if (sim->lane_chosen)
-		sim->lane_chosen[packet->out * sim->lanes + packet->lane_out] += count;
-}
-
 bool selection_take(struct hd_sim *sim, struct sim_packet *packet)
 {
 	const struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
@@ -142,96 +126,11 @@ bool selection_take(struct hd_sim *sim, struct sim_packet *packet)
 			number = allowed.paused ? keep_or_select(sim, packet, &allowed)
 						: select_port(sim, packet, &allowed);
 	}
-	packet->out = node->first_exit + number;
+	packet->out = node->first_port + number;
 	packet->lane_out = choice_lane(sim, packet, packet->out);
-	if (packet->flags >> SIM_ROUTING_SHIFT == HD_SIM_PATH_BITS_KEPT)
-		choice_keep_bits(sim, packet, number);
-	count_use(sim, packet, 1);
+	if (sim->settings.selection == HD_SIM_LEAST_USED)
+		sim->counted[packet->out].chosen++;
+	else if (sim->lane_chosen)
+		sim->lane_chosen[packet->out * sim->lanes + packet->lane_out]++;
 	return true;
-}
-
-bool selection_may_change(const struct hd_sim *sim, const struct sim_packet *packet)
-{
-	const uint32_t routing = packet->flags >> SIM_ROUTING_SHIFT;
-	const struct sim_port *in = &sim->ports[packet->at];
-
-	return sim->settings.choice == HD_SIM_WHILE_WAITING && packet->out != HD_NONE && routing &&
-	       routing != HD_SIM_PATH_BITS_KEPT && in->kind == SIM_SWITCH && !in->inside;
-}
-
-static bool has_credits(struct hd_sim *sim, const struct sim_packet *packet, uint32_t out)
-{
-	struct sim_lane *lane = sim_lane(sim, out, choice_lane(sim, packet, out));
-
-	return outputs_credits(sim, lane) >= packet->bytes;
-}
-
-/* Leaves the outputs that have credits; the others wake the switch when they have. */
-static void keep_able(struct hd_sim *sim, const struct sim_packet *packet,
-		      struct hd_port_set *ports)
-{
-	uint32_t first = sim->nodes[sim->ports[packet->at].node].first_exit;
-
-	HD_PORT_SET_FOREACH(number, ports) {
-		uint32_t out = first + number;
-		if (has_credits(sim, packet, out))
-			continue;
-		outputs_await(sim, out, choice_lane(sim, packet, out), packet->bytes);
-		hd_port_set_remove(ports, number);
-	}
-}
-
-static void change(struct hd_sim *sim, uint32_t queue, uint32_t out)
-{
-	struct sim_packet *packet = &sim->packets[sim->queues[queue].head];
-
-	outputs_withdraw(sim, queue);
-	sim->ports[packet->out].waiting -= packet->bytes;
-	count_use(sim, packet, UINT64_MAX);
-	packet->out = out;
-	packet->lane_out = choice_lane(sim, packet, out);
-	count_use(sim, packet, 1);
-	packet->ready = outputs_ready_time(sim, packet, out);
-	sim->ports[out].waiting += packet->bytes;
-	if (packet->ready > sim->now) {
-		sim->queues[queue].state = SIM_QUEUE_UNREADY;
-		sim_push(sim, packet->ready, SIM_READY, queue);
-	} else {
-		outputs_ask(sim, queue);
-	}
-}
-
-static void reconsider(struct hd_sim *sim, uint32_t queue)
-{
-	const struct sim_queue *waiting = &sim->queues[queue];
-	const struct sim_packet *packet;
-	struct choice_ports allowed;
-
-	if (waiting->state != SIM_QUEUE_ASKING)
-		return;
-	packet = &sim->packets[waiting->head];
-	if (!selection_may_change(sim, packet) || has_credits(sim, packet, packet->out))
-		return;
-	choice_allowed(sim, packet, &allowed);
-	if (allowed.paused)
-		return;
-	keep_able(sim, packet, &allowed.ports);
-	keep_able(sim, packet, &allowed.detours);
-	if (!hd_port_set_is_empty(&allowed.ports) || !hd_port_set_is_empty(&allowed.detours))
-		change(sim, queue,
-		       sim->nodes[sim->ports[packet->at].node].first_exit +
-			   select_port(sim, packet, &allowed));
-}
-
-void selection_again(struct hd_sim *sim, uint32_t node_index)
-{
-	const struct sim_node *node = &sim->nodes[node_index];
-
-	if (node->kind != SIM_SWITCH)
-		return;
-	for (uint32_t number = 1; number < node->ports; number++) {
-		const struct sim_port *in = &sim->ports[node->first_port + number];
-		for (uint32_t lane = 0; in->peer != HD_NONE && lane < sim->lanes; lane++)
-			reconsider(sim, in->queue + lane);
-	}
 }

@@ -34,7 +34,7 @@ static void add_packet(struct sums *sums, const struct sim_packet *packet)
 		sums->waiting[packet->out] += packet->bytes;
 	else if (packet->copies != HD_NONE)
 		HD_PORT_SET_FOREACH(number, &sim->copies[packet->copies].pending)
-			sums->waiting[node->first_exit + number] += packet->bytes;
+			sums->waiting[node->first_port + number] += packet->bytes;
 }
 
 static int check_lane(const struct sums *sums, uint32_t port, uint32_t lane, struct hd_error *err)

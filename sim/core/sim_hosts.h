@@ -51,13 +51,6 @@ bool address_message(const struct hd_sim *sim, struct sim_message *message);
 bool address_relay(const struct hd_sim *sim, const struct sim_message *message,
 		   struct sim_packet *packet);
 
-/* What the packets of a message begin with in `slid`. Bits that are set in their LID offset are decided. */
-static inline uint16_t address_of_source(const struct sim_message *message)
-{
-	return message->what.routing == HD_SIM_PATH_BITS_KEPT ? message->what.lid_offset
-							      : message->slid;
-}
-
 /* ---- sources ---- */
 
 /* Hosts: messages that wait there, cut into packets. */
@@ -84,9 +77,6 @@ void sink_arrive(struct hd_sim *sim, uint32_t packet);
 /* A packet that is in no queue any more is dropped; *reason counts it. Its bytes go back to the
  * sender when its last byte has come. */
 void sink_drop(struct hd_sim *sim, uint32_t packet, uint64_t *reason);
-
-/* The last byte of a message has left its source. */
-void sink_sent(struct hd_sim *sim, uint32_t message);
 
 /* A message from a host to itself. */
 void sink_self(struct hd_sim *sim, uint32_t message);

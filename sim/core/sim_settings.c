@@ -19,8 +19,6 @@ struct hd_sim_settings hd_sim_settings_default(void)
 	    .lanes = 1,
 	    .buffer = 32768,
 	    .central_buffer = 262144,
-	    .output_buffer = 32768,
-	    .crossbar_speed = 1,
 	    .ageing_time = 30 * HD_SIM_MICROSECOND,
 	    .flowlet_gap = 500 * HD_SIM_MICROSECOND,
 	    .conga_age = 10000 * HD_SIM_MICROSECOND,
@@ -56,7 +54,6 @@ int hd_sim_settings_check(const struct hd_sim_settings *settings, struct hd_erro
 {
 	const struct hd_sim_arbitration *arbitration = &settings->arbitration;
 	uint64_t packet = (uint64_t)settings->mtu + settings->header;
-	uint64_t behind_crossbar = settings->kind == HD_SIM_CROSSBAR ? packet : 0;
 
 	const struct {
 		const char *name;
@@ -72,8 +69,6 @@ int hd_sim_settings_check(const struct hd_sim_settings *settings, struct hd_erro
 	    {"buffer", settings->buffer, packet, 1u << 30},
 	    {"host_buffer", settings->host_buffer, packet, 1u << 30},
 	    {"central_buffer", settings->central_buffer, packet, 1u << 30},
-	    {"output_buffer", settings->output_buffer, behind_crossbar, 1u << 30},
-	    {"crossbar_speed", settings->crossbar_speed, 1, 16},
 	    {"conga_tau", settings->conga_tau, 1000, HD_SIM_SECOND},
 	    {"class_count", settings->class_count, 1, 1u << 16},
 	};
@@ -82,11 +77,6 @@ int hd_sim_settings_check(const struct hd_sim_settings *settings, struct hd_erro
 	for (uint32_t i = 0; !rc && i < sizeof(limits) / sizeof(limits[0]); i++)
 		rc =
 		    in_range(limits[i].name, limits[i].value, limits[i].least, limits[i].most, err);
-	if (!rc && settings->choice == HD_SIM_WHILE_WAITING &&
-	    (settings->queueing == HD_SIM_VOQ || settings->selection == HD_SIM_CONGA))
-		rc = hd_error_set(err, -EINVAL,
-				  "choice is while-waiting, but with virtual output queues or "
-				  "Conga a switch chooses only once");
 	if (!rc && settings->deadlock_check)
 		rc = in_range("deadlock_check", settings->deadlock_check, DEADLOCK_CHECK_LEAST,
 			      HD_SIM_NEVER, err);

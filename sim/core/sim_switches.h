@@ -26,10 +26,6 @@ static inline bool choice_is_cabled(const struct hd_sim *sim, const struct sim_n
 void choice_allowed(const struct hd_sim *sim, const struct sim_packet *packet,
 		    struct choice_ports *out);
 
-/* A packet with HD_SIM_PATH_BITS_KEPT takes a port of a switch: the path bits that lead to it are decided.
- * O(2^LMC). */
-void choice_keep_bits(const struct hd_sim *sim, struct sim_packet *packet, uint32_t number);
-
 /* The lane on which a packet goes on by an output of a switch: DFP raises it. */
 uint8_t choice_lane(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out);
 
@@ -63,25 +59,12 @@ void conga_depart(struct hd_sim *sim, uint32_t port, uint32_t packet);
 /* ---- the output that it takes ---- */
 
 /*
- * Which of the outputs that it may take a packet takes: see enum hd_sim_selection.
- *
- * Packets may also choose again while they wait: see enum hd_sim_choice. A packet that is first in
- * its queue changes its output when that has no credits for it, and another one that it may take
- * has. Packets of deterministic or multicast traffic, those whose path bits are decided, and those of
- * Bounded entries keep theirs. Each
- * change is to an output with credits, so a packet changes at most once until others take these
- * credits.
+ * Which of the outputs that it may take a packet takes: see enum hd_sim_selection. With FIFO it chooses when it
+ * is first in its queue, with VOQ when it comes.
  */
 
 /* Sets out and lane_out of a packet that has come to a switch. False: the tables lead nowhere. */
 bool selection_take(struct hd_sim *sim, struct sim_packet *packet);
-
-/* Whether a packet may choose its output again. */
-bool selection_may_change(const struct hd_sim *sim, const struct sim_packet *packet);
-
-/* An output of a switch has no credits for a packet, or has new ones: all that wait in the switch
- * choose again. O(inputs * lanes). */
-void selection_again(struct hd_sim *sim, uint32_t node);
 
 /* ---- arbitration ---- */
 
@@ -123,6 +106,9 @@ bool outputs_await(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t by
 /* `bytes` of the buffer of an input's lane are free from `when` on. Nothing for a central buffer. */
 void outputs_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t when,
 		    uint32_t bytes);
+
+/* A copy leaves the central buffer at that time. */
+void outputs_release_copy(struct hd_sim *sim, uint32_t copies, uint64_t when);
 
 /* An input asks for a lane of an output. */
 void outputs_mark(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input);
@@ -170,15 +156,7 @@ uint64_t outputs_depart(struct hd_sim *sim, uint32_t port, uint32_t packet);
  * input's buffer.
  */
 
-/* A multicast packet has come: sets `copies`. False: it has nowhere to go. */
-bool copies_prepare(struct hd_sim *sim, uint32_t packet);
-
-/* One more packet with the same content. HD_NONE: no memory. */
-uint32_t copies_clone(struct hd_sim *sim, uint32_t packet);
-
 /* The first packet of the queue, a multicast packet, asks its outputs, or takes that back. */
-void copies_ask(struct hd_sim *sim, uint32_t queue);
-void copies_withdraw(struct hd_sim *sim, uint32_t queue);
 
 /* A copy leaves by an output. */
 void copies_send(struct hd_sim *sim, uint32_t port, const struct arbiter_offer *offer);
@@ -190,13 +168,6 @@ void copies_reserve(struct hd_sim *sim, uint32_t node);
 /* The queue has reserved its lane of all outputs of its first packet: the copies leave together, if
  * all outputs are free. False: credits are missing, so other lanes may use the outputs meanwhile. */
 bool copies_send_together(struct hd_sim *sim, uint32_t queue);
-
-/* The first packet of a queue is dropped: forgets its outputs, and tells when the last copy of it
- * has left. */
-uint64_t copies_forget(struct hd_sim *sim, uint32_t packet);
-
-/* A copy leaves the central buffer at that time. */
-void copies_release(struct hd_sim *sim, uint32_t copies, uint64_t when);
 
 /* Events. */
 void copies_central(struct hd_sim *sim, uint32_t copies);

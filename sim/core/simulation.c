@@ -1,10 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The life of a simulation: settings, pools, the loop of events, and what callers may ask.
+ *
+ * hd_sim_new() checks the settings and wires the network (wiring.c). hd_sim_run() calls the workload's start() once,
+ * then takes event after event from the agenda until the caller's time, a stop, a deadlock, or until nothing more
+ * comes. When all events of a time are done, the outputs that could send choose, by ascending number: so the order of
+ * events at the same time does not matter. Events without cause any more are dropped and do not move the time.
+ *
+ * Pools double when they are full; without memory sim->rc is set, and the run ends with -ENOMEM after the event.
+ */
 #include "core_state.h"
 #include "sim_hosts.h"
 #include "sim_switches.h"
 
 #include <errno.h>
+#include <heddle/base/random.h>
+#include <heddle/sim/settings.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define POOL_MAX (1u << SIM_EVENT_BITS)
+
+#define CACHE_LINE 64u
+
+/* Twice the room. NULL: no memory; then all stays as it was. An item that fills a cache line does not
+ * lie in two. */
+static void *sim_grow(void *items, uint32_t *room, size_t size)
+{
+	uint32_t wanted = *room ? 2 * *room : 64;
+	void *grown = wanted <= POOL_MAX ? aligned_alloc(CACHE_LINE, wanted * size) : NULL;
+
+	if (!grown)
+		return NULL;
+	if (items)
+		memcpy(grown, items, *room * size);
+	free(items);
+	*room = wanted;
+	return grown;
+}
+
+/* What pools_NAME() is. */
+#define POOL(name, type, items)                                                                    \
+	uint32_t pools_##name(struct hd_sim *sim)                                                  \
+	{                                                                                          \
+		uint32_t item = sim->name##_free;                                                  \
+                                                                                                   \
+		if (item != HD_NONE) {                                                             \
+			sim->name##_free = sim->items[item].next;                                  \
+			return item;                                                               \
+		}                                                                                  \
+		if (sim->name##_count == sim->name##_room) {                                       \
+			type *grown = sim_grow(sim->items, &sim->name##_room, sizeof(*grown));     \
+			if (!grown) {                                                              \
+				sim->rc = -ENOMEM;                                                 \
+				return HD_NONE;                                                    \
+			}                                                                          \
+			sim->items = grown;                                                        \
+		}                                                                                  \
+		return sim->name##_count++;                                                        \
+	}
+
+POOL(message, struct sim_message, messages)
+POOL(return, struct sim_return, returns)
+POOL(wake, struct sim_wake, wakes)
+POOL(copies, struct sim_copies, copies)
+POOL(packet, struct sim_packet, packets)
 
 /*
  * Asks the processor to load what the next events will need, while the present one is handled.
@@ -19,7 +80,7 @@
 enum { FIRST_LOOK = 12, SECOND_LOOK = 9, THIRD_LOOK = 6, FOURTH_LOOK = 3 };
 
 /* The empty instruction keeps the compiler from leaving out functions that do nothing else. */
-static inline void load(const void *place)
+static inline void sim_load(const void *place)
 {
 	__builtin_prefetch(place);
 	__asm__ volatile("" : : "r"(place));
@@ -30,51 +91,22 @@ static uint32_t index_of(uint32_t what)
 	return what & ((1u << SIM_EVENT_BITS) - 1);
 }
 
-/* What the event itself names. */
-static void look_first(const struct hd_sim *sim, uint32_t what)
-{
-	uint32_t index = index_of(what);
-
-	switch (what >> SIM_EVENT_BITS) {
-	case SIM_ARRIVE:
-		load(&sim->packets[index]);
-		break;
-	case SIM_FREE:
-		load(&sim->ports[index]);
-		load(sim_lane(sim, index, 0));
-		load(&sim->link[index]);
-		break;
-	case SIM_CREDIT:
-		load(&sim->lane[index]);
-		load(&sim->ports[index / sim->lanes]);
-		break;
-	case SIM_READY:
-		load(&sim->queues[index]);
-		break;
-	case SIM_WAKE:
-		load(&sim->wakes[index]);
-		break;
-	default:
-		break;
-	}
-}
-
 /* The packet's port; the queue from which a port has sent. */
 static void look_second(const struct hd_sim *sim, uint32_t what)
 {
 	uint32_t index = index_of(what);
 
 	if (what >> SIM_EVENT_BITS == SIM_ARRIVE) {
-		load(&sim->ports[sim->packets[index].at]);
-		load(&sim->messages[sim->packets[index].message]);
+		sim_load(&sim->ports[sim->packets[index].at]);
+		sim_load(&sim->messages[sim->packets[index].message]);
 	} else if (what >> SIM_EVENT_BITS == SIM_FREE) {
 		const struct sim_port *port = &sim->ports[index];
 		if (port->kind == SIM_HOST)
-			load(&sim->nodes[port->node]);
+			sim_load(&sim->nodes[port->node]);
 		else if (port->serving != HD_NONE)
-			load(&sim->queues[port->serving]);
-		load(sim_asking(sim, index, 0));
-		load(sim->link[index]);
+			sim_load(&sim->queues[port->serving]);
+		sim_load(sim_asking(sim, index, 0));
+		sim_load(sim->link[index]);
 	}
 }
 
@@ -87,19 +119,19 @@ static void look_third(const struct hd_sim *sim, uint32_t what)
 		const struct sim_packet *packet = &sim->packets[index];
 		const struct sim_port *in = &sim->ports[packet->at];
 		const struct sim_node *node = &sim->nodes[in->node];
-		load(sim_lane(sim, in->peer, packet->lane_in));
+		sim_load(sim_lane(sim, in->peer, packet->lane_in));
 		if (in->kind != SIM_SWITCH)
 			return;
 		if (sim->settings.queueing == HD_SIM_FIFO)
-			load(&sim->queues[in->queue + packet->lane_in]);
+			sim_load(&sim->queues[in->queue + packet->lane_in]);
 		if (packet->dlid < node->row_length)
-			load(&node->row[packet->dlid]);
+			sim_load(&node->row[packet->dlid]);
 	} else if (what >> SIM_EVENT_BITS == SIM_FREE) {
 		const struct sim_port *port = &sim->ports[index];
 		if (port->kind == SIM_HOST)
-			load(&sim->hosts[sim->nodes[port->node].index]);
+			sim_load(&sim->hosts[sim->nodes[port->node].index]);
 		else if (port->serving != HD_NONE && sim->queues[port->serving].head != HD_NONE)
-			load(&sim->packets[sim->queues[port->serving].head]);
+			sim_load(&sim->packets[sim->queues[port->serving].head]);
 	}
 }
 
@@ -116,41 +148,62 @@ static uint32_t packet_of(const struct hd_sim *sim, uint32_t what)
 	return queue == HD_NONE ? HD_NONE : sim->queues[queue].head;
 }
 
-/* The output, by the forwarding table. */
-static void look_fourth(const struct hd_sim *sim, uint32_t what)
-{
-	uint32_t index = packet_of(sim, what), out;
-	const struct sim_packet *packet;
-	const struct sim_node *node;
-
-	if (index == HD_NONE)
-		return;
-	packet = &sim->packets[index];
-	node = &sim->nodes[sim->ports[packet->at].node];
-	if (node->kind != SIM_SWITCH || packet->dlid >= node->row_length ||
-	    node->row[packet->dlid] >= node->ports)
-		return;
-	out = node->first_port + node->row[packet->dlid];
-	load(&sim->ports[out]);
-	load(sim_lane(sim, out, packet->lane_in));
-	load(sim_asking(sim, out, packet->lane_in));
-	load(sim->link[out]);
-}
-
 /* Before each event. O(1). */
 static void ahead_load(const struct hd_sim *sim)
 {
 	const struct agenda_event *next = &sim->agenda.current[sim->agenda.position];
 	uint32_t left = sim->agenda.count - sim->agenda.position;
 
-	if (left > FIRST_LOOK)
-		look_first(sim, next[FIRST_LOOK].what);
+	if (left > FIRST_LOOK) {
+		/* What the event itself names. */
+		uint32_t what = next[FIRST_LOOK].what;
+		uint32_t index = index_of(what);
+		switch (what >> SIM_EVENT_BITS) {
+		case SIM_ARRIVE:
+			sim_load(&sim->packets[index]);
+			break;
+		case SIM_FREE:
+			sim_load(&sim->ports[index]);
+			sim_load(sim_lane(sim, index, 0));
+			sim_load(&sim->link[index]);
+			break;
+		case SIM_CREDIT:
+			sim_load(&sim->lane[index]);
+			sim_load(&sim->ports[index / sim->lanes]);
+			break;
+		case SIM_READY:
+			sim_load(&sim->queues[index]);
+			break;
+		case SIM_WAKE:
+			sim_load(&sim->wakes[index]);
+			break;
+		default:
+			break;
+		}
+	}
 	if (left > SECOND_LOOK)
 		look_second(sim, next[SECOND_LOOK].what);
 	if (left > THIRD_LOOK)
 		look_third(sim, next[THIRD_LOOK].what);
-	if (left > FOURTH_LOOK)
-		look_fourth(sim, next[FOURTH_LOOK].what);
+	if (left > FOURTH_LOOK) {
+		/* The output, by the forwarding table. */
+		uint32_t what = next[FOURTH_LOOK].what;
+		uint32_t index = packet_of(sim, what), out;
+		const struct sim_packet *packet;
+		const struct sim_node *node;
+		if (index == HD_NONE)
+			return;
+		packet = &sim->packets[index];
+		node = &sim->nodes[sim->ports[packet->at].node];
+		if (node->kind != SIM_SWITCH || packet->dlid >= node->row_length ||
+		    node->row[packet->dlid] >= node->ports)
+			return;
+		out = node->first_port + node->row[packet->dlid];
+		sim_load(&sim->ports[out]);
+		sim_load(sim_lane(sim, out, packet->lane_in));
+		sim_load(sim_asking(sim, out, packet->lane_in));
+		sim_load(sim->link[out]);
+	}
 }
 
 /* With more ports than this, what a run touches does not fit into a processor's cache. */
@@ -235,14 +288,19 @@ void hd_sim_free(struct hd_sim *sim)
 		return;
 	agenda_release(&sim->agenda);
 	conga_release(sim);
-	pools_release(sim);
+	free(sim->packets);
+	free(sim->messages);
+	free(sim->returns);
+	free(sim->wakes);
+	free(sim->copies);
+	free(sim->counts);
 	free(sim->flow_bins);
 	free(sim->cycle);
 	hd_arena_release(&sim->arena);
 	free(sim);
 }
 
-static void wake(struct hd_sim *sim, uint32_t index)
+static void simulation_wake(struct hd_sim *sim, uint32_t index)
 {
 	uint64_t token = sim->wakes[index].token;
 
@@ -251,7 +309,7 @@ static void wake(struct hd_sim *sim, uint32_t index)
 		sim->workload.wake(sim->workload.context, sim, token);
 }
 
-static void arrive(struct hd_sim *sim, uint32_t packet)
+static void sim_arrive(struct hd_sim *sim, uint32_t packet)
 {
 	if (sim->ports[sim->packets[packet].at].kind == SIM_HOST)
 		sink_arrive(sim, packet);
@@ -265,7 +323,7 @@ static void handle(struct hd_sim *sim, uint32_t what)
 
 	switch ((enum sim_event)(what >> SIM_EVENT_BITS)) {
 	case SIM_ARRIVE:
-		arrive(sim, index);
+		sim_arrive(sim, index);
 		break;
 	case SIM_FREE:
 		egress_free(sim, index);
@@ -280,7 +338,7 @@ static void handle(struct hd_sim *sim, uint32_t what)
 		ingress_lifetime(sim, index);
 		break;
 	case SIM_WAKE:
-		wake(sim, index);
+		simulation_wake(sim, index);
 		break;
 	case SIM_SELF:
 		sink_self(sim, index);
@@ -297,22 +355,7 @@ static void handle(struct hd_sim *sim, uint32_t what)
 	}
 }
 
-/* All outputs that could send now, by ascending number. */
-static void choose_all(struct hd_sim *sim)
-{
-	sim->any_touched = false;
-	for (uint32_t i = 0; i < sim->touched_summaries; i++)
-		while (sim->touched_summary[i]) {
-			uint32_t word = i * 64 + (uint32_t)__builtin_ctzll(sim->touched_summary[i]);
-			uint32_t port = word * 64 + (uint32_t)__builtin_ctzll(sim->touched[word]);
-			sim->touched[word] &= sim->touched[word] - 1;
-			if (!sim->touched[word])
-				sim->touched_summary[i] &= sim->touched_summary[i] - 1;
-			egress_choose(sim, port);
-		}
-}
-
-static int start(struct hd_sim *sim, struct hd_error *err)
+static int sim_start(struct hd_sim *sim, struct hd_error *err)
 {
 	if (sim->started)
 		return 0;
@@ -367,7 +410,19 @@ static bool step(struct hd_sim *sim, uint64_t until, enum hd_sim_end *end)
 		return false;
 	}
 	if (sim->any_touched && (!event || event->time > sim->now)) {
-		choose_all(sim);
+		/* All outputs that could send now, by ascending number. */
+		sim->any_touched = false;
+		for (uint32_t i = 0; i < sim->touched_summaries; i++)
+			while (sim->touched_summary[i]) {
+				uint32_t word =
+				    i * 64 + (uint32_t)__builtin_ctzll(sim->touched_summary[i]);
+				uint32_t port =
+				    word * 64 + (uint32_t)__builtin_ctzll(sim->touched[word]);
+				sim->touched[word] &= sim->touched[word] - 1;
+				if (!sim->touched[word])
+					sim->touched_summary[i] &= sim->touched_summary[i] - 1;
+				egress_choose(sim, port);
+			}
 		return true;
 	}
 	if (!event || event->time > until) {
@@ -394,7 +449,7 @@ int hd_sim_run(struct hd_sim *sim, uint64_t until, enum hd_sim_end *end, struct 
 	int rc = sim->rc;
 
 	if (!rc)
-		rc = start(sim, err);
+		rc = sim_start(sim, err);
 	if (rc)
 		return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
 	sim->stop = false;

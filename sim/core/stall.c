@@ -20,7 +20,7 @@ static uint32_t slots_of(const struct hd_sim *sim, const struct sim_port *in)
 {
 	bool many = sim->settings.queueing == HD_SIM_VOQ || !in->number;
 
-	return many && !in->inside ? sim->nodes[in->node].ports : 1;
+	return many ? sim->nodes[in->node].ports : 1;
 }
 
 /* Whether the output can never send another packet of the lane with the credits that it has, and
@@ -60,48 +60,18 @@ static bool may_expire(const struct hd_sim *sim, const struct sim_packet *packet
 	       (sim->settings.head_lifetime != HD_SIM_NEVER && packet->flags & SIM_DROPPABLE);
 }
 
-/* Whether the buffer behind an output will have room for a packet. */
-static bool will_have_room(const struct search *search, const struct sim_packet *packet,
-			   uint32_t port)
-{
-	struct hd_sim *sim = search->sim;
-	uint32_t lane = choice_lane(sim, packet, port);
-
-	return sim->ports[port].peer_kind == SIM_HOST ||
-	       !search->suspected[sim->ports[port].peer * sim->lanes + lane] ||
-	       !is_starved(sim, port, lane, packet->bytes);
-}
-
-/* Whether a packet that waits will take another output. */
-static bool will_change(const struct search *search, const struct sim_packet *packet)
-{
-	const struct hd_sim *sim = search->sim;
-	uint32_t first = sim->nodes[sim->ports[packet->at].node].first_exit;
-	struct choice_ports allowed;
-
-	if (!selection_may_change(sim, packet) || will_have_room(search, packet, packet->out))
-		return false;
-	choice_allowed(sim, packet, &allowed);
-	hd_port_set_unite(&allowed.ports, &allowed.detours);
-	HD_PORT_SET_FOREACH(number, &allowed.ports)
-		if (!allowed.paused && will_have_room(search, packet, first + number))
-			return true;
-	return false;
-}
-
 /* The buffer for which the first packet of a queue waits, and the output; HD_NONE: it will move. */
 static uint32_t waits_for(const struct search *search, const struct sim_queue *queue, uint32_t *out)
 {
 	const struct hd_sim *sim = search->sim;
 	const struct sim_packet *packet = &sim->packets[queue->head];
-	uint32_t first = sim->nodes[sim->ports[queue->port].node].first_exit, next = HD_NONE;
+	uint32_t first = sim->nodes[sim->ports[queue->port].node].first_port, next = HD_NONE;
 
 	if (queue->state != SIM_QUEUE_ASKING || may_expire(sim, packet))
 		return HD_NONE;
 	*out = packet->out;
 	if (packet->out != HD_NONE)
-		return will_change(search, packet) ? HD_NONE
-						   : waits_at(search, packet, packet->out);
+		return waits_at(search, packet, packet->out);
 	/* a multicast packet stays as long as one of its copies */
 	HD_PORT_SET_FOREACH(number, &sim->copies[packet->copies].pending) {
 		if (next != HD_NONE)
@@ -185,12 +155,7 @@ static uint8_t lane_of(const struct hd_sim *sim, uint32_t lane)
 	return (uint8_t)(lane == sim->lanes - 1 ? HD_SIM_LANES - 1 : lane);
 }
 
-static bool is_inside(const struct search *search, uint32_t buffer)
-{
-	return search->sim->ports[buffer / search->sim->lanes].inside;
-}
-
-/* From a buffer of the cycle once around; lanes of outputs are left out. */
+/* From a buffer of the cycle once around. */
 static void store_cycle(const struct search *search, uint32_t first)
 {
 	struct hd_sim *sim = search->sim;
@@ -198,21 +163,19 @@ static void store_cycle(const struct search *search, uint32_t first)
 
 	do {
 		buffer = next_of(search, buffer, &out);
-		length += !is_inside(search, buffer);
+		length++;
 	} while (buffer != first);
 	free(sim->cycle);
 	sim->cycle = calloc(length, sizeof(*sim->cycle));
 	sim->cycle_length = sim->cycle ? length : 0;
 	if (!sim->cycle)
 		sim->rc = -ENOMEM;
-	for (uint32_t i = 0; i < sim->cycle_length;) {
+	for (uint32_t i = 0; i < sim->cycle_length; i++) {
 		const struct sim_origin *at = &sim->origins[buffer / sim->lanes];
-		uint32_t lane = buffer % sim->lanes, here = buffer;
+		uint32_t lane = buffer % sim->lanes;
 		buffer = next_of(search, buffer, &out);
-		if (is_inside(search, here))
-			continue;
-		sim->cycle[i++] = (struct hd_sim_buffer){at->subnet, at->port, lane_of(sim, lane),
-							 sim->origins[out].port};
+		sim->cycle[i] = (struct hd_sim_buffer){at->subnet, at->port, lane_of(sim, lane),
+						       sim->origins[out].port};
 	}
 }
 

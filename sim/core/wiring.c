@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From fabrics and tables to the flat arrays of core_state.h.
+ *
+ * hd_sim_new() calls wiring_make() once. It checks that tables, plan, interconnect and lanes fit; counts and
+ * allocates; numbers nodes, ports and endpoints: for each subnet its switches and hosts, then all routers; sets rates
+ * and credits of cables; makes queues, whose number depends on the queueing; and finds the first group and entry of
+ * each switch in the plan. Nothing is allocated for the network after that. Errors name the subnet, and leave nothing
+ * behind but the arena.
+ */
 #include "core_state.h"
 #include "sim_hosts.h"
 #include "sim_switches.h"
@@ -52,10 +61,22 @@ static int check_lanes(const struct hd_sim *sim, uint32_t number, struct hd_erro
 	    31u - (uint32_t)__builtin_clz(used), 32u - (uint32_t)__builtin_clz(used));
 }
 
-static int check_interconnect(const struct hd_sim_network *network, struct hd_error *err)
+/* Errors: -EINVAL with the subnet and what is wrong. */
+static int wiring_check(const struct hd_sim *sim, struct hd_error *err)
 {
-	const struct hd_interconnect *interconnect = network->interconnect;
+	int rc = 0;
 
+	if (!sim->network.subnet_count)
+		return hd_error_set(err, -EINVAL, "there is no subnet");
+	for (uint32_t i = 0; !rc && i < sim->network.subnet_count; i++) {
+		rc = check_tables(&sim->network.subnets[i], i, err);
+		if (!rc)
+			rc = check_lanes(sim, i, err);
+	}
+	const struct hd_sim_network *network = &sim->network;
+	if (rc)
+		return rc;
+	const struct hd_interconnect *interconnect = network->interconnect;
 	if (network->subnet_count == 1 && !interconnect)
 		return 0;
 	if (!interconnect || !network->relay || !network->relay->choose)
@@ -74,21 +95,6 @@ static int check_interconnect(const struct hd_sim_network *network, struct hd_er
 					    interconnect->subnets[i].name);
 	}
 	return 0;
-}
-
-/* Errors: -EINVAL with the subnet and what is wrong. */
-static int wiring_check(const struct hd_sim *sim, struct hd_error *err)
-{
-	int rc = 0;
-
-	if (!sim->network.subnet_count)
-		return hd_error_set(err, -EINVAL, "there is no subnet");
-	for (uint32_t i = 0; !rc && i < sim->network.subnet_count; i++) {
-		rc = check_tables(&sim->network.subnets[i], i, err);
-		if (!rc)
-			rc = check_lanes(sim, i, err);
-	}
-	return rc ? rc : check_interconnect(&sim->network, err);
 }
 
 #define BITS_AND_PICOSECONDS UINT64_C(8000000000000) /* ps of a byte at 1 bit/s */
@@ -117,31 +123,7 @@ static uint32_t router_ports(const struct hd_sim *sim, uint32_t router)
 	return ports;
 }
 
-static void count(struct hd_sim *sim)
-{
-	uint32_t radix = 1, stages = sim->settings.kind == HD_SIM_CROSSBAR ? 2 : 1;
-
-	for (uint32_t s = 0; s < sim->subnet_count; s++) {
-		const struct hd_fabric *fabric = sim->given[s].fabric;
-		sim->node_count += fabric->switch_count + fabric->host_count;
-		sim->endpoint_count += fabric->host_count;
-		sim->port_count +=
-		    stages * fabric->port_base[fabric->switch_count] + fabric->host_count;
-		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-			radix = larger(radix, hd_node_ports(fabric, sw) + 1);
-	}
-	if (sim->network.interconnect) {
-		uint32_t routers = sim->network.interconnect->router_count;
-		sim->node_count += routers;
-		for (uint32_t r = 0; r < routers; r++) {
-			sim->port_count += stages * router_ports(sim, r);
-			radix = larger(radix, router_ports(sim, r));
-		}
-	}
-	sim->words = (radix + 63) / 64;
-}
-
-static int allocate(struct hd_sim *sim)
+static int wiring_allocate(struct hd_sim *sim)
 {
 	struct hd_arena *arena = &sim->arena;
 	size_t lanes = (size_t)sim->port_count * sim->lanes;
@@ -174,35 +156,24 @@ static int allocate(struct hd_sim *sim)
 	return hd_arena_check(arena);
 }
 
-static void add_ports(struct hd_sim *sim, uint32_t node, uint32_t first, bool inside)
-{
-	for (uint32_t number = 0; number < sim->nodes[node].ports; number++)
-		sim->ports[first + number] = (struct sim_port){.peer = HD_NONE,
-							       .node = node,
-							       .serving = HD_NONE,
-							       .queue = HD_NONE,
-							       .number = (uint8_t)number,
-							       .kind = sim->nodes[node].kind,
-							       .inside = inside};
-}
-
 static uint32_t add_node(struct hd_sim *sim, enum sim_kind kind, uint32_t subnet, uint32_t index,
 			 uint32_t ports, uint32_t *node, uint32_t *port)
 {
-	bool two_stages = sim->settings.kind == HD_SIM_CROSSBAR && kind != SIM_HOST;
-
 	sim->nodes[*node] = (struct sim_node){.first_port = *port,
-					      .first_exit = *port + two_stages * ports,
 					      .ports = ports,
 					      .kind = (uint8_t)kind,
 					      .subnet = subnet,
 					      .index = index,
 					      .first_together = HD_NONE,
 					      .last_together = HD_NONE};
-	add_ports(sim, *node, *port, false);
-	if (two_stages)
-		add_ports(sim, *node, *port + ports, true);
-	*port += ports * (1 + two_stages);
+	for (uint32_t number = 0; number < ports; number++)
+		sim->ports[*port + number] = (struct sim_port){.peer = HD_NONE,
+							       .node = *node,
+							       .serving = HD_NONE,
+							       .queue = HD_NONE,
+							       .number = (uint8_t)number,
+							       .kind = (uint8_t)kind};
+	*port += ports;
 	return (*node)++;
 }
 
@@ -245,22 +216,6 @@ static void add_hosts(struct hd_sim *sim, uint32_t s, uint32_t *node, uint32_t *
 	}
 }
 
-static void add_routers(struct hd_sim *sim, uint32_t *node, uint32_t *port)
-{
-	const struct hd_interconnect *interconnect = sim->network.interconnect;
-
-	for (uint32_t r = 0; interconnect && r < interconnect->router_count; r++) {
-		uint32_t first = *port, ports = router_ports(sim, r), begin, cabled;
-		add_node(sim, SIM_ROUTER, HD_NONE, r, ports, node, port);
-		for (uint32_t s = 0; s < sim->subnet_count; s++) {
-			cabled = hd_interconnect_ports(interconnect, r, s, &begin);
-			for (uint32_t i = begin; i < begin + cabled; i++)
-				sim->subnets[s].port[interconnect->ports[i].port] =
-				    first + interconnect->ports[i].number;
-		}
-	}
-}
-
 static int add_nodes(struct hd_sim *sim)
 {
 	uint32_t node = 0, port = 0, endpoint = 0;
@@ -282,17 +237,20 @@ static int add_nodes(struct hd_sim *sim)
 		add_switches(sim, s, &node, &port);
 		add_hosts(sim, s, &node, &port);
 	}
-	add_routers(sim, &node, &port);
+	const struct hd_interconnect *interconnect = sim->network.interconnect;
+	for (uint32_t r = 0; interconnect && r < interconnect->router_count; r++) {
+		uint32_t first = port, ports = router_ports(sim, r), begin, cabled;
+		add_node(sim, SIM_ROUTER, HD_NONE, r, ports, &node, &port);
+		for (uint32_t s = 0; s < sim->subnet_count; s++) {
+			cabled = hd_interconnect_ports(interconnect, r, s, &begin);
+			for (uint32_t i = begin; i < begin + cabled; i++)
+				sim->subnets[s].port[interconnect->ports[i].port] =
+				    first + interconnect->ports[i].number;
+		}
+	}
 	sim->node_count = node;
 	sim->port_count = port;
 	return 0;
-}
-
-static void set_times(const struct hd_sim *sim, struct sim_port *out)
-{
-	if (BITS_AND_PICOSECONDS % out->rate == 0)
-		out->picoseconds = (uint32_t)(BITS_AND_PICOSECONDS / out->rate);
-	out->full_time = (sim->full_bytes * BITS_AND_PICOSECONDS + out->rate / 2) / out->rate;
 }
 
 static int set_rate(const struct hd_sim *sim, const struct hd_fabric *fabric, uint32_t port,
@@ -310,17 +268,10 @@ static int set_rate(const struct hd_sim *sim, const struct hd_fabric *fabric, ui
 				    "%s: the fabric does not say how fast its cable is, and "
 				    "bit_rate is 0",
 				    hd_port_label(fabric, port, label, sizeof(label)));
-	set_times(sim, out);
+	if (BITS_AND_PICOSECONDS % out->rate == 0)
+		out->picoseconds = (uint32_t)(BITS_AND_PICOSECONDS / out->rate);
+	out->full_time = (sim->full_bytes * BITS_AND_PICOSECONDS + out->rate / 2) / out->rate;
 	return 0;
-}
-
-static void set_capacity(const struct hd_sim *sim, uint32_t port, uint32_t bytes)
-{
-	for (uint32_t lane = 0; lane < sim->lanes; lane++) {
-		struct sim_lane *here = sim_lane(sim, port, lane);
-		here->capacity = bytes;
-		here->credits = bytes;
-	}
 }
 
 static int add_cable(struct hd_sim *sim, uint32_t s, uint32_t port, struct hd_error *err)
@@ -340,53 +291,14 @@ static int add_cable(struct hd_sim *sim, uint32_t s, uint32_t port, struct hd_er
 	out = &sim->ports[near];
 	out->peer = far;
 	out->peer_kind = sim->ports[far].kind;
-	set_capacity(sim, near,
-		     out->peer_kind == SIM_HOST ? sim->settings.host_buffer : sim->settings.buffer);
+	uint32_t bytes =
+	    out->peer_kind == SIM_HOST ? sim->settings.host_buffer : sim->settings.buffer;
+	for (uint32_t lane = 0; lane < sim->lanes; lane++) {
+		struct sim_lane *here = sim_lane(sim, near, lane);
+		here->capacity = bytes;
+		here->credits = bytes;
+	}
 	return set_rate(sim, fabric, port, out, err);
-}
-
-/* The crossbar's lines have the rate of the fastest cable, or a multiple. */
-static void add_crossbar(struct hd_sim *sim, const struct sim_node *node)
-{
-	uint64_t fastest = 0;
-
-	for (uint32_t number = 0; number < node->ports; number++)
-		if (sim->ports[node->first_port + number].rate > fastest)
-			fastest = sim->ports[node->first_port + number].rate;
-	for (uint32_t number = 0; number < node->ports; number++) {
-		uint32_t twin = node->first_exit + number;
-		struct sim_port *out = &sim->ports[twin];
-		sim->link[twin] = &sim->no_link;
-		sim->origins[twin] = sim->origins[node->first_port + number];
-		if (sim->ports[node->first_port + number].peer == HD_NONE)
-			continue;
-		out->peer = twin;
-		out->peer_kind = node->kind;
-		out->rate = fastest * sim->settings.crossbar_speed;
-		set_times(sim, out);
-		set_capacity(sim, twin, sim->settings.output_buffer);
-	}
-}
-
-static int add_cables(struct hd_sim *sim, struct hd_error *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; i < sim->port_count * sim->lanes; i++) {
-		sim->lane[i].first = sim->lane[i].last = HD_NONE;
-		sim->lane[i].timer = HD_SIM_NEVER;
-	}
-	for (uint32_t s = 0; s < sim->subnet_count; s++)
-		for (uint32_t port = 0; !rc && port < sim->given[s].fabric->port_count; port++)
-			rc = add_cable(sim, s, port, err);
-	for (uint32_t node = 0; !rc && node < sim->node_count; node++)
-		if (sim->nodes[node].first_exit != sim->nodes[node].first_port)
-			add_crossbar(sim, &sim->nodes[node]);
-	for (uint32_t port = 0; port < sim->port_count; port++) {
-		if (sim->arbiters)
-			arbiter_reset(sim, &sim->arbiters[port]);
-	}
-	return rc;
 }
 
 static bool has_central(const struct hd_sim *sim, const struct sim_node *node)
@@ -395,16 +307,13 @@ static bool has_central(const struct hd_sim *sim, const struct sim_node *node)
 	       sim->given[node->subnet].mfts;
 }
 
-/* Queues for each lane of an input; the input 0 of a switch is its central buffer. Lanes of outputs
- * are one queue each. */
+/* Queues for each lane of an input; the input 0 of a switch is its central buffer. */
 static uint32_t queues_of(const struct hd_sim *sim, uint32_t port)
 {
 	const struct sim_node *node = &sim->nodes[sim->ports[port].node];
 
 	if (node->kind == SIM_HOST)
 		return 0;
-	if (sim->ports[port].inside)
-		return sim->ports[port].peer != HD_NONE;
 	if (!sim->ports[port].number)
 		return has_central(sim, node) ? node->ports : 0;
 	if (sim->ports[port].peer == HD_NONE)
@@ -470,33 +379,54 @@ static int add_plans(struct hd_sim *sim)
 	return hd_arena_check(&sim->arena);
 }
 
-static void clear(struct hd_sim *sim)
-{
-	sim->packet_free = sim->message_free = sim->return_free = HD_NONE;
-	sim->wake_free = sim->copies_free = HD_NONE;
-	for (uint32_t i = 0; i < sim->endpoint_count * sim->lanes; i++)
-		sim->lines[i].head = sim->lines[i].tail = HD_NONE;
-	for (uint32_t i = 0; i < sim->settings.class_count; i++)
-		sim->classes[i].packet.least = sim->classes[i].message.least = UINT64_MAX;
-}
-
 int wiring_make(struct hd_sim *sim, struct hd_error *err)
 {
 	int rc = wiring_check(sim, err);
 
 	if (rc)
 		return rc;
-	count(sim);
-	if (allocate(sim) || add_nodes(sim))
+	uint32_t radix = 1;
+	for (uint32_t s = 0; s < sim->subnet_count; s++) {
+		const struct hd_fabric *fabric = sim->given[s].fabric;
+		sim->node_count += fabric->switch_count + fabric->host_count;
+		sim->endpoint_count += fabric->host_count;
+		sim->port_count += fabric->port_base[fabric->switch_count] + fabric->host_count;
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			radix = larger(radix, hd_node_ports(fabric, sw) + 1);
+	}
+	if (sim->network.interconnect) {
+		uint32_t routers = sim->network.interconnect->router_count;
+		sim->node_count += routers;
+		for (uint32_t r = 0; r < routers; r++) {
+			sim->port_count += router_ports(sim, r);
+			radix = larger(radix, router_ports(sim, r));
+		}
+	}
+	sim->words = (radix + 63) / 64;
+	if (wiring_allocate(sim) || add_nodes(sim))
 		return hd_error_no_memory(err);
-	rc = add_cables(sim, err);
+	for (uint32_t i = 0; i < sim->port_count * sim->lanes; i++) {
+		sim->lane[i].first = sim->lane[i].last = HD_NONE;
+		sim->lane[i].timer = HD_SIM_NEVER;
+	}
+	for (uint32_t s = 0; s < sim->subnet_count; s++)
+		for (uint32_t port = 0; !rc && port < sim->given[s].fabric->port_count; port++)
+			rc = add_cable(sim, s, port, err);
+	for (uint32_t port = 0; sim->arbiters && port < sim->port_count; port++)
+		arbiter_reset(sim, &sim->arbiters[port]);
 	if (!rc)
 		rc = add_queues(sim, err);
 	if (!rc && (add_plans(sim) || address_prepare(sim) || groups_of_hosts_prepare(sim)))
 		rc = hd_error_no_memory(err);
 	if (!rc)
 		rc = conga_prepare(sim, err);
-	if (!rc)
-		clear(sim);
+	if (!rc) {
+		sim->packet_free = sim->message_free = sim->return_free = HD_NONE;
+		sim->wake_free = sim->copies_free = HD_NONE;
+		for (uint32_t i = 0; i < sim->endpoint_count * sim->lanes; i++)
+			sim->lines[i].head = sim->lines[i].tail = HD_NONE;
+		for (uint32_t i = 0; i < sim->settings.class_count; i++)
+			sim->classes[i].packet.least = sim->classes[i].message.least = UINT64_MAX;
+	}
 	return rc;
 }

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "scenario_ebb.h"
+/*
+ * Sections [ebb NAME]: effective bisection bandwidth in a scenario, without packets.
+ *
+ * scenario_ebb_read() checks pattern and options when the runs are prepared; scenario_ebb_run() is called for each run
+ * in place of a simulation, draws patterns with the run's seed, and writes mean, half width and percentiles into the
+ * record under the section's name.
+ */
+#include "scenario_parts.h"
 
 #include <heddle/base/suggest.h>
 
@@ -124,32 +131,10 @@ void scenario_ebb_release(struct scenario_ebb *ebb)
 	hd_options_free(ebb->options);
 }
 
-static int progress(void *context, const struct hd_congestion_progress *done)
+static int ebb_progress(void *context, const struct hd_congestion_progress *done)
 {
 	(void)done;
 	return !hd_go_on_ask(context);
-}
-
-static void add_figures(const struct scenario_ebb *ebb, const struct hd_congestion_report *report,
-			struct hd_record *record)
-{
-	const struct {
-		const char *name, *unit;
-		double value;
-	} figures[] = {{"mean", "1", report->mean},
-		       {"half_width", "1", report->half_width},
-		       {"minimum", "1", report->minimum},
-		       {"sum_max", "1", report->sum_max},
-		       {"sum_avg", "1", report->sum_avg},
-		       {"bandwidth_of_mean", "1", report->sum_avg > 0 ? 1 / report->sum_avg : 0},
-		       {"patterns", "-", (double)report->patterns},
-		       {"broken", "-", (double)report->broken}};
-	char name[160];
-
-	for (unsigned i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-		snprintf(name, sizeof(name), "ebb.%s.%s", ebb->name, figures[i].name);
-		hd_record_add(record, name, figures[i].unit, figures[i].value);
-	}
 }
 
 int scenario_ebb_run(const struct scenario_ebb *ebb, const struct scenario_network *network,
@@ -179,13 +164,30 @@ int scenario_ebb_run(const struct scenario_ebb *ebb, const struct scenario_netwo
 		    .shares = ebb->fair ? HD_SHARE_MAX_MIN : HD_SHARE_CONGESTION,
 		    .seed = seed,
 		    .patterns = hd_pattern_varies(pattern, ebb->mapping) ? ebb->count : 1,
-		    .progress = progress,
+		    .progress = ebb_progress,
 		    .progress_context = &asked};
 		rc = hd_congestion_run(&request, &report, err);
 	}
-	if (!rc)
-		add_figures(ebb, report, record);
-	else
+	if (!rc) {
+		const struct {
+			const char *name, *unit;
+			double value;
+		} figures[] = {
+		    {"mean", "1", report->mean},
+		    {"half_width", "1", report->half_width},
+		    {"minimum", "1", report->minimum},
+		    {"sum_max", "1", report->sum_max},
+		    {"sum_avg", "1", report->sum_avg},
+		    {"bandwidth_of_mean", "1", report->sum_avg > 0 ? 1 / report->sum_avg : 0},
+		    {"patterns", "-", (double)report->patterns},
+		    {"broken", "-", (double)report->broken}};
+		char name[160];
+
+		for (unsigned i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+			snprintf(name, sizeof(name), "ebb.%s.%s", ebb->name, figures[i].name);
+			hd_record_add(record, name, figures[i].unit, figures[i].value);
+		}
+	} else
 		hd_error_prefix(err, rc, "[ebb %s]", ebb->name);
 	hd_congestion_report_free(report);
 	hd_pattern_free(pattern);

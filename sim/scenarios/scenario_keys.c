@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which keys the sections of a scenario may have. A file is read with them in mind: [quick] is checked at once. */
-#include "scenario_ebb.h"
-#include "scenario_fabric.h"
-#include "scenario_runs.h"
-#include "scenario_sweep.h"
+#include "scenario_parts.h"
 
 #include <heddle/fabric/generate.h>
 

@@ -3,7 +3,7 @@
  * The load at which a fabric is full, by calculation: what each link carries of traffic that all hosts send to all
  * others alike, by the tables. Packets with path bits are taken to use all LIDs of a host alike.
  */
-#include "scenario_load.h"
+#include "scenario_parts.h"
 
 #include <heddle/sim/units.h>
 
@@ -88,20 +88,11 @@ static double rate_of(const struct loads *loads, uint32_t subnet, uint32_t port)
 	return rate > 0 ? rate : (double)settings->bit_rate;
 }
 
-static void add(void *context, uint32_t subnet, uint32_t port)
+static void load_add(void *context, uint32_t subnet, uint32_t port)
 {
 	const struct loads *loads = context;
 
 	loads->load[subnet][port] += loads->weight;
-}
-
-/* How many LIDs of a host its messages go to. */
-static uint32_t lids_of(const struct loads *loads, const struct even *even, uint32_t subnet,
-			uint32_t host)
-{
-	const struct hd_fabric *fabric = loads->simulation->network.subnets[subnet].fabric;
-
-	return even->lids ? even->lids : hd_port_lid_count(fabric, fabric->host_port[host]);
 }
 
 struct place {
@@ -122,7 +113,12 @@ static void add_pair(struct loads *loads, const struct even *even, struct place 
 		     struct place to, double weight)
 {
 	const struct hd_sim *sim = loads->simulation->sim;
-	uint32_t lids = lids_of(loads, even, to.subnet, to.host);
+
+	/* How many LIDs of a host its messages go to. */
+	uint32_t host = to.host;
+	const struct hd_fabric *fabric = loads->simulation->network.subnets[to.subnet].fabric;
+	uint32_t lids =
+	    even->lids ? even->lids : hd_port_lid_count(fabric, fabric->host_port[host]);
 	struct hd_sim_message message = {.source = hd_sim_endpoint(sim, from.subnet, from.host),
 					 .destination = hd_sim_endpoint(sim, to.subnet, to.host),
 					 .bytes = 1,
@@ -133,7 +129,7 @@ static void add_pair(struct loads *loads, const struct even *even, struct place 
 	loads->weight = weight / lids;
 	for (uint32_t offset = 0; offset < lids; offset++) {
 		message.lid_offset = (uint16_t)(even->first + offset);
-		hd_sim_follow(sim, &message, add, loads, NULL);
+		hd_sim_follow(sim, &message, load_add, loads, NULL);
 	}
 }
 
@@ -148,27 +144,7 @@ static bool sends(const struct loads *loads, struct place place)
 					       .flow = HD_NONE,
 					       .sl = HD_SIM_SL_OF_ROUTES};
 
-	return !hd_sim_follow(sim, &message, add, NULL, NULL);
-}
-
-static void add_even(struct loads *loads, const struct even *even, const struct place *places,
-		     uint32_t count)
-{
-	for (uint32_t i = 0; i < count && hd_go_on_ask(loads->go_on); i++) {
-		const struct hd_fabric *fabric =
-		    loads->simulation->network.subnets[places[i].subnet].fabric;
-		double rate = rate_of(loads, places[i].subnet, fabric->host_port[places[i].host]);
-		uint32_t own = 0;
-		for (uint32_t k = 0; k < count; k++)
-			own += places[k].subnet == places[i].subnet;
-		for (uint32_t k = 0; k < count; k++) {
-			bool same = places[k].subnet == places[i].subnet;
-			double share = share_of(even, same, own, count);
-			if (k != i && share > 0)
-				add_pair(loads, even, places[i], places[k],
-					 rate * even->share * share);
-		}
-	}
+	return !hd_sim_follow(sim, &message, load_add, NULL, NULL);
 }
 
 static double largest(const struct loads *loads)
@@ -186,7 +162,7 @@ static double largest(const struct loads *loads)
 	return most;
 }
 
-static bool allocate(struct loads *loads, struct place **places)
+static bool load_allocate(struct loads *loads, struct place **places)
 {
 	const struct hd_sim_network *network = &loads->simulation->network;
 	uint32_t hosts = 0;
@@ -203,28 +179,6 @@ static bool allocate(struct loads *loads, struct place **places)
 	return loads->load && fine && *places;
 }
 
-static void release(struct loads *loads, struct place *places)
-{
-	for (uint32_t i = 0; loads->load && i < loads->simulation->network.subnet_count; i++)
-		free(loads->load[i]);
-	free(loads->load);
-	free(places);
-}
-
-static uint32_t find_places(const struct loads *loads, struct place *places)
-{
-	const struct hd_sim_network *network = &loads->simulation->network;
-	uint32_t count = 0;
-
-	for (uint32_t subnet = 0; subnet < network->subnet_count; subnet++)
-		for (uint32_t host = 0; host < network->subnets[subnet].fabric->host_count;
-		     host++) {
-			places[count] = (struct place){subnet, host};
-			count += sends(loads, places[count]);
-		}
-	return count;
-}
-
 /* The load that all traffics offer; 0: one of them does not go to all hosts alike. */
 static double add_all(struct loads *loads, const struct place *places, uint32_t count)
 {
@@ -239,7 +193,22 @@ static double add_all(struct loads *loads, const struct place *places, uint32_t 
 		    (even.remote >= 0 && loads->simulation->network.subnet_count == 1))
 			return 0;
 		offered += even.share;
-		add_even(loads, &even, places, count);
+		for (uint32_t j = 0; j < count && hd_go_on_ask(loads->go_on); j++) {
+			const struct hd_fabric *fabric =
+			    loads->simulation->network.subnets[places[j].subnet].fabric;
+			double rate =
+			    rate_of(loads, places[j].subnet, fabric->host_port[places[j].host]);
+			uint32_t own = 0;
+			for (uint32_t k = 0; k < count; k++)
+				own += places[k].subnet == places[j].subnet;
+			for (uint32_t k = 0; k < count; k++) {
+				bool same = places[k].subnet == places[j].subnet;
+				double share = share_of(&even, same, own, count);
+				if (k != j && share > 0)
+					add_pair(loads, &even, places[j], places[k],
+						 rate * even.share * share);
+			}
+		}
 	}
 	return offered;
 }
@@ -251,8 +220,17 @@ void scenario_load_record(const struct scenario_simulation *simulation,
 	struct place *places = NULL;
 	double offered = 0, most = 0;
 
-	if (allocate(&loads, &places)) {
-		uint32_t count = find_places(&loads, places);
+	if (load_allocate(&loads, &places)) {
+		const struct hd_sim_network *network = &loads.simulation->network;
+		uint32_t count = 0;
+
+		for (uint32_t subnet = 0; subnet < network->subnet_count; subnet++)
+			for (uint32_t host = 0; host < network->subnets[subnet].fabric->host_count;
+			     host++) {
+				places[count] = (struct place){subnet, host};
+				count += sends(&loads, places[count]);
+			}
+
 		if (count > 1)
 			offered = add_all(&loads, places, count);
 		if (offered > 0 && hd_go_on_ask(go_on))
@@ -264,5 +242,8 @@ void scenario_load_record(const struct scenario_simulation *simulation,
 		hd_record_add(record, "load.offered", "1", offered);
 		hd_record_add(record, SCENARIO_LOAD_FULL, "1", offered / most);
 	}
-	release(&loads, places);
+	for (uint32_t i = 0; loads.load && i < loads.simulation->network.subnet_count; i++)
+		free(loads.load[i]);
+	free(loads.load);
+	free(places);
 }

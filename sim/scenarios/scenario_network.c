@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "scenario_network.h"
+/*
+ * The networks of a scenario: fabrics, tables, plans, maps and routers, from [fabric], [subnet NAME] and [routing].
+ *
+ * scenario_network_new() is called for each point whose network differs from that of the points before
+ * (scenario_network_digest()). It reads or generates the fabrics, settles LIDs and LMC, runs the engine or reads
+ * tables, puts single entries over them, makes or reads the plan of adaptive routing; with several subnets it joins
+ * them, makes the maps, and starts the relay of the routers. A network does not change later: runs of a point share
+ * it, and copy the tables if their traffic writes keys. Errors name section, key and value.
+ */
+#include "scenario_parts.h"
 
 #include <errno.h>
 #include <heddle/ar_manager/plan_files.h>
@@ -7,12 +16,234 @@
 #include <heddle/base/gzip.h>
 #include <heddle/base/suggest.h>
 #include <heddle/engines.h>
+#include <heddle/fabric/builder.h>
+#include <heddle/fabric/generate.h>
 #include <heddle/fabric/read.h>
 #include <heddle/fabric/resolve.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LMC_OF_FILE (-1)
+
+#define FABRIC_KEYS                                                                                \
+	{.name = "file",                                                                           \
+	 .summary = "a fabric: an ibnetdiscover listing or the like; replaces the generator",      \
+	 .type = HD_OPTION_STRING,                                                                 \
+	 .fallback = ""},                                                                          \
+	    {.name = "generator",                                                                  \
+	     .summary = "a kind of fabric; its options are keys of this section",                  \
+	     .type = HD_OPTION_STRING,                                                             \
+	     .fallback = ""},                                                                      \
+	    {.name = "lmc",                                                                        \
+	     .summary = "give each host 2^N LIDs; -1: the LIDs of the file, if it has any",        \
+	     .type = HD_OPTION_INT,                                                                \
+	     .fallback = "-1",                                                                     \
+	     .minimum = LMC_OF_FILE,                                                               \
+	     .maximum = HD_LMC_MAX},                                                               \
+	    {.name = "remove_links",                                                               \
+	     .summary = "remove that share of the links between switches",                         \
+	     .type = HD_OPTION_STRING,                                                             \
+	     .fallback = "0",                                                                      \
+	     .validate = scenario_settings_number_check},                                          \
+	    {.name = "remove_seed",                                                                \
+	     .summary = "chooses the links to remove",                                             \
+	     .type = HD_OPTION_INT,                                                                \
+	     .fallback = "1",                                                                      \
+	     .minimum = 0,                                                                         \
+	     .maximum = INT64_MAX},                                                                \
+	{                                                                                          \
+		.name = "aggregation_nodes",                                                       \
+		.summary = "put an aggregation node into every switch", .type = HD_OPTION_BOOL,    \
+		.fallback = "no"                                                                   \
+	}
+
+const struct hd_option scenario_fabric_keys[] = {FABRIC_KEYS};
+const struct hd_option scenario_subnet_keys[] = {
+    FABRIC_KEYS,
+    {.name = "prefix",
+     .summary = "of the subnet, such as 0xfec0000000000001",
+     .type = HD_OPTION_STRING},
+    {.name = "tables",
+     .summary = "forwarding tables, in place of an engine",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+const unsigned scenario_fabric_key_count = COUNT(scenario_fabric_keys);
+const unsigned scenario_subnet_key_count = COUNT(scenario_subnet_keys);
+
+static int find_generator(const struct hd_scenario *scenario,
+			  const struct scenario_section *section, const struct hd_generator **out,
+			  struct hd_error *err)
+{
+	const struct scenario_entry *entry = scenario_text_entry(section, "generator");
+	const struct scenario_entry *file = scenario_text_entry(section, "file");
+	bool from_file = file && *file->value;
+	unsigned count;
+
+	/* A file typed over a scenario's generator leaves the generator's keys there. */
+	*out = entry && *entry->value ? hd_generator_find(entry->value) : NULL;
+	if (*out || from_file)
+		return 0;
+	if (!entry || !*entry->value)
+		return scenario_text_error_in(
+		    scenario, section,
+		    hd_error_set(err, -EINVAL, "expected a key 'file' or 'generator'"), err);
+	struct hd_suggestion suggestion = hd_suggestion_for(entry->value);
+	const struct hd_generator *const *list = hd_generators(&count);
+	char names[200] = "";
+	for (unsigned i = 0; i < count; i++) {
+		size_t used = strlen(names);
+		hd_suggestion_offer(&suggestion, list[i]->name);
+		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", list[i]->name);
+	}
+	hd_error_set(err, -ENOENT,
+		     suggestion.nearest ? "unknown generator; did you mean %s?"
+					: "unknown generator; they are %s",
+		     suggestion.nearest ? suggestion.nearest : names);
+	return scenario_text_error(scenario, section, entry, -ENOENT, err);
+}
+
+/* Puts the fabric that a step made into the place of the one before. */
+static int network_replace(struct hd_fabric **fabric, struct hd_fabric *changed, int rc)
+{
+	if (!rc) {
+		hd_fabric_free(*fabric);
+		*fabric = changed;
+	}
+	return rc;
+}
+
+/* Reports name switches. */
+static int tell_apart(struct hd_fabric **fabric, struct hd_error *err)
+{
+	struct hd_fabric *apart;
+	int rc = hd_fabric_tell_apart(*fabric, &apart, err);
+
+	return rc || !apart ? rc : network_replace(fabric, apart, 0);
+}
+
+static bool needs_lids(const struct hd_fabric *fabric, int64_t lmc)
+{
+	bool other = fabric->lid_count == 1;
+
+	for (uint32_t host = 0; lmc != LMC_OF_FILE && host < fabric->host_count; host++)
+		other |= fabric->lmc[fabric->host_port[host]] != lmc;
+	return other;
+}
+
+static int settle_lids(int64_t lmc, struct hd_fabric **fabric, struct hd_error *err)
+{
+	struct hd_fabric *changed = NULL;
+
+	if (!needs_lids(*fabric, lmc))
+		return 0;
+	int rc =
+	    hd_fabric_assign_lids(*fabric, lmc == LMC_OF_FILE ? 0 : (unsigned)lmc, &changed, err);
+	return network_replace(fabric, changed, rc);
+}
+
+static int generate(const struct hd_scenario *scenario, const struct scenario_section *section,
+		    const struct hd_options *options, const struct hd_generator *generator,
+		    const struct hd_log *log, struct hd_arena *arena, struct hd_fabric **out,
+		    struct hd_error *err)
+{
+	const struct scenario_entry *entry = scenario_text_entry(section, "file");
+	const char *file = hd_options_get(options, "file")->text;
+	struct hd_fabric *fabric = NULL;
+	int rc = 0;
+
+	if (*file) {
+		file = scenario_text_path(scenario, entry, file, arena);
+		rc = file ? hd_fabric_read(file, log, &fabric, err) : hd_error_no_memory(err);
+		if (rc)
+			return scenario_text_error(scenario, section, entry, rc, err);
+	} else {
+		rc = generator->generate(options, &fabric, err);
+	}
+	if (!rc)
+		rc = tell_apart(&fabric, err);
+	if (!rc) {
+		struct hd_fabric *changed = NULL;
+		double removed = 0;
+
+		scenario_settings_number(hd_options_get(options, "remove_links")->text, &removed,
+					 NULL);
+		if (hd_options_get(options, "aggregation_nodes")->number)
+			rc = network_replace(&fabric, changed,
+					     hd_fabric_add_aggregation(fabric, &changed, err));
+		if (!rc && removed > 0) {
+			rc = removed <= 1
+				 ? 0
+				 : hd_error_set(err, -ERANGE, "remove_links is above 100%%");
+			if (!rc)
+				rc = hd_fabric_remove_links(
+				    fabric, 100 * removed,
+				    (uint64_t)hd_options_get(options, "remove_seed")->number,
+				    &changed, err);
+			rc = network_replace(&fabric, changed, rc);
+		}
+	}
+	if (!rc)
+		rc = settle_lids(hd_options_get(options, "lmc")->number, &fabric, err);
+	if (rc) {
+		hd_fabric_free(fabric);
+		return scenario_text_error_in(scenario, section, rc, err);
+	}
+	*out = fabric;
+	return 0;
+}
+
+static int read_subnet(const struct hd_scenario *scenario, const struct scenario_section *section,
+		       const struct hd_options *options, struct hd_arena *arena,
+		       struct scenario_fabric *out, struct hd_error *err)
+{
+	const char *text = hd_options_get(options, "prefix")->text;
+	const char *tables = hd_options_get(options, "tables")->text;
+	struct hd_cursor cursor = {text, text + strlen(text)};
+
+	if (!hd_take_hex(&cursor, &out->prefix) || !hd_cursor_done(&cursor))
+		return scenario_text_error(
+		    scenario, section, scenario_text_entry(section, "prefix"),
+		    hd_error_set(err, -EINVAL, "expected a prefix such as 0xfec0000000000001"),
+		    err);
+	if (*tables) {
+		out->tables = scenario_text_path(scenario, scenario_text_entry(section, "tables"),
+						 tables, arena);
+		return out->tables ? 0 : hd_error_no_memory(err);
+	}
+	return 0;
+}
+
+/* What belongs to `out` is freed by the caller, texts belong to `arena`. Errors: with the place;
+ * those of the tables, readers and generators. */
+static int scenario_fabric_read(const struct hd_scenario *scenario,
+				const struct scenario_section *section, const struct hd_log *log,
+				struct hd_arena *arena, struct scenario_fabric *out,
+				struct hd_error *err)
+{
+	bool subnet = section && section->label;
+	const struct hd_generator *generator = NULL;
+	struct hd_options *options = NULL;
+	int rc = find_generator(scenario, section, &generator, err);
+
+	*out = (struct scenario_fabric){.fabric = NULL};
+	if (!rc)
+		rc = scenario_text_options_of(
+		    scenario, section, subnet ? scenario_subnet_keys : scenario_fabric_keys,
+		    subnet ? scenario_subnet_key_count : scenario_fabric_key_count,
+		    generator ? generator->options : NULL, generator ? generator->option_count : 0,
+		    arena, &options, err);
+	if (!rc && subnet)
+		rc = read_subnet(scenario, section, options, arena, out, err);
+	if (!rc)
+		rc = generate(scenario, section, options, generator, log, arena, &out->fabric, err);
+	hd_options_free(options);
+	return rc;
+}
 
 /* The section [routing]: the tables of a fabric, single entries, and adaptive routing. */
 
@@ -32,7 +263,7 @@ static const char *text_of(const struct making *making, const char *key)
 }
 
 /* Puts the place before a reason. */
-static int fail(const struct making *making, const char *key, int rc, struct hd_error *err)
+static int network_fail(const struct making *making, const char *key, int rc, struct hd_error *err)
 {
 	const struct scenario_entry *entry = scenario_text_entry(making->section, key);
 
@@ -83,7 +314,7 @@ static int run_engine(const struct making *making, const struct hd_fabric *fabri
 	if (!rc)
 		rc = hd_engine_route(engine, &request, out, err);
 	hd_options_free(options);
-	return rc ? fail(making, "engine", rc, err) : 0;
+	return rc ? network_fail(making, "engine", rc, err) : 0;
 }
 
 /* Takes the next piece of a list "a, b, c"; false at its end. */
@@ -178,7 +409,7 @@ static int set_entries(const struct making *making, const struct hd_fabric *fabr
 
 	while (!rc && next_piece(&list, &piece))
 		rc = set_entry(fabric, piece, routes, err);
-	return rc ? fail(making, "entries", rc, err) : 0;
+	return rc ? network_fail(making, "entries", rc, err) : 0;
 }
 
 /* A plan by which packets get lost or lanes deadlock is refused. */
@@ -237,7 +468,7 @@ static int make_tables(const struct making *making, struct scenario_subnet *subn
 	if (*tables) {
 		rc = read_tables(making, tables, fabric, &subnet->routes, err);
 		if (rc)
-			fail(making, "tables", rc, err);
+			network_fail(making, "tables", rc, err);
 	} else {
 		rc = run_engine(making, fabric, &subnet->routes, err);
 	}
@@ -246,19 +477,9 @@ static int make_tables(const struct making *making, struct scenario_subnet *subn
 	if (!rc && strcmp(text_of(making, "ar"), "off") != 0) {
 		rc = make_plan(making, subnet, err);
 		if (rc)
-			fail(making, "ar", rc, err);
+			network_fail(making, "ar", rc, err);
 	}
 	return rc;
-}
-
-/* "dmodk, AR tree": into a buffer. */
-static void name_tables(const struct making *making, char *buffer, size_t size)
-{
-	const char *tables = text_of(making, "tables"), *ar = text_of(making, "ar");
-	bool adaptive = strcmp(ar, "off") != 0;
-
-	snprintf(buffer, size, "%s%s%s", *tables ? tables : text_of(making, "engine"),
-		 adaptive ? ", AR " : "", adaptive ? ar : "");
 }
 
 const struct hd_option scenario_routing_keys[] = {
@@ -383,7 +604,7 @@ static int by_prefix(const void *a, const void *b)
 	return x->source.prefix < y->source.prefix ? -1 : x->source.prefix > y->source.prefix;
 }
 
-static int join(struct scenario_network *network, struct hd_error *err)
+static int network_join(struct scenario_network *network, struct hd_error *err)
 {
 	struct hd_subnet *list = calloc(network->subnet_count, sizeof(*list));
 	char name[24];
@@ -404,31 +625,6 @@ static int join(struct scenario_network *network, struct hd_error *err)
 	return rc;
 }
 
-/* The ports of the first router take turns. Its ports are cabled to different switches, while those
- * that hd_prefix_map() takes may all be cabled to one. */
-static int one_router_map(const struct hd_interconnect *interconnect, uint32_t subnet,
-			  struct hd_map **out, struct hd_error *err)
-{
-	struct hd_map_builder *builder = hd_map_builder_new();
-	uint32_t first = 0, next = 0, ports = 0;
-	int rc = builder ? 0 : hd_error_no_memory(err);
-
-	if (interconnect->router_count)
-		ports = hd_interconnect_ports(interconnect, 0, subnet, &first);
-	for (uint32_t to = 0; !rc && ports && to < interconnect->subnet_count; to++) {
-		struct hd_gid gid = {interconnect->subnets[to].prefix, 0};
-		const struct hd_router_port *port = &interconnect->ports[first + next % ports];
-		if (to == subnet)
-			continue;
-		rc = hd_map_builder_add(builder, &gid, 64, &port->guid, 1, 0, err);
-		next++;
-	}
-	if (!rc)
-		rc = hd_map_builder_build(builder, NULL, out, err);
-	hd_map_builder_free(builder);
-	return rc;
-}
-
 static int make_map(const struct scenario_network *network, enum map_kind kind, uint32_t subnet,
 		    struct hd_map **out, struct hd_error *err)
 {
@@ -438,8 +634,28 @@ static int make_map(const struct scenario_network *network, enum map_kind kind, 
 
 	if (kind == MAP_PREFIX)
 		return hd_prefix_map(network->interconnect, subnet, out, err);
-	if (kind == MAP_PREFIX_ONE_ROUTER)
-		return one_router_map(network->interconnect, subnet, out, err);
+	if (kind == MAP_PREFIX_ONE_ROUTER) {
+		/* The ports of the first router take turns. Its ports are cabled to different switches, while those that hd_prefix_map() takes may all be cabled to one. */
+		const struct hd_interconnect *interconnect = network->interconnect;
+		struct hd_map_builder *builder = hd_map_builder_new();
+		uint32_t first = 0, next = 0, ports = 0;
+		int rc = builder ? 0 : hd_error_no_memory(err);
+		if (interconnect->router_count)
+			ports = hd_interconnect_ports(interconnect, 0, subnet, &first);
+		for (uint32_t to = 0; !rc && ports && to < interconnect->subnet_count; to++) {
+			struct hd_gid gid = {interconnect->subnets[to].prefix, 0};
+			const struct hd_router_port *port =
+			    &interconnect->ports[first + next % ports];
+			if (to == subnet)
+				continue;
+			rc = hd_map_builder_add(builder, &gid, 64, &port->guid, 1, 0, err);
+			next++;
+		}
+		if (!rc)
+			rc = hd_map_builder_build(builder, NULL, out, err);
+		hd_map_builder_free(builder);
+		return rc;
+	}
 	return kind == MAP_ISFR
 		   ? hd_isfr_map(network->isfr, subnet, &options, out, &isfr, err)
 		   : hd_issr_map(network->interconnect, subnet, &options, out, &issr, err);
@@ -455,7 +671,7 @@ static int make_interconnect(const struct making *making, struct scenario_networ
 	    (enum hd_relay_hash)hd_options_get(making->options, "router_hash")->number;
 
 	qsort(network->subnets, network->subnet_count, sizeof(*network->subnets), by_prefix);
-	int rc = join(network, err);
+	int rc = network_join(network, err);
 	if (!rc && kind == MAP_ISFR)
 		rc = hd_isfr_plan_new(network->interconnect, &network->isfr, err);
 	for (uint32_t i = 0; !rc && i < network->subnet_count; i++)
@@ -463,7 +679,7 @@ static int make_interconnect(const struct making *making, struct scenario_networ
 	hd_isfr_plan_free(network->isfr);
 	network->isfr = NULL;
 	if (!rc)
-		rc = join(network, err);
+		rc = network_join(network, err);
 	if (!rc && isfr)
 		rc = hd_isfr_plan_new(network->interconnect, &network->isfr, err);
 	if (!rc)
@@ -475,7 +691,8 @@ static int make_interconnect(const struct making *making, struct scenario_networ
 	return 0;
 }
 
-static int make(const struct making *making, struct scenario_network *network, struct hd_error *err)
+static int network_make(const struct making *making, struct scenario_network *network,
+			struct hd_error *err)
 {
 	int rc = read_fabrics(making->scenario, making->request->log, network, err);
 
@@ -485,7 +702,13 @@ static int make(const struct making *making, struct scenario_network *network, s
 		rc = make_interconnect(making, network, err);
 	if (rc)
 		return rc;
-	name_tables(making, network->name, sizeof(network->name));
+	/* "dmodk, AR tree": into a buffer. */
+	char *buffer = network->name;
+	size_t size = sizeof(network->name);
+	const char *tables = text_of(making, "tables"), *ar = text_of(making, "ar");
+	bool adaptive = strcmp(ar, "off") != 0;
+	snprintf(buffer, size, "%s%s%s", *tables ? tables : text_of(making, "engine"),
+		 adaptive ? ", AR " : "", adaptive ? ar : "");
 	network->sim_subnets =
 	    hd_arena_alloc(&network->arena, network->subnet_count, sizeof(*network->sim_subnets));
 	if (!network->sim_subnets)
@@ -519,7 +742,7 @@ int scenario_network_new(const struct hd_scenario *scenario,
 		rc = scenario_text_options(scenario, making.section, scenario_routing_keys,
 					   scenario_routing_key_count, &making.options, err);
 	if (!rc)
-		rc = make(&making, network, err);
+		rc = network_make(&making, network, err);
 	hd_options_free(making.options);
 	if (rc)
 		scenario_network_free(network);

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a run has measured: a list of named numbers, and its form as text.
+ *
+ * scenario_simulation.c and scenario_ebb.c fill records; hd_record_write() makes lines of them for files of finished
+ * runs and for other processes, with hexadecimal floating point, so that hd_record_read() returns the same bits. A
+ * record without its end counts as not there: a process that was killed may leave one. Lack of memory is noted, and
+ * checked once.
+ */
 #include <heddle/sim/record.h>
 
 #include <heddle/base/grow.h>
@@ -42,8 +50,8 @@ static char *copy_word(const char *text)
 }
 
 /* Takes over `values`. */
-static void add(struct hd_record *record, const char *name, const char *unit, double *values,
-		uint32_t count)
+static void record_add(struct hd_record *record, const char *name, const char *unit, double *values,
+		       uint32_t count)
 {
 	struct hd_record_item item = {copy_word(name), copy_word(unit), count, values};
 	struct hd_record_item *items =
@@ -68,7 +76,7 @@ void hd_record_add_list(struct hd_record *record, const char *name, const char *
 
 	if (copy && count)
 		memcpy(copy, values, count * sizeof(*copy));
-	add(record, name, unit, copy, count);
+	record_add(record, name, unit, copy, count);
 }
 
 void hd_record_add(struct hd_record *record, const char *name, const char *unit, double value)
@@ -168,7 +176,7 @@ static int take_item(struct hd_lines *lines, struct hd_record *record, struct hd
 		return hd_error_no_memory(err);
 	int rc = take_values(lines, line, values, (uint32_t)count, err);
 	if (rc == 1)
-		add(record, name, unit, values, (uint32_t)count);
+		record_add(record, name, unit, values, (uint32_t)count);
 	else
 		free(values);
 	return rc;

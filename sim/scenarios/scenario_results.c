@@ -1,13 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The figures of a point over its seeds, and whether they are what papers say. */
-#include "scenario_interval.h"
-#include "scenario_load.h"
-#include "scenario_runs.h"
-#include "scenario_settings.h"
+#include "scenario_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define COUNT(array) (uint32_t)(sizeof(array) / sizeof((array)[0]))
+
+/* The 97.5% quantile of Student's t; degrees of freedom: at least 1. */
+static double scenario_interval_t(uint32_t freedom)
+{
+	static const double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+					   2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+					   2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+					   2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
+
+	/* the beginning of the expansion in 1 / freedom is good to 0.001 from there on */
+	return freedom <= COUNT(quantiles) ? quantiles[freedom - 1]
+					   : 1.95996 + 2.3722 / freedom + 2.82 / freedom / freedom;
+}
+
+/* The standard deviation of the largest of n draws from a standard normal distribution. */
+static double deviation_of_extreme(uint32_t count)
+{
+	static const double exact[] = {1,     .8256, .7480, .7012, .6690,
+				       .6449, .6260, .6107, .5978, .5868};
+
+	/* beyond, a fit within 1%: exact are .5251 for 20, .4929 for 30, .4294 for 100 */
+	return count <= COUNT(exact) ? exact[count - 1] : .5868 * pow(log(10) / log(count), .4525);
+}
+
+double scenario_interval_half(enum hd_statistic statistic, uint32_t count, double deviation)
+{
+	if (count < 2)
+		return 0;
+	double share =
+	    statistic == HD_STATISTIC_MEAN ? 1 / sqrt(count) : deviation_of_extreme(count);
+	return scenario_interval_t(count - 1) * deviation * share;
+}
 
 /* Item `index` is nearly always at the same place in all records. */
 static const struct hd_record_item *item_of(const struct hd_record *record, uint32_t index,
@@ -18,7 +49,7 @@ static const struct hd_record_item *item_of(const struct hd_record *record, uint
 	return hd_record_find(record, name);
 }
 
-static void add(struct hd_scenario_figure *figure, double value, double *squares)
+static void results_add(struct hd_scenario_figure *figure, double value, double *squares)
 {
 	double before = value - figure->mean;
 
@@ -55,7 +86,7 @@ int hd_scenario_figures(const struct hd_scenario_runs *runs, struct hd_record *c
 			const struct hd_record_item *item =
 			    seeds[i] ? item_of(seeds[i], k, like->name) : NULL;
 			if (item && item->count == 1)
-				add(row, item->values[0], &squares);
+				results_add(row, item->values[0], &squares);
 		}
 		row->deviation = row->count > 1 ? sqrt(squares / (row->count - 1)) : 0;
 	}
@@ -137,9 +168,9 @@ static enum hd_verdict verdict_of(const struct scenario_runs *runs,
 }
 
 /* The figure of a seed, relative or scaled; false: it has none. */
-static bool take(const struct scenario_runs *runs, struct hd_record *const *records,
-		 const struct scenario_expect *expect, uint32_t point, uint32_t reference,
-		 uint32_t seed, struct hd_expectation *row, double *value)
+static bool results_take(const struct scenario_runs *runs, struct hd_record *const *records,
+			 const struct scenario_expect *expect, uint32_t point, uint32_t reference,
+			 uint32_t seed, struct hd_expectation *row, double *value)
 {
 	double divisor;
 
@@ -150,9 +181,9 @@ static bool take(const struct scenario_runs *runs, struct hd_record *const *reco
 	return isfinite(*value);
 }
 
-static void measure(const struct scenario_runs *runs, struct hd_record *const *records,
-		    const struct scenario_expect *expect, uint32_t point,
-		    struct hd_expectation *row)
+static void results_measure(const struct scenario_runs *runs, struct hd_record *const *records,
+			    const struct scenario_expect *expect, uint32_t point,
+			    struct hd_expectation *row)
 {
 	uint32_t reference =
 	    *expect->relative_to ? find_reference(runs, point, expect->relative_to) : point;
@@ -160,8 +191,8 @@ static void measure(const struct scenario_runs *runs, struct hd_record *const *r
 	double squares = 0, value;
 
 	for (uint32_t seed = 0; reference != UINT32_MAX && seed < runs->shown.seed_count; seed++)
-		if (take(runs, records, expect, point, reference, seed, row, &value))
-			add(&spread, value, &squares);
+		if (results_take(runs, records, expect, point, reference, seed, row, &value))
+			results_add(&spread, value, &squares);
 	row->seeds = spread.count;
 	row->verdict = HD_VERDICT_OPEN;
 	if (!row->seeds)
@@ -223,7 +254,7 @@ int hd_scenario_judge(const struct hd_scenario_runs *shown, struct hd_record *co
 						       .tolerance = expect->tolerance,
 						       .full = full_at(runs, records, point)};
 			scenario_settings_number(value, &row->expected, NULL);
-			measure(runs, records, expect, point, row);
+			results_measure(runs, records, expect, point, row);
 		}
 	}
 	*out = rows;

@@ -1,17 +1,133 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "scenario_runs.h"
-#include "scenario_ebb.h"
-#include "scenario_load.h"
-#include "scenario_settings.h"
-#include "scenario_simulation.h"
-
-#include <heddle/base/digest.h>
+/*
+ * From a scenario to its runs.
+ *
+ * hd_scenario_prepare() expands the sweeps to points (scenario_sweep.c), reads model, run, traffic and expectations of
+ * each point, makes or shares the networks (scenario_network.c), and walks all paths of the traffic, so that what
+ * cannot arrive is refused before anything runs. hd_scenario_run() then does one run; run r is point r / seeds, seed r
+ * % seeds, and needs nothing of other runs, so threads and machines may share them out. The digest is of all that
+ * decides on results: text of the points, seeds, fabrics and tables.
+ */
+#include "scenario_parts.h"
 
 #include <errno.h>
+#include <heddle/base/digest.h>
+#include <heddle/base/suggest.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const struct hd_option scenario_traffic_keys[] = {
+    {.name = "kind",
+     .summary = "what is sent; its options are keys of this section",
+     .type = HD_OPTION_STRING},
+    {.name = "active",
+     .summary = "no: leave this traffic out",
+     .type = HD_OPTION_BOOL,
+     .fallback = "yes"},
+};
+const unsigned scenario_traffic_key_count =
+    sizeof(scenario_traffic_keys) / sizeof(scenario_traffic_keys[0]);
+
+/* Files that values name, as "file:PATH", are relative to the scenario. */
+static int place_files(const struct hd_scenario *scenario, const struct scenario_section *section,
+		       const struct hd_traffic_kind *kind, struct hd_arena *arena,
+		       struct hd_options *options, struct hd_error *err)
+{
+	static const char prefix[] = "file:";
+	const size_t length = sizeof(prefix) - 1;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < kind->option_count; i++) {
+		const char *name = kind->options[i].name;
+		const char *text = hd_options_get(options, name)->text;
+		if (strncmp(text, prefix, length) != 0)
+			continue;
+		const char *path = scenario_text_path(scenario, scenario_text_entry(section, name),
+						      text + length, arena);
+		char *value = path ? hd_arena_alloc(arena, length + strlen(path) + 1, 1) : NULL;
+		if (!value)
+			return hd_error_no_memory(err);
+		memcpy(value, prefix, length);
+		memcpy(value + length, path, strlen(path) + 1);
+		rc = hd_options_set(options, name, value, err);
+	}
+	return rc;
+}
+
+/* Adds the traffic of a section to the point, unless it is switched off. */
+static int read_traffic(const struct hd_scenario *scenario, const struct scenario_section *section,
+			struct hd_arena *arena, struct scenario_point *point, struct hd_error *err)
+{
+	const struct scenario_entry *entry = scenario_text_entry(section, "kind");
+	struct hd_options *options = NULL;
+
+	if (!entry)
+		return scenario_text_error_in(
+		    scenario, section, hd_error_set(err, -EINVAL, "expected a key 'kind'"), err);
+	const struct hd_traffic_kind *kind = hd_traffic_find(entry->value);
+	if (!kind) {
+		struct hd_suggestion suggestion = hd_suggestion_for(entry->value);
+		unsigned count;
+		const struct hd_traffic_kind *const *kinds = hd_traffic_kinds(&count);
+		char names[240] = "";
+
+		for (unsigned i = 0; i < count; i++) {
+			size_t used = strlen(names);
+			hd_suggestion_offer(&suggestion, kinds[i]->name);
+			snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+				 kinds[i]->name);
+		}
+		if (suggestion.nearest)
+			hd_error_set(err, -ENOENT, "unknown kind; did you mean %s?",
+				     suggestion.nearest);
+		else
+			hd_error_set(err, -ENOENT, "unknown kind; the kinds are %s", names);
+		return scenario_text_error(scenario, section, entry, -ENOENT, err);
+	}
+	int rc = scenario_text_options_of(scenario, section, scenario_traffic_keys,
+					  scenario_traffic_key_count, kind->options,
+					  kind->option_count, arena, &options, err);
+	if (rc)
+		return rc;
+	rc = place_files(scenario, section, kind, arena, options, err);
+	if (rc || !hd_options_get(options, "active")->number) {
+		hd_options_free(options);
+		return rc;
+	}
+	point->traffics[point->traffic_count++] =
+	    (struct hd_traffic_request){hd_arena_strdup(arena, section->label), kind, options};
+	return hd_arena_check(arena) ? hd_error_no_memory(err) : 0;
+}
+
+/* Reads all but the network. What it needs belongs to `arena`, except options, which
+ * scenario_point_release() frees. Errors: with the place. */
+static int scenario_point_read(const struct hd_scenario *scenario, struct hd_arena *arena,
+			       struct scenario_point *point, struct hd_error *err)
+{
+	const struct scenario_section *section = NULL;
+	int rc = scenario_settings_read(scenario, &point->run, err);
+
+	point->traffics = hd_arena_alloc(arena, scenario->count, sizeof(*point->traffics));
+	point->ebbs = hd_arena_alloc(arena, scenario->count, sizeof(*point->ebbs));
+	if (!rc && hd_arena_check(arena))
+		return hd_error_no_memory(err);
+	while (!rc && (section = scenario_text_next(scenario, "traffic", section)) != NULL)
+		rc = read_traffic(scenario, section, arena, point, err);
+	section = NULL;
+	while (!rc && (section = scenario_text_next(scenario, "ebb", section)) != NULL) {
+		rc = scenario_ebb_read(scenario, section, arena, &point->ebbs[point->ebb_count],
+				       err);
+		point->ebb_count += !rc;
+	}
+	if (!rc && !point->traffic_count && !point->ebb_count)
+		rc = hd_error_set(err, -EINVAL,
+				  "%s: no [traffic NAME] and no [ebb NAME], so there is nothing to "
+				  "simulate",
+				  scenario->path);
+	return rc;
+}
 
 const struct hd_option scenario_title_keys[] = {
     {.name = "title", .summary = "in a few words", .type = HD_OPTION_STRING, .fallback = ""},
@@ -85,28 +201,8 @@ static int check_expected_label(const struct scenario_runs *runs, const char *la
 	return hd_error_set(err, -ENOENT, "no point has the label '%s'", label);
 }
 
-static int check_expected_values(const struct scenario_runs *runs,
-				 const struct scenario_expect *expect, struct hd_error *err)
-{
-	uint32_t points = 0;
-	double value;
-	int rc = 0;
-
-	for (uint32_t i = 0; i < runs->shown.point_count; i++)
-		points += scenario_runs_match(expect, &runs->shown.points[i]);
-	if (!points)
-		return hd_error_set(err, -EINVAL, "no point has all of the labels");
-	if (expect->value_count != 1 && expect->value_count != points)
-		return hd_error_set(err, -EINVAL, "%u values for %u points", expect->value_count,
-				    points);
-	for (uint32_t i = 0; !rc && i < expect->value_count; i++)
-		if (strcmp(expect->values[i], "-") != 0)
-			rc = scenario_settings_number(expect->values[i], &value, err);
-	return rc;
-}
-
-static const char *copy(struct scenario_runs *runs, const struct hd_options *options,
-			const char *key)
+static const char *runs_copy(struct scenario_runs *runs, const struct hd_options *options,
+			     const char *key)
 {
 	return hd_arena_strdup(&runs->arena, hd_options_get(options, key)->text);
 }
@@ -119,11 +215,11 @@ static int read_expect(struct scenario_runs *runs, const char *name,
 	int rc = 0;
 
 	expect->name = hd_arena_strdup(&runs->arena, name);
-	expect->figure = copy(runs, options, "figure");
-	expect->source = copy(runs, options, "source");
-	expect->note = copy(runs, options, "note");
-	expect->unit = copy(runs, options, "unit");
-	expect->relative_to = copy(runs, options, "relative_to");
+	expect->figure = runs_copy(runs, options, "figure");
+	expect->source = runs_copy(runs, options, "source");
+	expect->note = runs_copy(runs, options, "note");
+	expect->unit = runs_copy(runs, options, "unit");
+	expect->relative_to = runs_copy(runs, options, "relative_to");
 	expect->judge = (enum hd_judge)hd_options_get(options, "judge")->number;
 	expect->statistic = (enum hd_statistic)hd_options_get(options, "statistic")->number;
 	scenario_settings_number(hd_options_get(options, "tolerance")->text, &expect->tolerance,
@@ -139,30 +235,20 @@ static int read_expect(struct scenario_runs *runs, const char *name,
 		rc = check_expected_label(runs, expect->at[i], err);
 	if (!rc && *expect->relative_to)
 		rc = check_expected_label(runs, expect->relative_to, err);
-	return rc ? rc : check_expected_values(runs, expect, err);
-}
-
-static int read_expects(const struct hd_scenario *scenario, struct scenario_runs *runs,
-			struct hd_error *err)
-{
-	const struct scenario_section *section = NULL;
-	int rc = 0;
-
-	runs->expects = hd_arena_alloc(&runs->arena, scenario->count, sizeof(*runs->expects));
-	if (!runs->expects)
-		return hd_error_no_memory(err);
-	while (!rc && (section = scenario_text_next(scenario, "expect", section)) != NULL) {
-		struct hd_options *options = NULL;
-		rc = scenario_text_options(scenario, section, scenario_expect_keys,
-					   scenario_expect_key_count, &options, err);
-		if (rc)
-			return rc;
-		rc = read_expect(runs, section->label, options,
-				 &runs->expects[runs->expect_count++], err);
-		if (rc)
-			scenario_text_error_in(scenario, section, rc, err);
-		hd_options_free(options);
-	}
+	if (rc)
+		return rc;
+	uint32_t points = 0;
+	double value;
+	for (uint32_t i = 0; i < runs->shown.point_count; i++)
+		points += scenario_runs_match(expect, &runs->shown.points[i]);
+	if (!points)
+		return hd_error_set(err, -EINVAL, "no point has all of the labels");
+	if (expect->value_count != 1 && expect->value_count != points)
+		return hd_error_set(err, -EINVAL, "%u values for %u points", expect->value_count,
+				    points);
+	for (uint32_t i = 0; !rc && i < expect->value_count; i++)
+		if (strcmp(expect->values[i], "-") != 0)
+			rc = scenario_settings_number(expect->values[i], &value, err);
 	return rc;
 }
 
@@ -234,24 +320,6 @@ static uint64_t network_digest(const struct scenario_network *network, uint64_t 
 	return before;
 }
 
-/* The networks must be ready. */
-static void find_digest(struct scenario_runs *runs)
-{
-	uint64_t value = HD_DIGEST_BEGIN;
-	char text[24];
-
-	for (uint32_t i = 0; i < runs->shown.point_count; i++)
-		value = digest(runs->sweep.scenarios[i], value);
-	for (uint32_t i = 0; i < runs->shown.seed_count; i++) {
-		snprintf(text, sizeof(text), "%" PRIu64, runs->seeds[i]);
-		value = hd_digest_text(value, text);
-	}
-	for (uint32_t i = 0; i < runs->shown.point_count; i++)
-		if (!i || runs->ready[i].network != runs->ready[i - 1].network)
-			value = network_digest(runs->ready[i].network, value);
-	runs->shown.digest = runs->counters ? hd_digest_text(value, "counters") : value;
-}
-
 /* The network of an earlier point with the same sections, or a new one. */
 static int find_network(struct scenario_runs *runs, uint32_t number,
 			const struct hd_scenario_request *request, struct hd_error *err)
@@ -272,8 +340,8 @@ static int find_network(struct scenario_runs *runs, uint32_t number,
 }
 
 /* Values that depend on the fabric, and all paths, are found out by preparing the first run. */
-static int check(const struct scenario_runs *runs, uint32_t number, const struct hd_go_on *go_on,
-		 struct hd_error *err)
+static int runs_check(const struct scenario_runs *runs, uint32_t number,
+		      const struct hd_go_on *go_on, struct hd_error *err)
 {
 	struct scenario_point *point = &runs->ready[number];
 	struct scenario_simulation simulation;
@@ -319,7 +387,7 @@ static int prepare_point(struct scenario_runs *runs, uint32_t number,
 	if (!rc)
 		rc = find_network(runs, number, request, err);
 	if (!rc) {
-		rc = check(runs, number, &request->go_on, err);
+		rc = runs_check(runs, number, &request->go_on, err);
 		if (rc)
 			scenario_text_error_of_traffic(runs->sweep.scenarios[number], rc, err);
 	}
@@ -328,8 +396,9 @@ static int prepare_point(struct scenario_runs *runs, uint32_t number,
 	return rc && *label && !named ? name_point(label, rc, err) : rc;
 }
 
-static int prepare(const struct hd_scenario *scenario, const struct hd_scenario_request *request,
-		   struct scenario_runs *runs, struct hd_error *err)
+static int runs_prepare(const struct hd_scenario *scenario,
+			const struct hd_scenario_request *request, struct scenario_runs *runs,
+			struct hd_error *err)
 {
 	int rc = read_titles(scenario, runs, err);
 
@@ -353,11 +422,42 @@ static int prepare(const struct hd_scenario *scenario, const struct hd_scenario_
 	runs->ready = hd_arena_alloc(&runs->arena, runs->shown.point_count, sizeof(*runs->ready));
 	if (!runs->ready)
 		return hd_error_no_memory(err);
-	rc = read_expects(scenario, runs, err);
+	const struct scenario_section *section = NULL;
+	rc = 0;
+	runs->expects = hd_arena_alloc(&runs->arena, scenario->count, sizeof(*runs->expects));
+	if (!runs->expects)
+		return hd_error_no_memory(err);
+	while (!rc && (section = scenario_text_next(scenario, "expect", section)) != NULL) {
+		struct hd_options *options = NULL;
+		rc = scenario_text_options(scenario, section, scenario_expect_keys,
+					   scenario_expect_key_count, &options, err);
+		if (rc)
+			return rc;
+		rc = read_expect(runs, section->label, options,
+				 &runs->expects[runs->expect_count++], err);
+		if (rc)
+			scenario_text_error_in(scenario, section, rc, err);
+		hd_options_free(options);
+	}
+
 	for (uint32_t i = 0; !rc && i < runs->shown.point_count; i++)
 		rc = prepare_point(runs, i, request, err);
-	if (!rc)
-		find_digest(runs);
+	if (!rc) {
+		/* The networks must be ready. */
+		uint64_t value = HD_DIGEST_BEGIN;
+		char text[24];
+
+		for (uint32_t i = 0; i < runs->shown.point_count; i++)
+			value = digest(runs->sweep.scenarios[i], value);
+		for (uint32_t i = 0; i < runs->shown.seed_count; i++) {
+			snprintf(text, sizeof(text), "%" PRIu64, runs->seeds[i]);
+			value = hd_digest_text(value, text);
+		}
+		for (uint32_t i = 0; i < runs->shown.point_count; i++)
+			if (!i || runs->ready[i].network != runs->ready[i - 1].network)
+				value = network_digest(runs->ready[i].network, value);
+		runs->shown.digest = runs->counters ? hd_digest_text(value, "counters") : value;
+	}
 	return rc;
 }
 
@@ -366,7 +466,7 @@ int hd_scenario_prepare(const struct hd_scenario *scenario,
 			struct hd_error *err)
 {
 	struct scenario_runs *runs = calloc(1, sizeof(*runs));
-	int rc = runs ? prepare(scenario, request, runs, err) : hd_error_no_memory(err);
+	int rc = runs ? runs_prepare(scenario, request, runs, err) : hd_error_no_memory(err);
 
 	if (rc)
 		hd_scenario_runs_free(runs ? &runs->shown : NULL);
@@ -381,8 +481,14 @@ void hd_scenario_runs_free(struct hd_scenario_runs *shown)
 
 	if (!runs)
 		return;
-	for (uint32_t i = 0; runs->ready && i < runs->shown.point_count; i++)
-		scenario_point_release(&runs->ready[i]);
+	for (uint32_t i = 0; runs->ready && i < runs->shown.point_count; i++) {
+		struct scenario_point *point = &runs->ready[i];
+		for (uint32_t j = 0; j < point->traffic_count; j++)
+			hd_options_free(point->traffics[j].options);
+		for (uint32_t j = 0; j < point->ebb_count; j++)
+			scenario_ebb_release(&point->ebbs[j]);
+		scenario_network_free(point->network);
+	}
 	scenario_sweep_release(&runs->sweep);
 	free(runs->seeds);
 	hd_arena_release(&runs->arena);
@@ -419,7 +525,7 @@ struct asking {
 	const struct hd_scenario_watch *watch;
 };
 
-static bool ask(void *context)
+static bool runs_ask(void *context)
 {
 	const struct asking *asking = context;
 	const struct hd_scenario_progress progress = {.now = 0, .until = HD_SIM_NEVER};
@@ -431,7 +537,7 @@ static bool ask(void *context)
 static int run_ebbs(const struct scenario_point *point, uint64_t seed, struct asking *asking,
 		    struct hd_record *record, struct hd_error *err)
 {
-	const struct hd_go_on go_on = {ask, asking};
+	const struct hd_go_on go_on = {runs_ask, asking};
 
 	for (uint32_t i = 0; i < point->ebb_count; i++) {
 		int rc =
@@ -447,7 +553,7 @@ static int simulate(const struct scenario_runs *runs, uint32_t run, struct askin
 		    struct hd_record *record, struct hd_error *err)
 {
 	const struct scenario_point *point = &runs->ready[run / runs->shown.seed_count];
-	const struct hd_go_on go_on = {ask, asking};
+	const struct hd_go_on go_on = {runs_ask, asking};
 	const uint64_t seed = runs->seeds[run % runs->shown.seed_count];
 	const bool lists = run % runs->shown.seed_count == 0;
 	struct scenario_simulation simulation;

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "scenario_settings.h"
+/*
+ * Sections [model] and [run]: their keys with defaults, and how they become the settings of a simulation.
+ *
+ * Tables of keys drive the reader, the man page and `heddle sim --keys`. scenario_settings_read() is called for each
+ * point with keys that have been checked one by one; it fills struct hd_sim_settings and lets hd_sim_settings_check()
+ * judge them together. scenario_settings_number() reads values of expectations, also fractions such as 1/3.
+ */
+#include "scenario_parts.h"
 
 #include <heddle/sim/units.h>
 
@@ -72,20 +79,12 @@ const struct hd_option scenario_model_keys[] = {
     NUMBER("lanes", "1", 1, 15, "data lanes that ports have"),
     SIZE("buffer", "32 KiB", "for each lane of an input port"),
     SIZE("central_buffer", "256 KiB", "of a switch, for replication = central"),
-    CHOICE("switch", "inputs", "inputs|crossbar",
-	   "where packets wait in a switch; crossbar: at inputs, and behind a crossbar at outputs"),
-    SIZE("output_buffer", "32 KiB", "crossbar: for each lane of an output port"),
-    NUMBER("crossbar_speed", "1", 1, 16,
-	   "crossbar: rate of its lines, in times of the fastest cable's"),
     CHOICE("queueing", "fifo", "fifo|voq", "one queue in a buffer, or one for each output port"),
     CHOICE("selection", "round-robin",
 	   "round-robin|least-loaded|least-used|most-credits|conga|load-grades|least-used-lane",
 	   "how a switch chooses among several ports"),
     SIZE("load_grade", "0",
 	 "selection = load-grades: load of a grade; 0: that of the next input's buffer"),
-    CHOICE("choice", "once", "once|while-waiting",
-	   "when a switch chooses the port of a packet; while-waiting: again while that port has "
-	   "no credits"),
     CHOICE("replication", "synchronous", "synchronous|asynchronous|central",
 	   "how a switch copies multicast packets"),
     FLAG("multicast_first", "no", "in switches, multicast packets go before others of their lane"),
@@ -196,13 +195,9 @@ static int read_model(const struct hd_options *options, struct hd_sim_settings *
 	out->lanes = (uint32_t)number_of(options, "lanes");
 	out->buffer = size_of(options, "buffer");
 	out->central_buffer = size_of(options, "central_buffer");
-	out->kind = (enum hd_sim_switch)number_of(options, "switch");
-	out->output_buffer = size_of(options, "output_buffer");
-	out->crossbar_speed = (uint32_t)number_of(options, "crossbar_speed");
 	out->queueing = (enum hd_sim_queueing)number_of(options, "queueing");
 	out->selection = (enum hd_sim_selection)number_of(options, "selection");
 	out->load_grade = size_of(options, "load_grade");
-	out->choice = (enum hd_sim_choice)number_of(options, "choice");
 	out->replication = (enum hd_sim_replication)number_of(options, "replication");
 	out->multicast_first = number_of(options, "multicast_first");
 	out->sl_is_vl = number_of(options, "sl_is_vl");

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "scenario_sweep.h"
+/*
+ * Sweeps: sections [sweep NAME] whose values, V | V | ..., are put over other keys, point by point.
+ *
+ * scenario_sweep_expand() makes a scenario for each point: all combinations of the lines of all sweeps, the last sweep
+ * changing first. A line may set several keys; labels name its values. scenario_sweep_check() tells what a sweep may
+ * not name. [quick] is put over the scenario in the same way by hd_scenario_quicken().
+ */
+#include "scenario_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,27 +117,6 @@ static const char *name_of(const struct axis *axis, struct hd_arena *arena)
 	return hd_arena_strdup(arena, section->entries[line].key);
 }
 
-static int apply(const struct hd_scenario *scenario, struct hd_scenario *point,
-		 const struct axis *axis, uint32_t step, struct hd_error *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; !rc && i < axis->section->count; i++) {
-		const struct scenario_entry *entry = &axis->section->entries[i];
-		if (!strcmp(entry->key, LABELS))
-			continue;
-		const struct scenario_entry value = {.value = axis->values[i][step],
-						     .origin = "sweep",
-						     .option = entry->option,
-						     .line = entry->line,
-						     .typed = entry->typed};
-		rc = scenario_text_set(point, entry->key, &value, err);
-		if (rc)
-			scenario_text_error(scenario, axis->section, entry, rc, err);
-	}
-	return rc;
-}
-
 static int make_point(const struct hd_scenario *scenario, const struct axis *axes,
 		      struct scenario_sweep *sweep, uint32_t number, struct hd_arena *arena,
 		      struct hd_error *err)
@@ -150,7 +136,22 @@ static int make_point(const struct hd_scenario *scenario, const struct axis *axe
 		left %= behind;
 		labels[i] = axes[i].labels[step];
 		snprintf(label + used, sizeof(label) - used, "%s%s", i ? ", " : "", labels[i]);
-		rc = apply(scenario, sweep->scenarios[number], &axes[i], step, err);
+		struct hd_scenario *point = sweep->scenarios[number];
+		const struct axis *axis = &axes[i];
+
+		for (uint32_t j = 0; !rc && j < axis->section->count; j++) {
+			const struct scenario_entry *entry = &axis->section->entries[j];
+			if (!strcmp(entry->key, LABELS))
+				continue;
+			const struct scenario_entry value = {.value = axis->values[j][step],
+							     .origin = "sweep",
+							     .option = entry->option,
+							     .line = entry->line,
+							     .typed = entry->typed};
+			rc = scenario_text_set(point, entry->key, &value, err);
+			if (rc)
+				scenario_text_error(scenario, axis->section, entry, rc, err);
+		}
 	}
 	sweep->points[number] =
 	    (struct hd_scenario_point){hd_arena_strdup(arena, label), labels, sweep->sweep_count};

@@ -83,8 +83,8 @@ static struct scenario_section *add_section(struct hd_scenario *scenario,
 	return &sections[scenario->count++];
 }
 
-static int append(struct scenario_section *section, const struct scenario_entry *entry,
-		  struct hd_error *err)
+static int scenario_append(struct scenario_section *section, const struct scenario_entry *entry,
+			   struct hd_error *err)
 {
 	struct scenario_entry *entries =
 	    hd_grow(section->entries, section->count, 1, &section->room, sizeof(*entries));
@@ -96,8 +96,8 @@ static int append(struct scenario_section *section, const struct scenario_entry 
 	return 0;
 }
 
-static int put(struct hd_scenario *scenario, struct scenario_section *section,
-	       const struct scenario_entry *entry, struct hd_error *err)
+static int scenario_put(struct hd_scenario *scenario, struct scenario_section *section,
+			const struct scenario_entry *entry, struct hd_error *err)
 {
 	struct scenario_entry copy = *entry;
 	uint32_t i = 0;
@@ -109,7 +109,7 @@ static int put(struct hd_scenario *scenario, struct scenario_section *section,
 	while (i < section->count && !hd_option_same_name(section->entries[i].key, entry->key))
 		i++;
 	if (i == section->count)
-		return append(section, &copy, err);
+		return scenario_append(section, &copy, err);
 	if (section->entries[i].typed && entry->origin && !entry->typed)
 		return hd_error_set(
 		    err, -EINVAL, "%s.%s=%s has no effect: a line of the %s has the same key",
@@ -158,8 +158,8 @@ static void cut_comment(struct hd_cursor *text)
 }
 
 /* Copies a text of fewer than `size` bytes. */
-static int keep(struct hd_scenario *scenario, const struct hd_cursor *text, size_t size,
-		const char **out, struct hd_error *err)
+static int scenario_keep(struct hd_scenario *scenario, const struct hd_cursor *text, size_t size,
+			 const char **out, struct hd_error *err)
 {
 	size_t length = (size_t)(text->end - text->at);
 	char *copy;
@@ -207,7 +207,7 @@ static int take_head(struct hd_scenario *scenario, struct hd_cursor line, unsign
 	if (!kind)
 		return unknown_section(name, err);
 	hd_cursor_trim(&head);
-	int rc = keep(scenario, &head, NAME_SIZE, &label, err);
+	int rc = scenario_keep(scenario, &head, NAME_SIZE, &label, err);
 	if (!rc)
 		rc = check_label(kind, label, err);
 	if (rc)
@@ -234,16 +234,16 @@ static int take_key(struct hd_scenario *scenario, struct hd_cursor line, unsigne
 	section = &scenario->sections[scenario->count - 1];
 	hd_cursor_trim(&key);
 	cut_comment(&line);
-	int rc = keep(scenario, &key, KEY_SIZE, &entry.key, err);
+	int rc = scenario_keep(scenario, &key, KEY_SIZE, &entry.key, err);
 	if (!rc)
-		rc = keep(scenario, &line, SIZE_MAX, &entry.value, err);
+		rc = scenario_keep(scenario, &line, SIZE_MAX, &entry.value, err);
 	if (rc)
 		return rc;
 	const struct scenario_entry *same = scenario_text_entry(section, entry.key);
 	if (same)
 		return hd_error_set(err, -EEXIST, "key '%s' is there already, in line %u",
 				    entry.key, same->line);
-	return append(section, &entry, err);
+	return scenario_append(section, &entry, err);
 }
 
 static int take_lines(struct hd_scenario *scenario, struct hd_lines *lines, struct hd_error *err)
@@ -309,7 +309,7 @@ struct hd_scenario *scenario_text_copy(const struct hd_scenario *scenario)
 		    add_section(copy, from->kind, from->label, from->line);
 		failed = !to;
 		for (uint32_t k = 0; !failed && k < from->count; k++)
-			failed = put(copy, to, &from->entries[k], NULL);
+			failed = scenario_put(copy, to, &from->entries[k], NULL);
 	}
 	if (!failed)
 		return copy;
@@ -325,7 +325,7 @@ static int set_all(struct hd_scenario *scenario, const struct scenario_kind *kin
 
 	for (uint32_t i = 0; !rc && i < scenario->count; i++)
 		if (scenario->sections[i].kind == kind) {
-			rc = put(scenario, &scenario->sections[i], entry, err);
+			rc = scenario_put(scenario, &scenario->sections[i], entry, err);
 			found++;
 		}
 	if (rc || found)
@@ -334,7 +334,7 @@ static int set_all(struct hd_scenario *scenario, const struct scenario_kind *kin
 		return hd_error_set(err, -ENOENT, "%s has no section [%s NAME]", scenario->path,
 				    kind->name);
 	struct scenario_section *section = add_section(scenario, kind, NULL, 0);
-	return section ? put(scenario, section, entry, err) : hd_error_no_memory(err);
+	return section ? scenario_put(scenario, section, entry, err) : hd_error_no_memory(err);
 }
 
 /* Keys may have dots. */
@@ -389,7 +389,7 @@ int scenario_text_set(struct hd_scenario *scenario, const char *target,
 	if (!section)
 		return hd_error_set(err, -ENOENT, "%s %s: %s has no section [%s %s]", like->origin,
 				    target, scenario->path, text, meant.label);
-	return put(scenario, section, &entry, err);
+	return scenario_put(scenario, section, &entry, err);
 }
 
 const char *hd_scenario_value(const struct hd_scenario *scenario, const char *target)
@@ -429,24 +429,6 @@ static int visit_piece(const struct hd_scenario *scenario, const struct scenario
 	return path ? visit(context, path) : -ENOMEM;
 }
 
-static int visit_value(const struct hd_scenario *scenario, const struct scenario_entry *entry,
-		       struct hd_arena *arena, int (*visit)(void *context, const char *path),
-		       void *context)
-{
-	struct hd_cursor cursor = {entry->value, entry->value + strlen(entry->value)}, piece;
-	int rc = 0;
-
-	do {
-		if (!hd_take_until(&cursor, "|", &piece)) {
-			piece = cursor;
-			cursor.at = cursor.end;
-		}
-		hd_cursor_trim(&piece);
-		rc = visit_piece(scenario, entry, &piece, arena, visit, context);
-	} while (!rc && !hd_cursor_done(&cursor));
-	return rc;
-}
-
 int hd_scenario_visit_paths(const struct hd_scenario *scenario,
 			    int (*visit)(void *context, const char *path), void *context)
 {
@@ -454,9 +436,20 @@ int hd_scenario_visit_paths(const struct hd_scenario *scenario,
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < scenario->count; i++)
-		for (uint32_t k = 0; !rc && k < scenario->sections[i].count; k++)
-			rc = visit_value(scenario, &scenario->sections[i].entries[k], &arena, visit,
-					 context);
+		for (uint32_t k = 0; !rc && k < scenario->sections[i].count; k++) {
+			const struct scenario_entry *entry = &scenario->sections[i].entries[k];
+			struct hd_cursor cursor = {entry->value,
+						   entry->value + strlen(entry->value)},
+					 piece;
+			do {
+				if (!hd_take_until(&cursor, "|", &piece)) {
+					piece = cursor;
+					cursor.at = cursor.end;
+				}
+				hd_cursor_trim(&piece);
+				rc = visit_piece(scenario, entry, &piece, &arena, visit, context);
+			} while (!rc && !hd_cursor_done(&cursor));
+		}
 	hd_arena_release(&arena);
 	return rc;
 }

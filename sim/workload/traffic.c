@@ -150,7 +150,7 @@ struct list {
 	bool *seen;
 };
 
-static int add(struct list *list, const char *text, uint32_t endpoint, struct hd_error *err)
+static int traffic_add(struct list *list, const char *text, uint32_t endpoint, struct hd_error *err)
 {
 	int rc = check_host(list->traffic, text, endpoint, err);
 
@@ -169,7 +169,7 @@ static int add_name(struct list *list, const char *text, struct hd_error *err)
 	uint32_t endpoint;
 	int rc = traffic_host(list->traffic, text, &endpoint, err);
 
-	return rc ? rc : add(list, text, endpoint, err);
+	return rc ? rc : traffic_add(list, text, endpoint, err);
 }
 
 /* "3-7"; 1: the text is no range. */
@@ -185,7 +185,7 @@ static int add_range(struct list *list, const char *text, struct hd_error *err)
 	if (last < first)
 		return hd_error_set(err, -EINVAL, "'%s': the range ends before it begins", text);
 	for (uint32_t i = first; !rc && i <= last && i < UINT32_MAX; i++)
-		rc = add(list, text, i, err);
+		rc = traffic_add(list, text, i, err);
 	return rc;
 }
 
@@ -217,13 +217,6 @@ static int add_line(void *list, const struct hd_words *words, struct hd_error *e
 	return add_name(list, words->word[0], err);
 }
 
-static void add_all(struct list *list)
-{
-	for (uint32_t i = 0; i < list->traffic->places.count; i++)
-		if (list->traffic->places.host[i])
-			list->endpoints[list->count++] = i;
-}
-
 /* The endpoints that a text means, in its order: "all", numbers and ranges, names, "file:PATH" with
  * one host a line. Errors: -EINVAL unknown, repeated, no adapter, without LID; the errno of the
  * file; -ENOMEM. */
@@ -238,9 +231,11 @@ static int traffic_hosts(struct hd_traffic *traffic, const char *text, uint32_t 
 	list.seen = hd_arena_alloc(arena, traffic->places.count, sizeof(*list.seen));
 	if (hd_arena_check(arena))
 		return hd_error_no_memory(err);
-	if (!strcmp(text, "all"))
-		add_all(&list);
-	else if (!strncmp(text, "file:", 5))
+	if (!strcmp(text, "all")) {
+		for (uint32_t i = 0; i < list.traffic->places.count; i++)
+			if (list.traffic->places.host[i])
+				list.endpoints[list.count++] = i;
+	} else if (!strncmp(text, "file:", 5))
 		rc = traffic_lines(text + 5, hd_words_next_name, add_line, &list, err);
 	else
 		rc = add_words(&list, text, err);
@@ -462,48 +457,6 @@ static int number_or(const struct hd_options *options, const char *name, const c
 	return 0;
 }
 
-/* "4-7" behind "random:". */
-static int read_offset_range(struct hd_traffic_part *part, const char *range, struct hd_error *err)
-{
-	struct hd_cursor cursor = {range, range + strlen(range)};
-	uint32_t last;
-
-	if (!hd_take_decimal(&cursor, &part->offset) || !hd_take_text(&cursor, "-") ||
-	    !hd_take_decimal(&cursor, &last) || !hd_cursor_done(&cursor) || last < part->offset ||
-	    last > UINT16_MAX)
-		return hd_error_set(err, -EINVAL,
-				    "option 'offset': '%s' is no range of LID offsets such as 4-7",
-				    range);
-	part->offset_count = last - part->offset + 1;
-	return 0;
-}
-
-static int read_offset(struct hd_traffic_part *part, const struct hd_options *options,
-		       struct hd_error *err)
-{
-	const char *text = hd_options_get(options, "offset")->text;
-	char label[HD_NAME_SIZE];
-	int rc = 0;
-
-	if (!strcmp(text, "random"))
-		return 0; /* of all that a destination has */
-	if (!strncmp(text, "random:", 7)) {
-		rc = read_offset_range(part, text + 7, err);
-	} else {
-		rc = traffic_number(options, "offset", UINT16_MAX, &part->offset, err);
-		part->offset_count = 1;
-	}
-	for (uint32_t i = 0; !rc && i < part->member_count; i++)
-		if (part->offset + part->offset_count >
-		    part->traffic->places.lids[part->members[i]])
-			return hd_error_set(
-			    err, -ERANGE, "option 'offset' is %s, but host %s has %" PRIu32 " LIDs",
-			    text,
-			    traffic_label(part->traffic, part->members[i], label, sizeof(label)),
-			    part->traffic->places.lids[part->members[i]]);
-	return rc;
-}
-
 /* "3", "3-7" or "sl". */
 static int read_lanes(struct hd_traffic_part *part, const char *text, struct hd_error *err)
 {
@@ -531,22 +484,6 @@ static int read_lanes(struct hd_traffic_part *part, const char *text, struct hd_
 	return 0;
 }
 
-static int addressing(struct hd_traffic_part *part, const struct hd_options *options,
-		      struct hd_error *err)
-{
-	uint32_t sl;
-	int rc = number_or(options, "sl", "routes", 15, HD_SIM_SL_OF_ROUTES, &sl, err);
-
-	if (!rc)
-		rc = read_lanes(part, hd_options_get(options, "lane")->text, err);
-	if (rc)
-		return rc;
-	part->template.sl = (uint8_t)sl;
-	part->template.routing = (uint8_t)hd_options_get(options, "routing")->number;
-	part->template.dropping = (uint8_t)hd_options_get(options, "dropping")->number;
-	return read_offset(part, options, err);
-}
-
 int traffic_common(struct hd_traffic_part *part, const struct hd_options *options,
 		   struct hd_error *err)
 {
@@ -563,7 +500,48 @@ int traffic_common(struct hd_traffic_part *part, const struct hd_options *option
 		return hd_error_set(err, -EINVAL, "option 'stop' is before 'start'");
 	rc = traffic_class(part->traffic, *class ? class : part->name,
 			   &part->template.traffic_class, err);
-	return rc ? rc : addressing(part, options, err);
+	if (rc)
+		return rc;
+	uint32_t sl;
+	rc = number_or(options, "sl", "routes", 15, HD_SIM_SL_OF_ROUTES, &sl, err);
+	if (!rc)
+		rc = read_lanes(part, hd_options_get(options, "lane")->text, err);
+	if (rc)
+		return rc;
+	part->template.sl = (uint8_t)sl;
+	part->template.routing = (uint8_t)hd_options_get(options, "routing")->number;
+	part->template.dropping = (uint8_t)hd_options_get(options, "dropping")->number;
+	const char *text = hd_options_get(options, "offset")->text;
+	char label[HD_NAME_SIZE];
+	rc = 0;
+	if (!strcmp(text, "random"))
+		return 0; /* of all that a destination has */
+	if (!strncmp(text, "random:", 7)) {
+		/* "4-7" behind "random:". */
+		const char *range = text + 7;
+		struct hd_cursor cursor = {range, range + strlen(range)};
+		uint32_t last;
+		if (!hd_take_decimal(&cursor, &part->offset) || !hd_take_text(&cursor, "-") ||
+		    !hd_take_decimal(&cursor, &last) || !hd_cursor_done(&cursor) ||
+		    last < part->offset || last > UINT16_MAX)
+			return hd_error_set(
+			    err, -EINVAL,
+			    "option 'offset': '%s' is no range of LID offsets such as 4-7", range);
+		part->offset_count = last - part->offset + 1;
+		rc = 0;
+	} else {
+		rc = traffic_number(options, "offset", UINT16_MAX, &part->offset, err);
+		part->offset_count = 1;
+	}
+	for (uint32_t i = 0; !rc && i < part->member_count; i++)
+		if (part->offset + part->offset_count >
+		    part->traffic->places.lids[part->members[i]])
+			return hd_error_set(
+			    err, -ERANGE, "option 'offset' is %s, but host %s has %" PRIu32 " LIDs",
+			    text,
+			    traffic_label(part->traffic, part->members[i], label, sizeof(label)),
+			    part->traffic->places.lids[part->members[i]]);
+	return rc;
 }
 
 struct hd_traffic_report {

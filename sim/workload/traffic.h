@@ -100,7 +100,7 @@ struct hd_traffic_part {
 		"spread over these",                                                               \
 		of_lane),                                                                          \
 	    TRAFFIC_CHOICE("routing", "which ports packets may take", "deterministic",             \
-			   "deterministic|adaptive|path-bits|path-bits-kept"),                     \
+			   "deterministic|adaptive|path-bits"),                                    \
 	    TRAFFIC_CHOICE("dropping", "packets that the head lifetime may drop", of_dropping,     \
 			   "none|middle|all"),                                                     \
 	    TRAFFIC_OPTION("offset",                                                               \
@@ -212,8 +212,7 @@ void traffic_report(struct hd_traffic_report *report, const struct traffic_value
 /* ---- the kinds ---- */
 
 extern const struct hd_traffic_kind traffic_flows, traffic_constant, traffic_poisson,
-    traffic_on_off, traffic_control, traffic_video, traffic_ring, traffic_phases,
-    traffic_collective, traffic_rounds, traffic_trace, traffic_goal, traffic_chakra,
-    traffic_arrivals;
+    traffic_control, traffic_video, traffic_ring, traffic_phases, traffic_collective,
+    traffic_rounds, traffic_goal, traffic_chakra, traffic_arrivals;
 
 #endif

@@ -59,50 +59,7 @@ static int add_by_tables(struct arriving *arriving, const struct hd_key_flow *fl
 	return 0;
 }
 
-static int add_by_key(struct arriving *arriving, const struct hd_key_flow *flows, uint32_t count,
-		      struct hd_error *err)
-{
-	struct hd_key_request request = {.tree = arriving->tree,
-					 .flows = flows,
-					 .flow_count = count,
-					 .algorithm = arriving->keys.algorithm,
-					 .best_effort = true,
-					 .threads = 1};
-	struct hd_key_shift *shift = NULL;
-	struct hd_key *key = NULL;
-	int rc = hd_key_make(&request, &key, err);
-
-	if (!rc && arriving->keys.mode == KEYS_NRK)
-		rc = hd_key_shift_choose(arriving->tree, key, arriving->loads,
-					 arriving->keys.objective, &shift, err);
-	if (!rc) {
-		arriving->arrivals->sharing += key->contention > 1;
-		hd_key_loads_add(arriving->loads, arriving->tree, key, shift, 1);
-	}
-	hd_key_shift_free(shift);
-	hd_key_free(key);
-	return rc;
-}
-
-static int add_application(struct arriving *arriving, const uint32_t *hosts, uint32_t size,
-			   struct hd_error *err)
-{
-	struct hd_key_flow *flows = calloc(size, sizeof(*flows));
-	int rc = flows ? 0 : hd_error_no_memory(err);
-
-	for (uint32_t i = 0; !rc && i < size; i++)
-		flows[i] = (struct hd_key_flow){hosts[i], hosts[(i + 1) % size]};
-	if (!rc && arriving->keys.mode)
-		rc = add_by_key(arriving, flows, size, err);
-	for (uint32_t i = 0; !rc && !arriving->keys.mode && i < size; i++)
-		rc = add_by_tables(arriving, &flows[i], err);
-	arriving->arrivals->applications++;
-	arriving->arrivals->flows += size;
-	free(flows);
-	return rc;
-}
-
-static int prepare(struct arriving *arriving, struct hd_error *err)
+static int arrivals_prepare(struct arriving *arriving, struct hd_error *err)
 {
 	const struct hd_traffic_part *part = arriving->part;
 	struct hd_arena *arena = &part->traffic->arena;
@@ -121,7 +78,8 @@ static int prepare(struct arriving *arriving, struct hd_error *err)
 	return 0;
 }
 
-static int arrive(struct arriving *arriving, const struct hd_options *options, struct hd_error *err)
+static int arrivals_arrive(struct arriving *arriving, const struct hd_options *options,
+			   struct hd_error *err)
 {
 	const struct hd_traffic_part *part = arriving->part;
 	uint32_t least = (uint32_t)hd_options_get(options, "smallest")->number;
@@ -137,7 +95,38 @@ static int arrive(struct arriving *arriving, const struct hd_options *options, s
 	for (uint32_t begin = 0; !rc && begin + least <= senders;) {
 		uint32_t size = least + (uint32_t)hd_random_below(&random, most - least + 1);
 		size = size > senders - begin ? senders - begin : size;
-		rc = add_application(arriving, arriving->hosts + begin, size, err);
+		const uint32_t *hosts = arriving->hosts + begin;
+		struct hd_key_flow *flows = calloc(size, sizeof(*flows));
+		rc = flows ? 0 : hd_error_no_memory(err);
+		for (uint32_t i = 0; !rc && i < size; i++)
+			flows[i] = (struct hd_key_flow){hosts[i], hosts[(i + 1) % size]};
+		if (!rc && arriving->keys.mode) {
+			struct hd_key_request request = {.tree = arriving->tree,
+							 .flows = flows,
+							 .flow_count = size,
+							 .algorithm = arriving->keys.algorithm,
+							 .best_effort = true,
+							 .threads = 1};
+			struct hd_key_shift *shift = NULL;
+			struct hd_key *key = NULL;
+			rc = hd_key_make(&request, &key, err);
+
+			if (!rc && arriving->keys.mode == KEYS_NRK)
+				rc = hd_key_shift_choose(arriving->tree, key, arriving->loads,
+							 arriving->keys.objective, &shift, err);
+			if (!rc) {
+				arriving->arrivals->sharing += key->contention > 1;
+				hd_key_loads_add(arriving->loads, arriving->tree, key, shift, 1);
+			}
+			hd_key_shift_free(shift);
+			hd_key_free(key);
+		}
+		for (uint32_t i = 0; !rc && !arriving->keys.mode && i < size; i++)
+			rc = add_by_tables(arriving, &flows[i], err);
+		arriving->arrivals->applications++;
+		arriving->arrivals->flows += size;
+		free(flows);
+
 		begin += size;
 	}
 	for (uint32_t link = 0; link < arriving->loads->link_count; link++)
@@ -146,8 +135,8 @@ static int arrive(struct arriving *arriving, const struct hd_options *options, s
 	return rc;
 }
 
-static int create(struct hd_traffic_part *part, const struct hd_options *options,
-		  struct hd_error *err)
+static int arrivals_create(struct hd_traffic_part *part, const struct hd_options *options,
+			   struct hd_error *err)
 {
 	const struct hd_traffic_scene *scene = part->traffic->scene;
 	struct arriving arriving = {.part = part};
@@ -165,35 +154,35 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	    (enum hd_key_objective)hd_options_get(options, "key_shift")->number;
 	hd_colour_algorithm_parse(hd_options_get(options, "key_colours")->text,
 				  &arriving.keys.algorithm);
-	int rc = prepare(&arriving, err);
+	int rc = arrivals_prepare(&arriving, err);
 	if (!rc)
-		rc = arrive(&arriving, options, err);
+		rc = arrivals_arrive(&arriving, options, err);
 	hd_key_loads_free(arriving.loads);
 	hd_key_tree_free(arriving.tree);
 	return rc;
 }
 
 /* No messages. */
-static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
-		struct hd_error *err)
+static int arrivals_list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
+			 struct hd_error *err)
 {
 	(void)part, (void)visit, (void)context, (void)err;
 	return 0;
 }
 
-static int start(struct hd_traffic_part *part, struct hd_error *err)
+static int arrivals_start(struct hd_traffic_part *part, struct hd_error *err)
 {
 	(void)err;
 	traffic_finish(part);
 	return 0;
 }
 
-static double progress(const struct hd_traffic_part *part)
+static double arrivals_progress(const struct hd_traffic_part *part)
 {
 	return part->finished;
 }
 
-static void figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
+static void arrivals_figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
 {
 	const struct arrivals *arrivals = part->state;
 	const struct traffic_value values[] = {
@@ -231,9 +220,9 @@ const struct hd_traffic_kind traffic_arrivals = {
     .options = options,
     .option_count = TRAFFIC_COUNT(options),
     .finite = true,
-    .create = create,
-    .list = list,
-    .start = start,
-    .progress = progress,
-    .figures = figures,
+    .create = arrivals_create,
+    .list = arrivals_list,
+    .start = arrivals_start,
+    .progress = arrivals_progress,
+    .figures = arrivals_figures,
 };

@@ -34,7 +34,7 @@ static uint32_t call_count(const struct collective *collective)
 	return collective->sizes.count * collective->repeat;
 }
 
-static void next(void *context, uint32_t job, uint32_t rank, struct rank_step *step)
+static void collective_next(void *context, uint32_t job, uint32_t rank, struct rank_step *step)
 {
 	static const enum rank_action actions[] = {RANK_MEET, RANK_MARK, RANK_EXCHANGE, RANK_MARK};
 	struct collective *collective = context;
@@ -50,7 +50,7 @@ static void next(void *context, uint32_t job, uint32_t rank, struct rank_step *s
 	step->bytes = collective->sizes.list[caller->call / collective->repeat];
 }
 
-static void mark(void *context, uint32_t job, uint32_t rank, uint32_t tag, uint64_t now)
+static void collective_mark(void *context, uint32_t job, uint32_t rank, uint32_t tag, uint64_t now)
 {
 	struct collective *collective = context;
 	struct caller *caller = &collective->callers[job][rank];
@@ -69,44 +69,8 @@ static void mark(void *context, uint32_t job, uint32_t rank, uint32_t tag, uint6
 	caller->at = 0;
 }
 
-static int read_options(struct collective *collective, const struct hd_options *options,
-			struct hd_error *err)
-{
-	collective->exchange = (enum exchange)hd_options_get(options, "operation")->number;
-	collective->repeat = (uint32_t)hd_options_get(options, "repeat")->number;
-	collective->root = (uint32_t)hd_options_get(options, "root")->number;
-	collective->application_count = (uint32_t)hd_options_get(options, "applications")->number;
-	int rc = draw_sizes_parse(hd_options_get(options, "size")->text, &collective->sizes, err);
-	if (!rc && !collective->sizes.count)
-		rc =
-		    hd_error_set(err, -EINVAL, "option 'size': expected a size or a list of sizes");
-	return rc;
-}
-
-static int make_callers(struct collective *collective, const struct rank_job *jobs,
-			struct hd_error *err)
-{
-	struct hd_arena *arena = &collective->part->traffic->arena;
-	uint32_t jobs_count = collective->application_count;
-
-	collective->jobs = jobs;
-	collective->measured =
-	    hd_arena_alloc(arena, collective->sizes.count, sizeof(*collective->measured));
-	collective->callers = hd_arena_alloc(arena, jobs_count, sizeof(struct caller *));
-	for (uint32_t j = 0; collective->callers && j < jobs_count; j++)
-		collective->callers[j] =
-		    hd_arena_alloc(arena, jobs[j].count, sizeof(struct caller));
-	if (hd_arena_check(arena))
-		return hd_error_no_memory(err);
-	if (collective->root >= jobs[0].count)
-		return hd_error_set(err, -ERANGE,
-				    "option 'root' is %" PRIu32 ", but there are %" PRIu32 " ranks",
-				    collective->root, jobs[0].count);
-	return 0;
-}
-
-static int create(struct hd_traffic_part *part, const struct hd_options *options,
-		  struct hd_error *err)
+static int collective_create(struct hd_traffic_part *part, const struct hd_options *options,
+			     struct hd_error *err)
 {
 	struct collective *collective =
 	    hd_arena_alloc(&part->traffic->arena, 1, sizeof(*collective));
@@ -116,20 +80,45 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 		return hd_error_no_memory(err);
 	part->state = collective;
 	collective->part = part;
-	struct rank_script script = {next, NULL, NULL, mark, collective};
-	int rc = read_options(collective, options, err);
+	struct rank_script script = {collective_next, NULL, NULL, collective_mark, collective};
+	collective->exchange = (enum exchange)hd_options_get(options, "operation")->number;
+	collective->repeat = (uint32_t)hd_options_get(options, "repeat")->number;
+	collective->root = (uint32_t)hd_options_get(options, "root")->number;
+	collective->application_count = (uint32_t)hd_options_get(options, "applications")->number;
+	int rc = draw_sizes_parse(hd_options_get(options, "size")->text, &collective->sizes, err);
+	if (!rc && !collective->sizes.count)
+		rc =
+		    hd_error_set(err, -EINVAL, "option 'size': expected a size or a list of sizes");
+
 	if (!rc)
 		rc = ranks_place(part, collective->application_count,
 				 hd_options_get(options, "placement")->number, &jobs, err);
-	if (!rc)
-		rc = make_callers(collective, jobs, err);
+	if (!rc) {
+		struct hd_arena *arena = &collective->part->traffic->arena;
+		uint32_t jobs_count = collective->application_count;
+
+		collective->jobs = jobs;
+		collective->measured =
+		    hd_arena_alloc(arena, collective->sizes.count, sizeof(*collective->measured));
+		collective->callers = hd_arena_alloc(arena, jobs_count, sizeof(struct caller *));
+		for (uint32_t j = 0; collective->callers && j < jobs_count; j++)
+			collective->callers[j] =
+			    hd_arena_alloc(arena, jobs[j].count, sizeof(struct caller));
+		if (hd_arena_check(arena))
+			return hd_error_no_memory(err);
+		if (collective->root >= jobs[0].count)
+			return hd_error_set(err, -ERANGE,
+					    "option 'root' is %" PRIu32 ", but there are %" PRIu32
+					    " ranks",
+					    collective->root, jobs[0].count);
+	}
 	return rc ? rc
 		  : ranks_new(part, &script, jobs, collective->application_count,
 			      &collective->ranks, err);
 }
 
-static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
-		struct hd_error *err)
+static int collective_list(const struct hd_traffic_part *part, hd_traffic_visit visit,
+			   void *context, struct hd_error *err)
 {
 	const struct collective *collective = part->state;
 	int rc = 0;
@@ -142,7 +131,7 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 	return rc;
 }
 
-static double progress(const struct hd_traffic_part *part)
+static double collective_progress(const struct hd_traffic_part *part)
 {
 	const struct collective *collective = part->state;
 
@@ -151,7 +140,7 @@ static double progress(const struct hd_traffic_part *part)
 		collective->application_count);
 }
 
-static void figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
+static void collective_figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
 {
 	const struct collective *collective = part->state;
 
@@ -192,9 +181,9 @@ const struct hd_traffic_kind traffic_collective = {
     .summary = "a collective operation of MPI, such as all-to-all, by its usual algorithm",
     .options = options,
     .option_count = TRAFFIC_COUNT(options),
-    .create = create,
-    .list = list,
+    .create = collective_create,
+    .list = collective_list,
     RANKS_FUNCTIONS,
-    .progress = progress,
-    .figures = figures,
+    .progress = collective_progress,
+    .figures = collective_figures,
 };

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What traffic draws: random variables, sizes of messages, frames of video streams.
+ *
+ * All kinds of traffic use it. Logarithm and power are our own, of additions, multiplications and divisions alone, so
+ * that a seed gives the same run on every machine. Sizes are one, a list or a range, with exact means, since rates
+ * follow from them. Frames follow a fixed group of pictures; draw_frames_arrive() keeps the receiver's deadlines.
+ * traffic_draw.h has sources and formulas.
+ */
 #include "traffic_draw.h"
 
 #include <errno.h>
@@ -109,26 +117,21 @@ static int one_size(const struct hd_cursor *piece, uint32_t *size, struct hd_err
 	return 0;
 }
 
-static int range(struct traffic_sizes *sizes, const struct hd_cursor *first,
-		 const struct hd_cursor *last, struct hd_error *err)
-{
-	int rc = one_size(first, &sizes->least, err);
-
-	if (!rc)
-		rc = one_size(last, &sizes->most, err);
-	if (!rc && sizes->most < sizes->least)
-		rc = hd_error_set(err, -EINVAL, "the range of sizes ends before it begins");
-	return rc;
-}
-
 int draw_sizes_parse(const char *text, struct traffic_sizes *sizes, struct hd_error *err)
 {
 	struct hd_cursor cursor = {text, text + strlen(text)}, piece;
 	int rc = 0;
 
 	*sizes = (struct traffic_sizes){0};
-	if (hd_take_until(&cursor, "..", &piece))
-		return range(sizes, &piece, &cursor, err);
+	if (hd_take_until(&cursor, "..", &piece)) {
+		rc = one_size(&piece, &sizes->least, err);
+
+		if (!rc)
+			rc = one_size(&cursor, &sizes->most, err);
+		if (!rc && sizes->most < sizes->least)
+			rc = hd_error_set(err, -EINVAL, "the range of sizes ends before it begins");
+		return rc;
+	}
 	do {
 		bool last = !hd_take_until(&cursor, ",", &piece);
 		if (last) {

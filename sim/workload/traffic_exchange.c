@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Collective operations of MPI, one step at a time.
+ *
+ * traffic_ranks.c asks exchange_step() for the step of a rank; chakra.c makes operations of a schedule from the same
+ * steps. A step depends on operation, ranks, rank, root, size and number alone, so nothing is kept between calls.
+ * Steps of both ends agree: if a rank sends to another in a step, that one receives from it in the same step.
+ */
 #include "traffic_exchange.h"
 
 #define BARRIER_BYTES 8u

@@ -34,8 +34,8 @@ static int add_flows(struct hd_traffic_part *part, struct flows *flows,
 	return hd_arena_check(&part->traffic->arena) ? hd_error_no_memory(err) : 0;
 }
 
-static int create(struct hd_traffic_part *part, const struct hd_options *options,
-		  struct hd_error *err)
+static int flows_create(struct hd_traffic_part *part, const struct hd_options *options,
+			struct hd_error *err)
 {
 	struct flows *flows = hd_arena_alloc(&part->traffic->arena, 1, sizeof(*flows));
 	struct traffic_pair *pairs = NULL;
@@ -58,8 +58,8 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	return rc;
 }
 
-static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
-		struct hd_error *err)
+static int flows_list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
+		      struct hd_error *err)
 {
 	const struct flows *flows = part->state;
 	int rc = 0;
@@ -71,7 +71,7 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 	return rc;
 }
 
-static int start(struct hd_traffic_part *part, struct hd_error *err)
+static int flows_start(struct hd_traffic_part *part, struct hd_error *err)
 {
 	struct flows *flows = part->state;
 
@@ -96,7 +96,7 @@ static void send_one(struct hd_traffic_part *part, struct flows *flows, uint32_t
 	traffic_send(part, &message, index);
 }
 
-static void wake(struct hd_traffic_part *part, uint64_t token)
+static void flows_wake(struct hd_traffic_part *part, uint64_t token)
 {
 	struct flows *flows = part->state;
 
@@ -134,7 +134,7 @@ static double throughput(const struct hd_traffic_part *part, uint32_t index)
 	return (double)flows->delivered[index] * (double)HD_SIM_SECOND / (double)(to - from);
 }
 
-static void figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
+static void flows_figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
 {
 	const struct flows *flows = part->state;
 
@@ -163,11 +163,11 @@ const struct hd_traffic_kind traffic_flows = {
     .summary = "flows that take all the bandwidth they get, each for its time",
     .options = options,
     .option_count = TRAFFIC_COUNT(options),
-    .create = create,
-    .list = list,
-    .start = start,
-    .wake = wake,
+    .create = flows_create,
+    .list = flows_list,
+    .start = flows_start,
+    .wake = flows_wake,
     .sent = sent,
     .delivered = delivered,
-    .figures = figures,
+    .figures = flows_figures,
 };

@@ -13,9 +13,9 @@
 #define PARTS_MAX 65536u
 
 static const struct hd_traffic_kind *const kinds[] = {
-    &traffic_flows, &traffic_constant, &traffic_poisson, &traffic_on_off,     &traffic_control,
-    &traffic_video, &traffic_ring,     &traffic_phases,	 &traffic_collective, &traffic_rounds,
-    &traffic_trace, &traffic_goal,     &traffic_chakra,	 &traffic_arrivals,
+    &traffic_flows,  &traffic_constant, &traffic_poisson, &traffic_control,
+    &traffic_video,  &traffic_ring,	&traffic_phases,  &traffic_collective,
+    &traffic_rounds, &traffic_goal,	&traffic_chakra,  &traffic_arrivals,
 };
 
 const struct hd_traffic_kind *const *hd_traffic_kinds(unsigned *count)
@@ -66,8 +66,8 @@ static int make_part(struct hd_traffic *traffic, const struct hd_traffic_request
 			     : 0;
 }
 
-static int make(struct hd_traffic *traffic, const struct hd_traffic_request *requests,
-		uint32_t count, struct hd_error *err)
+static int mix_make(struct hd_traffic *traffic, const struct hd_traffic_request *requests,
+		    uint32_t count, struct hd_error *err)
 {
 	if (!count || count > PARTS_MAX)
 		return hd_error_set(err, -EINVAL,
@@ -97,7 +97,7 @@ int hd_traffic_new(const struct hd_traffic_scene *scene, const struct hd_traffic
 	traffic->warm_up = scene->settings->warm_up;
 	traffic->mtu = scene->settings->mtu;
 	traffic->header = scene->settings->header;
-	int rc = make(traffic, requests, count, err);
+	int rc = mix_make(traffic, requests, count, err);
 	if (rc)
 		hd_traffic_free(traffic);
 	else
@@ -219,25 +219,20 @@ int hd_traffic_result(const struct hd_traffic *traffic, struct hd_error *err)
 	return traffic->rc ? hd_error_set(err, traffic->rc, "%s", traffic->err.text) : 0;
 }
 
-/* Kinds take the numbers of endpoints from the fabrics, before there is a simulation. */
-static int check_places(const struct hd_traffic *traffic, struct hd_error *err)
-{
-	bool same = hd_sim_endpoint_count(traffic->sim) == traffic->places.count;
-
-	for (uint32_t s = 0; same && s < traffic->places.subnet_count; s++)
-		same = traffic->places.base[s] == traffic->places.base[s + 1] ||
-		       hd_sim_endpoint(traffic->sim, s, 0) == traffic->places.base[s];
-	return same ? 0
-		    : hd_error_set(err, -EINVAL,
-				   "the traffic was made for another network than the simulation");
-}
-
 static int mix_start(void *context, struct hd_sim *sim, struct hd_error *err)
 {
 	struct hd_traffic *traffic = context;
 
 	traffic->sim = sim;
-	int rc = check_places(traffic, err);
+	/* Kinds take the numbers of endpoints from the fabrics, before there is a simulation. */
+	bool same = hd_sim_endpoint_count(traffic->sim) == traffic->places.count;
+	for (uint32_t s = 0; same && s < traffic->places.subnet_count; s++)
+		same = traffic->places.base[s] == traffic->places.base[s + 1] ||
+		       hd_sim_endpoint(traffic->sim, s, 0) == traffic->places.base[s];
+	int rc = same
+		     ? 0
+		     : hd_error_set(err, -EINVAL,
+				    "the traffic was made for another network than the simulation");
 	for (uint32_t i = 0; !rc && i < traffic->part_count; i++) {
 		struct hd_traffic_part *part = &traffic->parts[i];
 		rc = part->kind->start(part, err);

@@ -9,8 +9,167 @@
 #include "traffic_keys.h"
 #include "traffic_ranks.h"
 
+#include <heddle/base/grow.h>
 #include <heddle/keyd/key_pattern.h>
 #include <inttypes.h>
+#include <stdlib.h>
+
+struct key {
+	struct keys_settings settings;
+	struct hd_key *key;
+	bool in_force;
+	struct hd_key_shift *shift; /* while it is in force: NULL is the key as it was made */
+	struct hd_key_overlay overlay;
+	uint8_t *before; /* [overlay.count] what the tables had */
+};
+
+struct traffic_keys {
+	struct hd_key_tree *tree;
+	struct hd_key_loads *loads;
+	const struct hd_fabric *fabric;
+	struct hd_routes *tables;
+	uint32_t count, room, largest;
+	struct key *keys;
+	uint64_t *owner; /* [LIDs] application whose keys have entries for a LID; 0: none */
+};
+
+/* Reads KEYS_OPTIONS. */
+void keys_settings(const struct hd_options *options, struct keys_settings *settings)
+{
+	*settings = (struct keys_settings){
+	    .mode = (enum keys_mode)hd_options_get(options, "keys")->number,
+	    .first_offset = (unsigned)hd_options_get(options, "key_offset")->number,
+	    .offsets = (unsigned)hd_options_get(options, "key_offsets")->number,
+	    .delay = traffic_time(options, "key_delay"),
+	    .objective = (enum hd_key_objective)hd_options_get(options, "key_shift")->number,
+	};
+	hd_colour_algorithm_parse(hd_options_get(options, "key_colours")->text,
+				  &settings->algorithm);
+}
+
+void keys_free(struct traffic_keys *keys)
+{
+	if (!keys)
+		return;
+	for (uint32_t i = 0; i < keys->count; i++) {
+		hd_key_free(keys->keys[i].key);
+		hd_key_shift_free(keys->keys[i].shift);
+		hd_key_overlay_release(&keys->keys[i].overlay);
+		free(keys->keys[i].before);
+	}
+	free(keys->keys);
+	free(keys->owner);
+	hd_key_loads_free(keys->loads);
+	hd_key_tree_free(keys->tree);
+	free(keys);
+}
+
+static int open_keys(struct hd_traffic *traffic, struct hd_error *err)
+{
+	const struct hd_traffic_scene *scene = traffic->scene;
+
+	if (traffic->keys)
+		return 0;
+	if (scene->network->subnet_count != 1)
+		return hd_error_set(err, -EINVAL, "option 'keys': keys are for one subnet");
+	if (!scene->tables)
+		return hd_error_set(err, -EINVAL, "option 'keys': there are no tables to write to");
+	struct traffic_keys *keys = calloc(1, sizeof(*keys));
+	if (!keys)
+		return hd_error_no_memory(err);
+	traffic->keys = keys;
+	keys->fabric = scene->network->subnets[0].fabric;
+	keys->tables = scene->tables;
+	int rc = hd_key_tree_new(keys->fabric, &keys->tree, err);
+	if (rc)
+		return rc;
+	keys->loads = hd_key_loads_new(keys->tree);
+	keys->owner = calloc(keys->fabric->lid_count, sizeof(*keys->owner));
+	return keys->loads && keys->owner ? 0 : hd_error_no_memory(err);
+}
+
+/* Two keys in force must not have entries for one LID. */
+static int own_lids(struct traffic_keys *keys, const struct hd_key_overlay *overlay, uint64_t owner,
+		    struct hd_error *err)
+{
+	for (uint32_t i = 0; i < overlay->count; i++) {
+		uint64_t *of = &keys->owner[overlay->entries[i].lid];
+
+		if (*of && *of != owner)
+			return hd_error_set(
+			    err, -EINVAL,
+			    "two applications have keys for LID %u: give them other "
+			    "hosts, or another 'key_offset'",
+			    overlay->entries[i].lid);
+		*of = owner;
+	}
+	return 0;
+}
+
+/* Whether the destinations have the LIDs that the key needs: a shift needs the same ones. */
+static int try_overlay(struct traffic_keys *keys, const struct hd_key *key,
+		       const struct keys_settings *settings, uint64_t owner, struct hd_error *err)
+{
+	struct hd_key_overlay overlay;
+	int rc = hd_key_overlay(keys->tree, key, NULL, settings->first_offset, &overlay, err);
+
+	if (rc)
+		return rc;
+	rc = own_lids(keys, &overlay, owner, err);
+	hd_key_overlay_release(&overlay);
+	return rc;
+}
+
+static int store(struct traffic_keys *keys, struct hd_key *key,
+		 const struct keys_settings *settings, uint32_t *number, struct hd_error *err)
+{
+	struct key *all = hd_grow(keys->keys, keys->count, 1, &keys->room, sizeof(*all));
+
+	if (!all)
+		return hd_error_no_memory(err);
+	keys->keys = all;
+	all[keys->count] = (struct key){.settings = *settings, .key = key};
+	*number = keys->count++;
+	return 0;
+}
+
+static uint8_t *entry_at(const struct traffic_keys *keys, const struct hd_key_entry *entry)
+{
+	uint32_t sw = hd_fabric_find_node(keys->fabric, entry->switch_guid);
+
+	return hd_routes_row(keys->tables, sw) + entry->lid;
+}
+
+/* Puts a key in force, which must not be so yet. Errors: -ENOMEM, those of hd_key_overlay(). */
+static int keys_begin(struct traffic_keys *keys, uint32_t number, struct hd_error *err)
+{
+	struct key *key = &keys->keys[number];
+	int rc = 0;
+
+	if (key->settings.mode == KEYS_NRK)
+		rc = hd_key_shift_choose(keys->tree, key->key, keys->loads, key->settings.objective,
+					 &key->shift, err);
+	if (!rc)
+		rc = hd_key_overlay(keys->tree, key->key, key->shift, key->settings.first_offset,
+				    &key->overlay, err);
+	if (rc)
+		return rc;
+	key->before = malloc(key->overlay.count ? key->overlay.count : 1);
+	if (!key->before)
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; i < key->overlay.count; i++) {
+		uint8_t *entry = entry_at(keys, &key->overlay.entries[i]);
+
+		key->before[i] = *entry;
+		*entry = key->overlay.entries[i].port;
+	}
+	hd_key_loads_add(keys->loads, keys->tree, key->key, key->shift, 1);
+	for (uint32_t i = 0; i < keys->loads->link_count; i++)
+		if (keys->loads->flows[i] > keys->largest)
+			keys->largest = keys->loads->flows[i];
+	key->in_force = true;
+	return 0;
+}
 
 /* Flows of a phase of the pattern by source and by destination. */
 struct phase {
@@ -92,59 +251,6 @@ static int make_phases(struct phases *phases, struct hd_error *err)
 	return hd_arena_check(arena) ? hd_error_no_memory(err) : 0;
 }
 
-/* The pattern's memory goes with the traffic's arena. */
-static int keep_pattern(struct phases *phases, struct hd_key_pattern *pattern, struct hd_error *err)
-{
-	struct hd_arena *arena = &phases->part->traffic->arena;
-	uint32_t flows = pattern->base[pattern->phase_count];
-	struct hd_key_pattern *copy = hd_arena_alloc(arena, 1, sizeof(*copy));
-	uint32_t *base = hd_arena_alloc(arena, (size_t)pattern->phase_count + 1, sizeof(*base));
-	struct hd_rank_flow *list = hd_arena_alloc(arena, flows, sizeof(*list));
-
-	if (hd_arena_check(arena)) {
-		hd_key_pattern_free(pattern);
-		return hd_error_no_memory(err);
-	}
-	memcpy(base, pattern->base, ((size_t)pattern->phase_count + 1) * sizeof(*base));
-	memcpy(list, pattern->flows, flows * sizeof(*list));
-	*copy = (struct hd_key_pattern){pattern->ranks, pattern->phase_count, base, list};
-	phases->pattern = copy;
-	hd_key_pattern_free(pattern);
-	return make_phases(phases, err);
-}
-
-/* The list of turns is the same for all; each application has its own order of it. */
-static int draw_turns(struct phases *phases, const struct traffic_sizes *sizes, bool shuffled,
-		      struct hd_error *err)
-{
-	struct hd_arena *arena = &phases->part->traffic->arena;
-	struct turn *turns = hd_arena_alloc(arena, phases->turn_count, sizeof(*turns));
-	uint32_t *order = hd_arena_alloc(arena, phases->turn_count, sizeof(*order));
-	uint64_t random = traffic_stream(phases->part, TRAFFIC_STREAM_TURNS);
-
-	if (hd_arena_check(arena))
-		return hd_error_no_memory(err);
-	for (uint32_t i = 0; i < phases->turn_count; i++) {
-		turns[i].phase = i % phases->pattern->phase_count;
-		turns[i].bytes = draw_sizes_next(sizes, &random);
-	}
-	for (uint32_t a = 0; a < phases->application_count; a++) {
-		struct application *application = &phases->applications[a];
-		application->turns =
-		    hd_arena_alloc(arena, phases->turn_count, sizeof(*application->turns));
-		if (!application->turns)
-			return hd_error_no_memory(err);
-		random = traffic_stream(phases->part, TRAFFIC_STREAM_ORDERS + a);
-		for (uint32_t i = 0; i < phases->turn_count; i++)
-			order[i] = i;
-		if (shuffled)
-			draw_order(&random, order, phases->turn_count);
-		for (uint32_t i = 0; i < phases->turn_count; i++)
-			application->turns[i] = turns[order[i]];
-	}
-	return 0;
-}
-
 static int add_key(struct phases *phases, uint32_t application, uint32_t index,
 		   struct hd_error *err)
 {
@@ -162,11 +268,33 @@ static int add_key(struct phases *phases, uint32_t application, uint32_t index,
 	struct keys_settings settings = phases->keys;
 	if (phases->preloaded)
 		settings.first_offset += index * settings.offsets;
-	int rc = keys_add(phases->part, application, &settings, flows, phase->count, &number, err);
+	struct hd_traffic_part *part = phases->part;
+	uint32_t count = phase->count;
+	uint64_t owner = ((uint64_t)part->index << 32 | application) + 1;
+	struct hd_key *key = NULL;
+	int rc = open_keys(part->traffic, err);
+	if (rc)
+		return rc;
+	struct traffic_keys *keys = part->traffic->keys;
+	struct hd_key_request request = {.tree = keys->tree,
+					 .flows = flows,
+					 .flow_count = count,
+					 .algorithm = settings.algorithm,
+					 .offsets = settings.offsets,
+					 .best_effort = true,
+					 .threads = 1};
+	rc = hd_key_make(&request, &key, err);
+	if (!rc)
+		rc = try_overlay(keys, key, &settings, owner, err);
+	if (!rc)
+		rc = store(keys, key, &settings, &number, err);
+	if (rc)
+		hd_key_free(key);
+
 	if (rc)
 		return rc;
 	phases->applications[application].keys[index] = number;
-	uint32_t contention = keys_contention(phases->part->traffic->keys, number);
+	uint32_t contention = phases->part->traffic->keys->keys[number].key->contention;
 	phases->contention = contention > phases->contention ? contention : phases->contention;
 	return 0;
 }
@@ -216,19 +344,6 @@ static uint64_t ideal_time(const struct phases *phases, const struct turn *turn)
 	return (uint64_t)((double)bytes * 8 / (double)rate * (double)HD_SIM_SECOND + 0.5);
 }
 
-static uint64_t calculation(const struct phases *phases, const struct turn *turn, uint64_t *random)
-{
-	double share = (double)phases->utilisation / 1e6;
-	double time = (double)ideal_time(phases, turn) * (1 - share) / share;
-	double deviation = (double)phases->deviation / 1e6;
-
-	if (phases->deviation)
-		time *= 1 + deviation * (2 * draw_uniform(random) - 1);
-	if (phases->jitter)
-		time += (double)phases->jitter * draw_uniform(random);
-	return (uint64_t)(time + 0.5);
-}
-
 static void message_step(const struct phases *phases, const struct application *application,
 			 uint32_t rank, uint32_t at, struct rank_step *step)
 {
@@ -243,12 +358,16 @@ static void message_step(const struct phases *phases, const struct application *
 	step->peer = receives ? phase->flows[flow].source : phase->flows[flow].destination;
 	step->bytes = turn->bytes;
 	step->tag = application->ranks[rank].turn & RANKS_TAG_MAX;
-	if (phases->keys.mode)
-		step->offset =
-		    keys_offset(phases->part->traffic->keys, application->keys[turn->phase], flow);
+	if (phases->keys.mode) {
+		/* The LID offset of a flow of a key. */
+		const struct traffic_keys *keys = phases->part->traffic->keys;
+		uint32_t number = application->keys[turn->phase];
+		const struct key *key = &keys->keys[number];
+		step->offset = key->settings.first_offset + key->key->routes[flow].offset;
+	}
 }
 
-static void next(void *context, uint32_t job, uint32_t rank, struct rank_step *step)
+static void phases_next(void *context, uint32_t job, uint32_t rank, struct rank_step *step)
 {
 	struct phases *phases = context;
 	struct application *application = &phases->applications[job];
@@ -265,7 +384,15 @@ static void next(void *context, uint32_t job, uint32_t rank, struct rank_step *s
 	step->tag = turn->phase;
 	if (at == 0) {
 		step->action = RANK_CALCULATE;
-		step->time = calculation(phases, turn, ranks_random(phases->ranks, job, rank));
+		uint64_t *random = ranks_random(phases->ranks, job, rank);
+		double share = (double)phases->utilisation / 1e6;
+		double time = (double)ideal_time(phases, turn) * (1 - share) / share;
+		double deviation = (double)phases->deviation / 1e6;
+		if (phases->deviation)
+			time *= 1 + deviation * (2 * draw_uniform(random) - 1);
+		if (phases->jitter)
+			time += (double)phases->jitter * draw_uniform(random);
+		step->time = (uint64_t)(time + 0.5);
 	} else if (at == 1) {
 		step->action = phases->keys.mode ? RANK_REQUEST : RANK_WAIT;
 	} else if (at < messages + 2) {
@@ -297,8 +424,21 @@ static void done(void *context, uint32_t job, uint32_t tag)
 	struct phases *phases = context;
 
 	phases->turns_done++;
-	if (phases->keys.mode && !phases->preloaded)
-		keys_end(phases->part->traffic->keys, phases->applications[job].keys[tag]);
+	if (phases->keys.mode && !phases->preloaded) {
+		/* The phase is over. Nothing happens if the key is not in force. */
+		struct traffic_keys *keys = phases->part->traffic->keys;
+		uint32_t number = phases->applications[job].keys[tag];
+		struct key *key = &keys->keys[number];
+		if (!key->in_force)
+			return;
+		for (uint32_t i = 0; i < key->overlay.count; i++)
+			*entry_at(keys, &key->overlay.entries[i]) = key->before[i];
+		hd_key_loads_add(keys->loads, keys->tree, key->key, key->shift, -1);
+		hd_key_shift_free(key->shift);
+		hd_key_overlay_release(&key->overlay);
+		free(key->before);
+		*key = (struct key){.settings = key->settings, .key = key->key};
+	}
 }
 
 static int read_options(struct phases *phases, const struct hd_options *options,
@@ -333,11 +473,26 @@ static int take_pattern(struct phases *phases, const struct hd_options *options,
 				    turns);
 	}
 	phases->turn_count = (uint32_t)turns;
-	return keep_pattern(phases, pattern, err);
+	/* The pattern's memory goes with the traffic's arena. */
+	struct hd_arena *arena = &phases->part->traffic->arena;
+	uint32_t flows = pattern->base[pattern->phase_count];
+	struct hd_key_pattern *copy = hd_arena_alloc(arena, 1, sizeof(*copy));
+	uint32_t *base = hd_arena_alloc(arena, (size_t)pattern->phase_count + 1, sizeof(*base));
+	struct hd_rank_flow *list = hd_arena_alloc(arena, flows, sizeof(*list));
+	if (hd_arena_check(arena)) {
+		hd_key_pattern_free(pattern);
+		return hd_error_no_memory(err);
+	}
+	memcpy(base, pattern->base, ((size_t)pattern->phase_count + 1) * sizeof(*base));
+	memcpy(list, pattern->flows, flows * sizeof(*list));
+	*copy = (struct hd_key_pattern){pattern->ranks, pattern->phase_count, base, list};
+	phases->pattern = copy;
+	hd_key_pattern_free(pattern);
+	return make_phases(phases, err);
 }
 
-static int create(struct hd_traffic_part *part, const struct hd_options *options,
-		  struct hd_error *err)
+static int phases_create(struct hd_traffic_part *part, const struct hd_options *options,
+			 struct hd_error *err)
 {
 	struct phases *phases = hd_arena_alloc(&part->traffic->arena, 1, sizeof(*phases));
 	struct rank_job *jobs = NULL;
@@ -347,7 +502,7 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 		return hd_error_no_memory(err);
 	part->state = phases;
 	phases->part = part;
-	struct rank_script script = {next, request, done, NULL, phases};
+	struct rank_script script = {phases_next, request, done, NULL, phases};
 	int rc = read_options(phases, options, err);
 	if (!rc)
 		rc = draw_sizes_parse(hd_options_get(options, "size")->text, &sizes, err);
@@ -359,15 +514,41 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 		rc = take_pattern(phases, options, err);
 	if (!rc)
 		rc = make_applications(phases, err);
-	if (!rc)
-		rc = draw_turns(phases, &sizes, !hd_options_get(options, "order")->number, err);
+	if (!rc) {
+		/* The list of turns is the same for all; each application has its own order of it. */
+		bool shuffled = !hd_options_get(options, "order")->number;
+		struct hd_arena *arena = &phases->part->traffic->arena;
+		struct turn *turns = hd_arena_alloc(arena, phases->turn_count, sizeof(*turns));
+		uint32_t *order = hd_arena_alloc(arena, phases->turn_count, sizeof(*order));
+		uint64_t random = traffic_stream(phases->part, TRAFFIC_STREAM_TURNS);
+		if (hd_arena_check(arena))
+			return hd_error_no_memory(err);
+		for (uint32_t i = 0; i < phases->turn_count; i++) {
+			turns[i].phase = i % phases->pattern->phase_count;
+			turns[i].bytes = draw_sizes_next(&sizes, &random);
+		}
+		for (uint32_t a = 0; a < phases->application_count; a++) {
+			struct application *application = &phases->applications[a];
+			application->turns =
+			    hd_arena_alloc(arena, phases->turn_count, sizeof(*application->turns));
+			if (!application->turns)
+				return hd_error_no_memory(err);
+			random = traffic_stream(phases->part, TRAFFIC_STREAM_ORDERS + a);
+			for (uint32_t i = 0; i < phases->turn_count; i++)
+				order[i] = i;
+			if (shuffled)
+				draw_order(&random, order, phases->turn_count);
+			for (uint32_t i = 0; i < phases->turn_count; i++)
+				application->turns[i] = turns[order[i]];
+		}
+	}
 	return rc ? rc
 		  : ranks_new(part, &script, jobs, phases->application_count, &phases->ranks, err);
 }
 
 /* With keys, the messages of phases go by other LID offsets, whose entries are written later. */
-static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
-		struct hd_error *err)
+static int phases_list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
+		       struct hd_error *err)
 {
 	const struct phases *phases = part->state;
 	int rc = 0;
@@ -387,7 +568,7 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 	return rc;
 }
 
-static double progress(const struct hd_traffic_part *part)
+static double phases_progress(const struct hd_traffic_part *part)
 {
 	const struct phases *phases = part->state;
 
@@ -404,7 +585,7 @@ static double ideal_seconds(const struct phases *phases)
 	return sum / (double)HD_SIM_SECOND;
 }
 
-static void figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
+static void phases_figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
 {
 	const struct phases *phases = part->state;
 	double longest = 0, sum = 0, last = 0, second = (double)HD_SIM_SECOND;
@@ -436,7 +617,7 @@ static void figures(const struct hd_traffic_part *part, struct hd_traffic_report
 	    {"key-contention", "most flows of one key on a link, before shifts; 0: no keys",
 	     HD_TRAFFIC_COUNT, phases->contention, NULL, 0},
 	    {"key-load", "most flows of all keys in force on a link, at any time", HD_TRAFFIC_COUNT,
-	     phases->keys.mode ? keys_largest_load(part->traffic->keys) : 0, NULL, 0},
+	     phases->keys.mode ? part->traffic->keys->largest : 0, NULL, 0},
 	};
 	for (unsigned i = 0; i < TRAFFIC_COUNT(values); i++)
 		traffic_report(report, &values[i]);
@@ -477,9 +658,9 @@ const struct hd_traffic_kind traffic_phases = {
     .summary = "applications that calculate, send by phases of a pattern, and meet at barriers",
     .options = options,
     .option_count = TRAFFIC_COUNT(options),
-    .create = create,
-    .list = list,
+    .create = phases_create,
+    .list = phases_list,
     RANKS_FUNCTIONS,
-    .progress = progress,
-    .figures = figures,
+    .progress = phases_progress,
+    .figures = phases_figures,
 };

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Ranks that do what a script says: calculate, send, receive, wait, meet, exchange.
+ *
+ * Kinds of traffic with ranks (ring, rounds, collective, phases) give a script; the callbacks of the simulation come
+ * here. proceed() takes steps of a rank until one has to wait: for time, for a message that has left, for one that has
+ * come, or for the others. Messages are matched by sender, receiver and tag, first come first served. A collective
+ * operation is taken step by step from traffic_exchange.c. Messages whose packets were dropped are sent again. When
+ * all ranks have ended, the traffic is finished.
+ */
 #include "traffic_ranks.h"
 #include "traffic_draw.h"
 
@@ -62,7 +71,7 @@ static int add_chunk(struct match *match)
 }
 
 /* The link to the entry of a key. Makes the entry if it is missing. NULL: no memory. */
-static struct entry **find(struct match *match, uint64_t key)
+static struct entry **ranks_find(struct match *match, uint64_t key)
 {
 	struct entry **at = &match->buckets[hd_hash_number(key) & match->mask];
 
@@ -92,7 +101,7 @@ static void drop_if_empty(struct match *match, struct entry **at)
 /* A message has come. *mode: of the receive that takes it, or MATCH_NONE: it waits. Errors: -ENOMEM. */
 static int match_arrive(struct match *match, uint64_t key, enum match_mode *mode)
 {
-	struct entry **at = find(match, key);
+	struct entry **at = ranks_find(match, key);
 
 	if (!at)
 		return -ENOMEM;
@@ -110,7 +119,7 @@ static int match_arrive(struct match *match, uint64_t key, enum match_mode *mode
 /* A receive. *waits: no message was there. Errors: -ENOMEM. */
 static int match_post(struct match *match, uint64_t key, enum match_mode mode, _Bool *waits)
 {
-	struct entry **at = find(match, key);
+	struct entry **at = ranks_find(match, key);
 
 	if (!at)
 		return -ENOMEM;
@@ -166,18 +175,6 @@ struct ranks {
 
 static void proceed(struct ranks *ranks, uint32_t job, uint32_t rank);
 
-static void set_job(struct ranks *ranks, uint32_t index, const struct rank_job *given)
-{
-	struct job *job = &ranks->jobs[index];
-
-	job->count = given->count;
-	job->hosts = given->hosts;
-	job->ranks =
-	    hd_arena_alloc(&ranks->part->traffic->arena, given->count, sizeof(*job->ranks));
-	for (uint32_t r = 0; r < given->count; r++)
-		ranks->places[given->hosts[r]] = (struct place){index, r};
-}
-
 int ranks_new(struct hd_traffic_part *part, const struct rank_script *script,
 	      const struct rank_job *jobs, uint32_t job_count, struct ranks **out,
 	      struct hd_error *err)
@@ -196,8 +193,16 @@ int ranks_new(struct hd_traffic_part *part, const struct rank_script *script,
 				.jobs = made,
 				.places = places,
 				.match = match};
-	for (uint32_t i = 0; i < job_count; i++)
-		set_job(ranks, i, &jobs[i]);
+	for (uint32_t i = 0; i < job_count; i++) {
+		const struct rank_job *given = &jobs[i];
+		struct job *job = &ranks->jobs[i];
+		job->count = given->count;
+		job->hosts = given->hosts;
+		job->ranks =
+		    hd_arena_alloc(&ranks->part->traffic->arena, given->count, sizeof(*job->ranks));
+		for (uint32_t r = 0; r < given->count; r++)
+			ranks->places[given->hosts[r]] = (struct place){i, r};
+	}
 	if (hd_arena_check(arena))
 		return hd_error_no_memory(err);
 	*out = ranks;
@@ -243,7 +248,7 @@ static void resume(struct ranks *ranks, struct place place)
 		proceed(ranks, place.job, place.rank);
 }
 
-static void arrive(struct ranks *ranks, uint32_t source, uint32_t destination, uint64_t match)
+static void ranks_arrive(struct ranks *ranks, uint32_t source, uint32_t destination, uint64_t match)
 {
 	struct place place = ranks->places[destination];
 	enum match_mode mode;
@@ -265,7 +270,7 @@ static void send(struct ranks *ranks, struct place place, uint32_t peer, uint64_
 	uint32_t from = job->hosts[place.rank], to = job->hosts[peer];
 
 	if (from == to) { /* memory only */
-		arrive(ranks, from, to, match);
+		ranks_arrive(ranks, from, to, match);
 		return;
 	}
 	struct hd_sim_message message = traffic_message(ranks->part, from, to, bytes);
@@ -277,8 +282,8 @@ static void send(struct ranks *ranks, struct place place, uint32_t peer, uint64_
 	traffic_send(ranks->part, &message, match | (mode == MATCH_FOREGROUND ? SENDER_BLOCKS : 0));
 }
 
-static void receive(struct ranks *ranks, struct place place, uint32_t peer, uint64_t match,
-		    enum match_mode mode)
+static void ranks_receive(struct ranks *ranks, struct place place, uint32_t peer, uint64_t match,
+			  enum match_mode mode)
 {
 	struct job *job = &ranks->jobs[place.job];
 	bool waits = false;
@@ -313,7 +318,8 @@ void ranks_delivered(struct hd_traffic_part *part, const struct hd_sim_message *
 {
 	(void)times;
 	(void)endpoint;
-	arrive(ranks_of(part), message->source, message->destination, message->tag & MATCH_MASK);
+	ranks_arrive(ranks_of(part), message->source, message->destination,
+		     message->tag & MATCH_MASK);
 }
 
 void ranks_lost(struct hd_traffic_part *part, const struct hd_sim_message *message,
@@ -340,7 +346,7 @@ static bool exchange(struct ranks *ranks, struct place place)
 		uint64_t match = EXCHANGE_MATCH | (rank->exchange_count & 0x7FF) << 12 |
 				 (rank->exchange_step++ & 0xFFF);
 		if (step.from != HD_NONE)
-			receive(ranks, place, step.from, match, MATCH_FOREGROUND);
+			ranks_receive(ranks, place, step.from, match, MATCH_FOREGROUND);
 		if (step.to != HD_NONE)
 			send(ranks, place, step.to, match, MATCH_FOREGROUND, &rank->step,
 			     step.bytes);
@@ -352,31 +358,6 @@ static bool exchange(struct ranks *ranks, struct place place)
 	rank->exchanging = false;
 	rank->exchange_count++;
 	return true;
-}
-
-static void release(struct ranks *ranks, uint32_t index)
-{
-	struct job *job = &ranks->jobs[index];
-
-	job->arrived = 0;
-	/* first all are free, then they go on: one of them may meet the others again */
-	for (uint32_t r = 0; r < job->count; r++)
-		job->ranks[r].waiting = GOES_ON;
-	for (uint32_t r = 0; r < job->count; r++)
-		proceed(ranks, index, r);
-}
-
-static void grant(struct ranks *ranks, uint32_t index)
-{
-	struct hd_error err = {""};
-	uint64_t delay = 0;
-	int rc = ranks->script.request(ranks->script.context, index, ranks->jobs[index].request,
-				       &delay, &err);
-
-	if (rc)
-		traffic_fail(ranks->part, rc, &err);
-	else
-		traffic_wake(ranks->part, traffic_now(ranks->part) + delay, RELEASE_TOKEN | index);
 }
 
 /* The last rank that comes lets all others go on, by an event of its own, so that the calls do not
@@ -391,7 +372,16 @@ static void meet(struct ranks *ranks, struct place place)
 		return;
 	if (rank->step.action == RANK_REQUEST) {
 		job->request = rank->step.tag;
-		grant(ranks, place.job);
+		uint32_t index = place.job;
+		struct hd_error err = {""};
+		uint64_t delay = 0;
+		int rc = ranks->script.request(ranks->script.context, index,
+					       ranks->jobs[index].request, &delay, &err);
+		if (rc)
+			traffic_fail(ranks->part, rc, &err);
+		else
+			traffic_wake(ranks->part, traffic_now(ranks->part) + delay,
+				     RELEASE_TOKEN | index);
 	} else {
 		traffic_wake(ranks->part, traffic_now(ranks->part), RELEASE_TOKEN | place.job);
 	}
@@ -407,7 +397,7 @@ static void count_done(struct ranks *ranks, struct place place)
 	ranks->script.done(ranks->script.context, place.job, job->ranks[place.rank].step.tag);
 }
 
-static void end(struct ranks *ranks, struct place place)
+static void ranks_end(struct ranks *ranks, struct place place)
 {
 	struct job *job = &ranks->jobs[place.job];
 	struct rank *rank = &job->ranks[place.rank];
@@ -445,7 +435,7 @@ static void take_message_step(struct ranks *ranks, struct place place, struct ra
 	if (step->action == RANK_SEND)
 		send(ranks, place, step->peer, step->tag, mode, step, step->bytes);
 	else
-		receive(ranks, place, step->peer, step->tag, mode);
+		ranks_receive(ranks, place, step->peer, step->tag, mode);
 	if (step->blocks)
 		wait_for(rank, MATCH_FOREGROUND);
 }
@@ -457,7 +447,7 @@ static void take_step(struct ranks *ranks, struct place place)
 	ranks->script.next(ranks->script.context, place.job, place.rank, &rank->step);
 	switch (rank->step.action) {
 	case RANK_END:
-		end(ranks, place);
+		ranks_end(ranks, place);
 		break;
 	case RANK_CALCULATE:
 		calculate(ranks, place);
@@ -527,7 +517,14 @@ void ranks_wake(struct hd_traffic_part *part, uint64_t token)
 	struct ranks *ranks = ranks_of(part);
 
 	if (token & RELEASE_TOKEN) {
-		release(ranks, (uint32_t)(token & (RELEASE_TOKEN - 1)));
+		uint32_t index = (uint32_t)(token & (RELEASE_TOKEN - 1));
+		struct job *job = &ranks->jobs[index];
+		job->arrived = 0;
+		/* first all are free, then they go on: one of them may meet the others again */
+		for (uint32_t r = 0; r < job->count; r++)
+			job->ranks[r].waiting = GOES_ON;
+		for (uint32_t r = 0; r < job->count; r++)
+			proceed(ranks, index, r);
 	} else {
 		struct place place = ranks->places[token];
 		proceed(ranks, place.job, place.rank);

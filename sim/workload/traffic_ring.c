@@ -35,27 +35,8 @@ struct rings {
 	struct ring_result *results; /* [count] */
 };
 
-static void draw_rings(struct rings *rings, uint32_t *order)
-{
-	uint32_t ranks = rings->job.count;
-
-	for (uint32_t i = 0; i < rings->count; i++) {
-		uint64_t random = traffic_stream(rings->part, TRAFFIC_STREAM_RINGS + i);
-		for (uint32_t r = 0; r < ranks; r++)
-			order[r] = r;
-		if (i >= rings->natural)
-			draw_order(&random, order, ranks);
-		for (uint32_t r = 0; r < ranks; r++) {
-			size_t at = (size_t)i * ranks + order[r];
-			rings->left[at] = order[(r + ranks - 1) % ranks];
-			rings->right[at] = order[(r + 1) % ranks];
-		}
-		rings->results[i].least = 1e300;
-	}
-}
-
 /* The steps of one ring; `repeat` rounds of both messages. */
-static void next(void *context, uint32_t job, uint32_t rank, struct rank_step *step)
+static void ring_next(void *context, uint32_t job, uint32_t rank, struct rank_step *step)
 {
 	struct rings *rings = context;
 	struct ring_node *node = &rings->nodes[rank];
@@ -84,7 +65,7 @@ static void next(void *context, uint32_t job, uint32_t rank, struct rank_step *s
 	step->tag = part % 6 / 3;
 }
 
-static void mark(void *context, uint32_t job, uint32_t rank, uint32_t tag, uint64_t now)
+static void ring_mark(void *context, uint32_t job, uint32_t rank, uint32_t tag, uint64_t now)
 {
 	struct rings *rings = context;
 	struct ring_node *node = &rings->nodes[rank];
@@ -120,8 +101,8 @@ static void delivered(struct hd_traffic_part *part, const struct hd_sim_message 
 	ranks_delivered(part, message, times, endpoint);
 }
 
-static int create(struct hd_traffic_part *part, const struct hd_options *options,
-		  struct hd_error *err)
+static int ring_create(struct hd_traffic_part *part, const struct hd_options *options,
+		       struct hd_error *err)
 {
 	struct hd_arena *arena = &part->traffic->arena;
 	struct rings *rings = hd_arena_alloc(arena, 1, sizeof(*rings));
@@ -146,13 +127,26 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	uint32_t *order = hd_arena_alloc(arena, part->member_count, sizeof(*order));
 	if (hd_arena_check(arena))
 		return hd_error_no_memory(err);
-	draw_rings(rings, order);
-	struct rank_script script = {next, NULL, NULL, mark, rings};
+	uint32_t ranks = rings->job.count;
+	for (uint32_t i = 0; i < rings->count; i++) {
+		uint64_t random = traffic_stream(rings->part, TRAFFIC_STREAM_RINGS + i);
+		for (uint32_t r = 0; r < ranks; r++)
+			order[r] = r;
+		if (i >= rings->natural)
+			draw_order(&random, order, ranks);
+		for (uint32_t r = 0; r < ranks; r++) {
+			size_t at = (size_t)i * ranks + order[r];
+			rings->left[at] = order[(r + ranks - 1) % ranks];
+			rings->right[at] = order[(r + 1) % ranks];
+		}
+		rings->results[i].least = 1e300;
+	}
+	struct rank_script script = {ring_next, NULL, NULL, ring_mark, rings};
 	return ranks_new(part, &script, &rings->job, 1, &rings->ranks, err);
 }
 
-static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
-		struct hd_error *err)
+static int ring_list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
+		     struct hd_error *err)
 {
 	const struct rings *rings = part->state;
 	size_t places = (size_t)rings->count * rings->job.count;
@@ -168,7 +162,7 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 	return rc;
 }
 
-static double progress(const struct hd_traffic_part *part)
+static double ring_progress(const struct hd_traffic_part *part)
 {
 	const struct rings *rings = part->state;
 
@@ -227,22 +221,7 @@ static void report_rings(const struct rings *rings, struct hd_traffic_report *re
 	}
 }
 
-static void report_nodes(const struct rings *rings, uint32_t finished,
-			 struct hd_traffic_report *report)
-{
-	for (uint32_t r = 0; finished && r < rings->job.count; r++) {
-		const struct traffic_value value = {
-		    "node-mean",
-		    "mean bandwidth of a node over the random rings",
-		    HD_TRAFFIC_BYTES_PER_SECOND,
-		    rings->nodes[r].sum / finished,
-		    "rank",
-		    r};
-		traffic_report(report, &value);
-	}
-}
-
-static void figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
+static void ring_figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
 {
 	const struct rings *rings = part->state;
 	const struct ring_result *natural = rings->natural ? &rings->results[0] : NULL;
@@ -273,7 +252,17 @@ static void figures(const struct hd_traffic_part *part, struct hd_traffic_report
 	for (unsigned i = 0; i < TRAFFIC_COUNT(values); i++)
 		traffic_report(report, &values[i]);
 	report_rings(rings, report);
-	report_nodes(rings, random.rings, report);
+	uint32_t finished = random.rings;
+	for (uint32_t r = 0; finished && r < rings->job.count; r++) {
+		const struct traffic_value value = {
+		    "node-mean",
+		    "mean bandwidth of a node over the random rings",
+		    HD_TRAFFIC_BYTES_PER_SECOND,
+		    rings->nodes[r].sum / finished,
+		    "rank",
+		    r};
+		traffic_report(report, &value);
+	}
 }
 
 static const struct hd_option options[] = {
@@ -290,13 +279,13 @@ const struct hd_traffic_kind traffic_ring = {
     .options = options,
     .option_count = TRAFFIC_COUNT(options),
     .finite = true,
-    .create = create,
-    .list = list,
+    .create = ring_create,
+    .list = ring_list,
     .start = ranks_start,
     .wake = ranks_wake,
     .sent = ranks_sent,
     .delivered = delivered,
     .lost = ranks_lost,
-    .progress = progress,
-    .figures = figures,
+    .progress = ring_progress,
+    .figures = ring_figures,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sources that make messages by the clock, however loaded the network is: at a constant rate, as a
- * Poisson process, or while a source is on. The mean time between two messages is an exact fraction
+ * Sources that make messages by the clock, however loaded the network is: at a constant rate, or as a
+ * Poisson process. The mean time between two messages is an exact fraction
  * of picoseconds; what is below one picosecond is carried to the next message.
  */
 #include "traffic.h"
@@ -14,7 +14,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-enum arrivals { CONSTANT, POISSON, ON_OFF };
+enum arrivals { CONSTANT, POISSON };
 
 /* A time between messages: whole picoseconds, and the rest as a fraction of 2^64. */
 struct interval {
@@ -24,7 +24,6 @@ struct interval {
 struct source {
 	uint64_t random;
 	uint64_t when, fraction; /* of the next message */
-	uint64_t on_until; /* ON_OFF */
 	struct interval interval;
 	uint64_t waiting; /* bytes of its messages that have not left the host */
 };
@@ -32,8 +31,6 @@ struct source {
 struct sources {
 	enum arrivals arrivals;
 	bool phases; /* random time of the first message */
-	bool fixed_times; /* ON_OFF: times on and off do not vary */
-	uint64_t on, off; /* ps */
 	uint64_t backlog; /* bytes of a source that wait at its host, at most */
 	struct traffic_sizes sizes;
 	struct traffic_targets *targets;
@@ -99,25 +96,8 @@ static struct interval interval_of(const struct hd_traffic_part *part,
 	return quotient((wide)wire * 8 * HD_SIM_SECOND * 1000, (wide)cable * count * share / 1000);
 }
 
-static int make_sources(struct hd_traffic_part *part, struct sources *sources, const char *rate,
-			struct hd_error *err)
-{
-	sources->source =
-	    hd_arena_alloc(&part->traffic->arena, part->member_count, sizeof(*sources->source));
-	if (!sources->source)
-		return hd_error_no_memory(err);
-	for (uint32_t i = 0; i < part->member_count; i++) {
-		uint64_t cable = part->traffic->places.rate[part->members[i]];
-		sources->source[i].interval = interval_of(part, sources, rate, cable);
-		if (!sources->source[i].interval.whole)
-			return hd_error_set(err, -ERANGE,
-					    "option 'rate': less than 1 ps between two messages");
-	}
-	return 0;
-}
-
-static int create(struct hd_traffic_part *part, const struct hd_options *options,
-		  enum arrivals arrivals, struct hd_error *err)
+static int source_create(struct hd_traffic_part *part, const struct hd_options *options,
+			 enum arrivals arrivals, struct hd_error *err)
 {
 	struct sources *sources = hd_arena_alloc(&part->traffic->arena, 1, sizeof(*sources));
 
@@ -128,53 +108,45 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	sources->backlog = traffic_size(options, "backlog");
 	if (arrivals == CONSTANT)
 		sources->phases = hd_options_get(options, "phases")->number;
-	if (arrivals == ON_OFF) {
-		sources->on = traffic_time(options, "on");
-		sources->off = traffic_time(options, "off");
-		sources->fixed_times = hd_options_get(options, "times")->number;
-		if (!sources->on)
-			return hd_error_set(err, -ERANGE, "option 'on' is 0");
-	}
 	int rc = draw_sizes_parse(hd_options_get(options, "size")->text, &sources->sizes, err);
 	if (!rc)
 		rc = targets_new(part, options, &sources->targets, err);
-	if (!rc)
-		rc = make_sources(part, sources, hd_options_get(options, "rate")->text, err);
+	if (!rc) {
+		const char *rate = hd_options_get(options, "rate")->text;
+		sources->source = hd_arena_alloc(&part->traffic->arena, part->member_count,
+						 sizeof(*sources->source));
+		if (!sources->source)
+			return hd_error_no_memory(err);
+		for (uint32_t i = 0; i < part->member_count; i++) {
+			uint64_t cable = part->traffic->places.rate[part->members[i]];
+			sources->source[i].interval = interval_of(part, sources, rate, cable);
+			if (!sources->source[i].interval.whole)
+				return hd_error_set(
+				    err, -ERANGE,
+				    "option 'rate': less than 1 ps between two messages");
+		}
+	}
 	return rc;
 }
 
 static int create_constant(struct hd_traffic_part *part, const struct hd_options *options,
 			   struct hd_error *err)
 {
-	return create(part, options, CONSTANT, err);
+	return source_create(part, options, CONSTANT, err);
 }
 
 static int create_poisson(struct hd_traffic_part *part, const struct hd_options *options,
 			  struct hd_error *err)
 {
-	return create(part, options, POISSON, err);
+	return source_create(part, options, POISSON, err);
 }
 
-static int create_on_off(struct hd_traffic_part *part, const struct hd_options *options,
-			 struct hd_error *err)
-{
-	return create(part, options, ON_OFF, err);
-}
-
-static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
-		struct hd_error *err)
+static int source_list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
+		       struct hd_error *err)
 {
 	const struct sources *sources = part->state;
 
 	return targets_list(sources->targets, visit, context, err);
-}
-
-static void add_interval(struct source *source, struct interval interval)
-{
-	uint64_t fraction = source->fraction + interval.fraction;
-
-	source->when += interval.whole + (fraction < source->fraction);
-	source->fraction = fraction;
 }
 
 /* An exponential time with that mean, to 53 bits. */
@@ -188,48 +160,18 @@ static struct interval random_interval(struct source *source, struct interval me
 					    << 11};
 }
 
-/* A source that is off stays so until its next message; time on before it does not count. */
-static void skip_off_times(const struct sources *sources, struct source *source)
-{
-	while (source->when >= source->on_until) {
-		struct interval off = {sources->off, 0}, on = {sources->on, 0};
-		if (!sources->fixed_times) {
-			off = random_interval(source, off);
-			on = random_interval(source, on);
-		}
-		uint64_t beyond = source->when - source->on_until;
-		source->when = source->on_until + off.whole + beyond;
-		source->on_until += off.whole + on.whole;
-	}
-}
-
 static void next_message(const struct sources *sources, struct source *source)
 {
-	add_interval(source, sources->arrivals == POISSON
-				 ? random_interval(source, source->interval)
-				 : source->interval);
-	if (sources->arrivals == ON_OFF)
-		skip_off_times(sources, source);
+	struct interval interval = sources->arrivals == POISSON
+				       ? random_interval(source, source->interval)
+				       : source->interval;
+	uint64_t fraction = source->fraction + interval.fraction;
+
+	source->when += interval.whole + (fraction < source->fraction);
+	source->fraction = fraction;
 }
 
-static void first_message(const struct hd_traffic_part *part, const struct sources *sources,
-			  struct source *source)
-{
-	source->when = part->start;
-	if (sources->arrivals == POISSON)
-		next_message(sources, source);
-	if (sources->arrivals == CONSTANT && sources->phases)
-		source->when += hd_random_below(&source->random, source->interval.whole);
-	if (sources->arrivals != ON_OFF)
-		return;
-	/* at a random place of a cycle of mean length */
-	uint64_t cycle = hd_random_below(&source->random, sources->on + sources->off);
-	source->on_until = part->start + (cycle < sources->on ? sources->on - cycle : 0);
-	source->when += hd_random_below(&source->random, source->interval.whole);
-	skip_off_times(sources, source);
-}
-
-static int start(struct hd_traffic_part *part, struct hd_error *err)
+static int source_start(struct hd_traffic_part *part, struct hd_error *err)
 {
 	struct sources *sources = part->state;
 
@@ -239,7 +181,11 @@ static int start(struct hd_traffic_part *part, struct hd_error *err)
 		if (!targets_sends(sources->targets, i))
 			continue;
 		source->random = traffic_stream(part, TRAFFIC_STREAM_SENDERS + i);
-		first_message(part, sources, source);
+		source->when = part->start;
+		if (sources->arrivals == POISSON)
+			next_message(sources, source);
+		if (sources->arrivals == CONSTANT && sources->phases)
+			source->when += hd_random_below(&source->random, source->interval.whole);
 		if (source->when < part->stop)
 			traffic_wake(part, source->when, i);
 	}
@@ -272,7 +218,7 @@ static void make_message(struct hd_traffic_part *part, struct sources *sources, 
 	traffic_send(part, &message, (uint64_t)index << 1 | counts);
 }
 
-static void wake(struct hd_traffic_part *part, uint64_t token)
+static void source_wake(struct hd_traffic_part *part, uint64_t token)
 {
 	struct sources *sources = part->state;
 	struct source *source = &sources->source[token];
@@ -306,7 +252,7 @@ static void delivered(struct hd_traffic_part *part, const struct hd_sim_message 
 	sources->latency_count++;
 }
 
-static void figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
+static void source_figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
 {
 	const struct sources *sources = part->state;
 	uint64_t from = part->start > part->traffic->warm_up ? part->start : part->traffic->warm_up;
@@ -363,19 +309,6 @@ static const struct hd_option poisson_options[] = {
     TRAFFIC_COMMON_OPTIONS("sl", "none"),
 };
 
-static const struct hd_option on_off_options[] = {
-    RATE_OPTION("100%"),
-    TRAFFIC_CHECKED("on", "mean time for which a host sends at its rate", "100 us",
-		    hd_sim_check_time),
-    TRAFFIC_CHECKED("off", "mean time for which it is silent", "100 us", hd_sim_check_time),
-    TRAFFIC_CHOICE("times", "distribution of the times on and off", "exponential",
-		   "exponential|fixed"),
-    SIZE_OPTION("2 KiB"),
-    TARGETS_OPTIONS,
-    BACKLOG_OPTION,
-    TRAFFIC_COMMON_OPTIONS("sl", "none"),
-};
-
 static const struct hd_option control_options[] = {
     RATE_OPTION("every 33.3 ms"),
     SIZE_OPTION("256"),
@@ -386,8 +319,8 @@ static const struct hd_option control_options[] = {
 };
 
 #define SOURCE_FUNCTIONS                                                                           \
-	.list = list, .start = start, .wake = wake, .sent = sent, .delivered = delivered,          \
-	.figures = figures
+	.list = source_list, .start = source_start, .wake = source_wake, .sent = sent,             \
+	.delivered = delivered, .figures = source_figures
 
 const struct hd_traffic_kind traffic_constant = {
     .name = "constant",
@@ -404,15 +337,6 @@ const struct hd_traffic_kind traffic_poisson = {
     .options = poisson_options,
     .option_count = TRAFFIC_COUNT(poisson_options),
     .create = create_poisson,
-    SOURCE_FUNCTIONS,
-};
-
-const struct hd_traffic_kind traffic_on_off = {
-    .name = "on-off",
-    .summary = "each host sends at a constant rate for a while, and is silent for a while",
-    .options = on_off_options,
-    .option_count = TRAFFIC_COUNT(on_off_options),
-    .create = create_on_off,
     SOURCE_FUNCTIONS,
 };
 

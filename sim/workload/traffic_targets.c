@@ -19,39 +19,35 @@ struct reader {
 	uint32_t *count, room;
 };
 
-/* "5s" or "5s-10s" */
-static int read_times(const struct reader *reader, const char *text, struct traffic_pair *pair,
-		      struct hd_error *err)
-{
-	struct hd_cursor cursor = {text, text + strlen(text)}, from;
-	char part[HD_QUOTE_SIZE];
-	bool end = hd_take_until(&cursor, "-", &from);
-
-	if (!reader->timed)
-		return hd_error_set(err, -EINVAL, "'%s': times are for the kind flows", text);
-	if (!end)
-		from = cursor;
-	hd_cursor_trim(&from);
-	hd_cursor_trim(&cursor);
-	int rc = hd_sim_parse_time(hd_cursor_quote(&from, part, sizeof(part)), &pair->from, err);
-	if (!rc && end)
-		rc =
-		    hd_sim_parse_time(hd_cursor_quote(&cursor, part, sizeof(part)), &pair->to, err);
-	if (!rc && pair->to < pair->from)
-		rc = hd_error_set(err, -EINVAL, "'%s': the time ends before it begins", text);
-	return rc;
-}
-
-static int add(struct reader *reader, const char *source, const char *destination,
-	       const char *times, struct hd_error *err)
+static int targets_add(struct reader *reader, const char *source, const char *destination,
+		       const char *times, struct hd_error *err)
 {
 	struct traffic_pair pair = {.to = HD_SIM_NEVER};
 	int rc = traffic_host(reader->traffic, source, &pair.source, err);
 
 	if (!rc)
 		rc = traffic_host(reader->traffic, destination, &pair.destination, err);
-	if (!rc && times)
-		rc = read_times(reader, times, &pair, err);
+	if (!rc && times) {
+		/* "5s" or "5s-10s" */
+		struct hd_cursor cursor = {times, times + strlen(times)}, from;
+		char part[HD_QUOTE_SIZE];
+		bool end = hd_take_until(&cursor, "-", &from);
+
+		if (!reader->timed)
+			return hd_error_set(err, -EINVAL, "'%s': times are for the kind flows",
+					    times);
+		if (!end)
+			from = cursor;
+		hd_cursor_trim(&from);
+		hd_cursor_trim(&cursor);
+		rc = hd_sim_parse_time(hd_cursor_quote(&from, part, sizeof(part)), &pair.from, err);
+		if (!rc && end)
+			rc = hd_sim_parse_time(hd_cursor_quote(&cursor, part, sizeof(part)),
+					       &pair.to, err);
+		if (!rc && pair.to < pair.from)
+			rc = hd_error_set(err, -EINVAL, "'%s': the time ends before it begins",
+					  times);
+	}
 	if (!rc && pair.source == pair.destination)
 		rc = hd_error_set(err, -EINVAL, "host %s sends to itself", source);
 	if (rc)
@@ -76,46 +72,12 @@ static char *trimmed(char *text)
 	return text;
 }
 
-/* "A > B @ 1s-2s"; changes the text. */
-static int add_text(struct reader *reader, char *text, struct hd_error *err)
-{
-	char *times = strchr(text, '@'), *arrow;
-
-	if (times)
-		*times++ = '\0';
-	arrow = strchr(text, '>');
-	if (!arrow)
-		return hd_error_set(err, -EINVAL, "'%s' is no pair such as 0>3", text);
-	*arrow++ = '\0';
-	return add(reader, trimmed(text), trimmed(arrow), times, err);
-}
-
-static int read_list(struct reader *reader, const char *text, struct hd_error *err)
-{
-	struct hd_cursor cursor = {text, text + strlen(text)}, piece;
-	char pair[3 * HD_NAME_SIZE];
-	int rc = 0;
-
-	while (!rc && !hd_cursor_done(&cursor)) {
-		if (!hd_take_until(&cursor, ",", &piece)) {
-			piece = cursor;
-			cursor.at = cursor.end;
-		}
-		if (piece.end - piece.at >= (int)sizeof(pair))
-			return hd_error_set(err, -EINVAL, "a pair is too long");
-		memcpy(pair, piece.at, (size_t)(piece.end - piece.at));
-		pair[piece.end - piece.at] = '\0';
-		rc = add_text(reader, pair, err);
-	}
-	return rc;
-}
-
 static int add_line(void *reader, const struct hd_words *words, struct hd_error *err)
 {
 	if (words->count < 2 || words->count > 3)
 		return hd_error_set(err, -EINVAL, "expected SOURCE DESTINATION [FROM-TO]");
-	return add(reader, words->word[0], words->word[1],
-		   words->count == 3 ? words->word[2] : NULL, err);
+	return targets_add(reader, words->word[0], words->word[1],
+			   words->count == 3 ? words->word[2] : NULL, err);
 }
 
 int targets_read_pairs(const struct hd_traffic *traffic, const char *text, bool timed,
@@ -128,8 +90,32 @@ int targets_read_pairs(const struct hd_traffic *traffic, const char *text, bool 
 	*count = 0;
 	if (!strncmp(text, "file:", 5))
 		rc = traffic_lines(text + 5, hd_words_next, add_line, &reader, err);
-	else
-		rc = read_list(&reader, text, err);
+	else {
+		struct hd_cursor cursor = {text, text + strlen(text)}, piece;
+		char pair[3 * HD_NAME_SIZE];
+		rc = 0;
+
+		while (!rc && !hd_cursor_done(&cursor)) {
+			if (!hd_take_until(&cursor, ",", &piece)) {
+				piece = cursor;
+				cursor.at = cursor.end;
+			}
+			if (piece.end - piece.at >= (int)sizeof(pair))
+				return hd_error_set(err, -EINVAL, "a pair is too long");
+			memcpy(pair, piece.at, (size_t)(piece.end - piece.at));
+			pair[piece.end - piece.at] = '\0';
+			/* "A > B @ 1s-2s"; changes the text. */
+			char *times = strchr(pair, '@'), *arrow;
+			if (times)
+				*times++ = '\0';
+			arrow = strchr(pair, '>');
+			if (!arrow)
+				return hd_error_set(err, -EINVAL, "'%s' is no pair such as 0>3",
+						    pair);
+			*arrow++ = '\0';
+			rc = targets_add(&reader, trimmed(pair), trimmed(arrow), times, err);
+		}
+	}
 	if (!rc && !*count)
 		rc = hd_error_set(err, -EINVAL, "'%s' names no pair", text);
 	return rc;
@@ -438,15 +424,6 @@ static uint32_t host_between(const struct traffic_targets *targets, uint32_t fir
 	return targets->sorted[at + (inside && at >= self)];
 }
 
-static uint32_t remote_host(const struct traffic_targets *targets, uint32_t own, uint64_t *random)
-{
-	uint32_t first = targets->domain_base[own], end = targets->domain_base[own + 1];
-	uint32_t at =
-	    (uint32_t)hd_random_below(random, targets->part->member_count - (end - first));
-
-	return targets->sorted[at < first ? at : at + (end - first)];
-}
-
 static uint32_t draw_uniformly(const struct traffic_targets *targets, uint32_t source,
 			       uint64_t *random)
 {
@@ -461,8 +438,13 @@ static uint32_t draw_uniformly(const struct traffic_targets *targets, uint32_t s
 		if (targets->hot[domain] != self)
 			return targets->hot[domain];
 	}
-	if (remote)
-		return remote_host(targets, own, random);
+	if (remote) {
+		uint32_t first = targets->domain_base[own], end = targets->domain_base[own + 1];
+		uint32_t at =
+		    (uint32_t)hd_random_below(random, targets->part->member_count - (end - first));
+
+		return targets->sorted[at < first ? at : at + (end - first)];
+	}
 	return host_between(targets, any ? 0 : targets->domain_base[own],
 			    any ? targets->part->member_count : targets->domain_base[own + 1],
 			    targets->place[source], random);

@@ -3,6 +3,8 @@
 #ifndef TRAFFIC_TARGETS_H
 #define TRAFFIC_TARGETS_H
 
+#include <heddle/analysis/pattern.h>
+
 #include "traffic.h"
 
 /* ---- pairs ---- */

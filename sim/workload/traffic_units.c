@@ -77,8 +77,8 @@ struct measure {
 	uint64_t most;
 };
 
-static int parse(const char *text, const struct measure *measure, uint64_t *value,
-		 struct hd_error *err)
+static int units_parse(const char *text, const struct measure *measure, uint64_t *value,
+		       struct hd_error *err)
 {
 	const struct unit *unit = measure->units;
 	struct amount amount;
@@ -104,7 +104,7 @@ int hd_sim_parse_time(const char *text, uint64_t *picoseconds, struct hd_error *
 		*picoseconds = HD_SIM_NEVER;
 		return 0;
 	}
-	return parse(text, &measure, picoseconds, err);
+	return units_parse(text, &measure, picoseconds, err);
 }
 
 int hd_sim_parse_size(const char *text, uint64_t *bytes, struct hd_error *err)
@@ -112,7 +112,7 @@ int hd_sim_parse_size(const char *text, uint64_t *bytes, struct hd_error *err)
 	static const struct measure measure = {
 	    sizes, "a size such as 2048, 2 kB (2000 bytes), 32 KiB (32768 bytes)", UINT32_MAX};
 
-	return parse(text, &measure, bytes, err);
+	return units_parse(text, &measure, bytes, err);
 }
 
 int hd_sim_parse_rate(const char *text, uint64_t *bits_per_second, struct hd_error *err)
@@ -120,7 +120,7 @@ int hd_sim_parse_rate(const char *text, uint64_t *bits_per_second, struct hd_err
 	static const struct measure measure = {
 	    rates, "a rate such as 40 Gb/s (bits) or 5 GB/s (bytes)", UINT64_C(1000000000000000)};
 
-	return parse(text, &measure, bits_per_second, err);
+	return units_parse(text, &measure, bits_per_second, err);
 }
 
 int hd_sim_parse_share(const char *text, uint64_t *millionths, struct hd_error *err)
@@ -128,7 +128,7 @@ int hd_sim_parse_share(const char *text, uint64_t *millionths, struct hd_error *
 	static const struct measure measure = {shares, "a share such as 60% or 0.6, at most 1",
 					       1000000};
 
-	return parse(text, &measure, millionths, err);
+	return units_parse(text, &measure, millionths, err);
 }
 
 int hd_sim_check_time(const char *text, struct hd_error *err)

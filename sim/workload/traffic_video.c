@@ -6,7 +6,6 @@
  */
 #include "traffic.h"
 #include "traffic_draw.h"
-#include "traffic_reserve.h"
 #include "traffic_targets.h"
 
 #include <errno.h>
@@ -15,6 +14,100 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+
+/*
+ * Bandwidth that streams reserve before they send, section 3.4 of the paper in doc/papers/irregular.md. There a probe goes
+ * along one path after the other, the shortest first. A switch without enough bandwidth left sends a NACK, which takes the
+ * reservation back; the destination sends an ACK. Here the answer is there at once: a probe takes microseconds, and a
+ * stream lasts for seconds.
+ */
+
+struct traffic_reserve;
+
+/*
+ * Reserves `rate` bits/s on each cable of the shortest path that has them, of those that the option `offset` allows; of
+ * equal ones that with the lowest LID offset. Sets the message's LID offset. False: there is no such path, and nothing is
+ * reserved. While the simulation runs. O(LIDs * hops).
+ */
+bool traffic_reserve_take(struct traffic_reserve *reserve, const struct hd_traffic_part *part,
+			  struct hd_sim_message *message, double rate);
+
+#define NO_PATH UINT32_MAX
+
+struct traffic_reserve {
+	const struct hd_traffic *traffic;
+	double share; /* of a cable's rate */
+	double **taken; /* [subnet][port] bits/s that are reserved */
+};
+
+/* A path on which a reservation is tried. */
+struct probe {
+	struct traffic_reserve *reserve;
+	double rate; /* bits/s */
+	uint32_t hops;
+	bool refused;
+};
+
+/* Nothing is reserved; streams may have `share` (millionths) of each cable. Memory is the traffic's. Errors: -ENOMEM. */
+static int traffic_reserve_new(struct hd_traffic *traffic, uint64_t share,
+			       struct traffic_reserve **out, struct hd_error *err)
+{
+	const struct hd_sim_network *network = traffic->scene->network;
+	struct traffic_reserve *reserve = hd_arena_alloc(&traffic->arena, 1, sizeof(*reserve));
+	double **taken =
+	    hd_arena_alloc(&traffic->arena, network->subnet_count, sizeof(*reserve->taken));
+
+	for (uint32_t i = 0; taken && i < network->subnet_count; i++)
+		taken[i] = hd_arena_alloc(&traffic->arena, network->subnets[i].fabric->port_count,
+					  sizeof(**taken));
+	if (hd_arena_check(&traffic->arena))
+		return hd_error_no_memory(err);
+	*reserve = (struct traffic_reserve){traffic, (double)share / 1e6, taken};
+	*out = reserve;
+	return 0;
+}
+
+static void video_ask(void *context, uint32_t subnet, uint32_t port)
+{
+	struct probe *probe = context;
+	const struct traffic_reserve *reserve = probe->reserve;
+	const double cable = (double)traffic_cable_rate(
+	    reserve->traffic, reserve->traffic->scene->network->subnets[subnet].fabric, port);
+
+	probe->hops++;
+	probe->refused |= reserve->taken[subnet][port] + probe->rate > cable * reserve->share;
+}
+
+static void video_take(void *context, uint32_t subnet, uint32_t port)
+{
+	const struct probe *probe = context;
+
+	probe->reserve->taken[subnet][port] += probe->rate;
+}
+
+bool traffic_reserve_take(struct traffic_reserve *reserve, const struct hd_traffic_part *part,
+			  struct hd_sim_message *message, double rate)
+{
+	const struct hd_sim *sim = part->traffic->sim;
+	const uint32_t count = traffic_offset_count(part, message->destination);
+	uint32_t least = NO_PATH;
+	uint16_t best = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct probe probe = {.reserve = reserve, .rate = rate};
+		message->lid_offset = (uint16_t)(part->offset + i);
+		if (hd_sim_follow(sim, message, video_ask, &probe, NULL) || probe.refused ||
+		    probe.hops >= least)
+			continue;
+		least = probe.hops;
+		best = message->lid_offset;
+	}
+	message->lid_offset = best;
+	if (least != NO_PATH)
+		hd_sim_follow(sim, message, video_take,
+			      &(struct probe){.reserve = reserve, .rate = rate}, NULL);
+	return least != NO_PATH;
+}
 
 /* How many video streams a host has, and of which rates. */
 
@@ -228,29 +321,6 @@ static int add_host(struct hd_traffic_part *part, struct video *video, uint32_t 
 	return rc;
 }
 
-static int make_streams(struct hd_traffic_part *part, struct video *video,
-			const struct hd_options *options, struct hd_error *err)
-{
-	uint32_t wanted = (uint32_t)hd_options_get(options, "streams")->number;
-	uint64_t load = traffic_share(options, "load"), streams = 0;
-	uint32_t most = video->multicast && video->group_members ? video->group_members : 1;
-	int rc = 0;
-
-	for (uint32_t i = 0; i < part->member_count; i++)
-		streams += plan_of(part, video, i, wanted, load).streams;
-	if (!streams || streams >> STREAM_BITS)
-		return hd_error_set(err, -ERANGE, "%" PRIu64 " streams, expected 1 .. %u", streams,
-				    (1u << STREAM_BITS) - 1);
-	video->streams = hd_arena_alloc(&part->traffic->arena, streams, sizeof(*video->streams));
-	video->receivers =
-	    hd_arena_alloc(&part->traffic->arena, streams * most, sizeof(*video->receivers));
-	if (hd_arena_check(&part->traffic->arena))
-		return hd_error_no_memory(err);
-	for (uint32_t i = 0; !rc && i < part->member_count; i++)
-		rc = add_host(part, video, i, plan_of(part, video, i, wanted, load), err);
-	return rc;
-}
-
 static int read_options(struct hd_traffic_part *part, struct video *video,
 			const struct hd_options *options, struct hd_error *err)
 {
@@ -285,8 +355,8 @@ static int read_options(struct hd_traffic_part *part, struct video *video,
 				 weights->list, deviations->list, video->rates.frames, err);
 }
 
-static int create(struct hd_traffic_part *part, const struct hd_options *options,
-		  struct hd_error *err)
+static int video_create(struct hd_traffic_part *part, const struct hd_options *options,
+			struct hd_error *err)
 {
 	struct video *video = hd_arena_alloc(&part->traffic->arena, 1, sizeof(*video));
 
@@ -296,11 +366,28 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	int rc = read_options(part, video, options, err);
 	if (!rc)
 		rc = targets_new(part, options, &video->targets, err);
-	return rc ? rc : make_streams(part, video, options, err);
+	if (rc)
+		return rc;
+	uint32_t wanted = (uint32_t)hd_options_get(options, "streams")->number;
+	uint64_t load = traffic_share(options, "load"), streams = 0;
+	uint32_t most = video->multicast && video->group_members ? video->group_members : 1;
+	for (uint32_t i = 0; i < part->member_count; i++)
+		streams += plan_of(part, video, i, wanted, load).streams;
+	if (!streams || streams >> STREAM_BITS)
+		return hd_error_set(err, -ERANGE, "%" PRIu64 " streams, expected 1 .. %u", streams,
+				    (1u << STREAM_BITS) - 1);
+	video->streams = hd_arena_alloc(&part->traffic->arena, streams, sizeof(*video->streams));
+	video->receivers =
+	    hd_arena_alloc(&part->traffic->arena, streams * most, sizeof(*video->receivers));
+	if (hd_arena_check(&part->traffic->arena))
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; !rc && i < part->member_count; i++)
+		rc = add_host(part, video, i, plan_of(part, video, i, wanted, load), err);
+	return rc;
 }
 
-static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
-		struct hd_error *err)
+static int video_list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
+		      struct hd_error *err)
 {
 	const struct video *video = part->state;
 	int rc = 0;
@@ -333,27 +420,10 @@ static int compare_origins(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void reserve_path(struct hd_traffic_part *part, struct video *video, struct stream *stream,
-			 struct traffic_reserve *reserve)
-{
-	const uint32_t to = video->receivers[stream->first_receiver].endpoint;
-	struct hd_sim_message message = traffic_message(part, stream->source, to, 1);
-	double factor, constant;
-
-	wire_bytes(part->traffic, &video->rates, &factor, &constant);
-	const double rate = (stream->mean * factor + constant) * 8 * video->rates.frames;
-	if (traffic_reserve_take(reserve, part, &message, rate)) {
-		stream->offset = message.lid_offset;
-	} else {
-		stream->origin = part->stop; /* it never begins */
-		video->refused++;
-	}
-}
-
 /* Streams ask for their paths in the order in which they begin. */
 static int reserve_paths(struct hd_traffic_part *part, struct video *video, struct hd_error *err)
 {
-	struct traffic_reserve *reserve;
+	struct traffic_reserve *reserve = NULL;
 	struct stream **order =
 	    hd_arena_alloc(&part->traffic->arena, video->stream_count, sizeof(struct stream *));
 
@@ -362,12 +432,24 @@ static int reserve_paths(struct hd_traffic_part *part, struct video *video, stru
 	for (uint32_t i = 0; i < video->stream_count; i++)
 		order[i] = &video->streams[i];
 	qsort(order, video->stream_count, sizeof(struct stream *), compare_origins);
-	for (uint32_t i = 0; i < video->stream_count; i++)
-		reserve_path(part, video, order[i], reserve);
+	for (uint32_t i = 0; i < video->stream_count; i++) {
+		struct stream *stream = order[i];
+		const uint32_t to = video->receivers[stream->first_receiver].endpoint;
+		struct hd_sim_message message = traffic_message(part, stream->source, to, 1);
+		double factor, constant;
+		wire_bytes(part->traffic, &video->rates, &factor, &constant);
+		const double rate = (stream->mean * factor + constant) * 8 * video->rates.frames;
+		if (traffic_reserve_take(reserve, part, &message, rate)) {
+			stream->offset = message.lid_offset;
+		} else {
+			stream->origin = part->stop; /* it never begins */
+			video->refused++;
+		}
+	}
 	return 0;
 }
 
-static int start(struct hd_traffic_part *part, struct hd_error *err)
+static int video_start(struct hd_traffic_part *part, struct hd_error *err)
 {
 	struct video *video = part->state;
 	const int rc = video->reserved ? reserve_paths(part, video, err) : 0;
@@ -420,7 +502,7 @@ static void send_frame(struct hd_traffic_part *part, struct video *video, uint32
 	stream->frame++;
 }
 
-static void wake(struct hd_traffic_part *part, uint64_t token)
+static void video_wake(struct hd_traffic_part *part, uint64_t token)
 {
 	struct video *video = part->state;
 	struct stream *stream = &video->streams[token];
@@ -441,8 +523,8 @@ static struct receiver *find_receiver(struct video *video, const struct stream *
 }
 
 /* The last packet of a frame has come. */
-static void arrive(struct hd_traffic_part *part, const struct hd_sim_message *message,
-		   const struct hd_sim_times *times, uint32_t endpoint, uint64_t now)
+static void video_arrive(struct hd_traffic_part *part, const struct hd_sim_message *message,
+			 const struct hd_sim_times *times, uint32_t endpoint, uint64_t now)
 {
 	struct video *video = part->state;
 	const struct stream *stream =
@@ -466,7 +548,7 @@ static void arrive(struct hd_traffic_part *part, const struct hd_sim_message *me
 static void delivered(struct hd_traffic_part *part, const struct hd_sim_message *message,
 		      const struct hd_sim_times *times, uint32_t endpoint)
 {
-	arrive(part, message, times, endpoint, times->done);
+	video_arrive(part, message, times, endpoint, times->done);
 }
 
 /* The packets in the middle were dropped, but the last one has come: the paper counts such a frame
@@ -480,12 +562,12 @@ static void lost(struct hd_traffic_part *part, const struct hd_sim_message *mess
 	if (last_came && message->tag & COUNTS)
 		video->damaged++;
 	if (last_came && video->damaged_count)
-		arrive(part, message, times, endpoint, traffic_now(part));
+		video_arrive(part, message, times, endpoint, traffic_now(part));
 	else if (message->tag & COUNTS)
 		video->lost++;
 }
 
-static void figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
+static void video_figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
 {
 	const struct video *video = part->state;
 	uint64_t from = part->start > part->traffic->warm_up ? part->start : part->traffic->warm_up;
@@ -574,11 +656,11 @@ const struct hd_traffic_kind traffic_video = {
     .summary = "MPEG-2 streams of variable rate, whose frames have deadlines",
     .options = options,
     .option_count = TRAFFIC_COUNT(options),
-    .create = create,
-    .list = list,
-    .start = start,
-    .wake = wake,
+    .create = video_create,
+    .list = video_list,
+    .start = video_start,
+    .wake = video_wake,
     .delivered = delivered,
     .lost = lost,
-    .figures = figures,
+    .figures = video_figures,
 };

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A program without a C library around the firmware module: it must link. */
-#include "router_query.h"
-#include "router_relay.h"
 #include "router_session.h"
-#include "router_update.h"
 
 #include <string.h>
 

@@ -9,11 +9,8 @@
 #include "fuzzing.h"
 
 #include <heddle/ir_router/handshake.h>
-#include <router_bytes.h>
-#include <router_query.h>
-#include <router_relay.h>
+#include <router_codec.h>
 #include <router_session.h>
-#include <router_update.h>
 
 #define PREFIX 0xFEC0000000000001u
 

@@ -18,22 +18,6 @@
 #define HD_SIM_LANES 16u /* virtual lanes of a port; 15 is the lane of management */
 #define HD_SIM_ARBITRATION_MAX 64u /* entries of a table */
 
-/* Where packets wait in a switch or router. */
-enum hd_sim_switch {
-	HD_SIM_INPUTS, /* in lanes of inputs: from there they go on to a cable at once */
-	/*
-	 * In lanes of inputs, and behind a crossbar in lanes of outputs. Each queue of an input has a line
-	 * of its own into the crossbar. A line out leads to the lanes of each output. It takes a packet when
-	 * the packet's lane has room for all of it. Lanes take turns for that line, that of management like
-	 * all others, and in a lane the inputs take turns. Packets of an output's lane leave in the order in
-	 * which they came. For the cable there is VL arbitration.
-	 *
-	 * A packet's first byte passes the crossbar in no time, and may go on to the cable at once. The
-	 * last one passes it at the rate of the line, but no sooner than it has come.
-	 */
-	HD_SIM_CROSSBAR
-};
-
 /* How packets wait in the buffer of an input port's virtual lane. */
 enum hd_sim_queueing {
 	HD_SIM_FIFO, /* one queue: the first packet holds up all others */
@@ -49,13 +33,6 @@ enum hd_sim_selection {
 	HD_SIM_CONGA, /* a path for each flowlet, by congestion from leaf to leaf; of adaptive entries */
 	HD_SIM_LOAD_GRADES, /* the next in turn of those whose load has the lowest grade: see load_grade */
 	HD_SIM_LEAST_USED_LANE /* the fewest packets so far on the packet's lane */
-};
-
-/* When a switch chooses the port of a packet that may leave by several. The paper on irregular networks
- * (doc/papers/irregular.md) does not say it, only that switches go by the local state of links. */
-enum hd_sim_choice {
-	HD_SIM_ONCE, /* with FIFO when the packet is first in its queue, with VOQ when it comes */
-	HD_SIM_WHILE_WAITING /* also again, as long as its port has no credits and another one has; FIFO */
 };
 
 /* How a switch copies a multicast packet to its output ports: see doc/papers/irregular.md. */
@@ -98,15 +75,10 @@ struct hd_sim_settings {
 	uint32_t lanes; /* data lanes that ports have, 1 .. 15; lane 15 is always there */
 	uint32_t buffer; /* bytes for each lane of an input port; at least one packet of the MTU */
 	uint32_t central_buffer; /* bytes of a switch, for HD_SIM_CENTRAL_BUFFER */
-	enum hd_sim_switch kind;
-	/* HD_SIM_CROSSBAR: bytes for each lane of an output port, at least one packet of the MTU; and the rate
-	 * of the crossbar's lines, in times of that of the switch's fastest cable, 1 .. 16. */
-	uint32_t output_buffer, crossbar_speed;
 	enum hd_sim_queueing queueing;
 	enum hd_sim_selection selection;
 	/* bytes of the load that least-loaded looks at, which make a grade; 0: the next buffer's */
 	uint32_t load_grade;
-	enum hd_sim_choice choice;
 	enum hd_sim_replication replication;
 	/* of a lane, at an output: packets with copies go before all others */
 	bool multicast_first;
@@ -139,12 +111,11 @@ struct hd_sim_settings {
 	uint64_t deadlock_check;
 };
 
-/* 40 Gb/s, 100 ns cables and switches, MTU 2048, 1 lane, no crossbar, FIFO, round robin, 32 KiB for a
+/* 40 Gb/s, 100 ns cables and switches, MTU 2048, 1 lane, FIFO, round robin, 32 KiB for a
  * lane, no lifetimes, one class, no flows. */
 struct hd_sim_settings hd_sim_settings_default(void);
 
-/* Errors: -ERANGE with the name of the setting, its value and its limits; -EINVAL a choice while
- * packets wait, with VOQ or with Conga. */
+/* Errors: -ERANGE with the name of the setting, its value and its limits. */
 int hd_sim_settings_check(const struct hd_sim_settings *settings, struct hd_error *err);
 
 #endif

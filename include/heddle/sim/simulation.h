@@ -62,9 +62,7 @@ struct hd_sim_network {
 enum hd_sim_routing {
 	HD_SIM_DETERMINISTIC, /* the port of the forwarding table */
 	HD_SIM_ADAPTIVE, /* the group of the plan, where the entry has one */
-	HD_SIM_PATH_BITS, /* at each switch any entry of the destination's 2^LMC LIDs (doc/papers/irregular.md) */
-	HD_SIM_PATH_BITS_KEPT /* the same, but bits on which a switch has decided stay, and so do those that
-				 are 1 in the message's LID offset; for one subnet alone */
+	HD_SIM_PATH_BITS /* at each switch any entry of the destination's 2^LMC LIDs (doc/papers/irregular.md) */
 };
 
 /* Which packets of a message the head lifetime may drop. */
@@ -259,8 +257,7 @@ void hd_sim_figures(struct hd_sim *sim, struct hd_sim_figures *out);
 
 /* ---- deadlock ---- */
 
-/* A buffer whose first packet waits for room in the next buffer of the cycle; with a crossbar, in a lane of
- * the output, whose first packet waits for that. */
+/* A buffer whose first packet waits for room in the next buffer of the cycle. */
 struct hd_sim_buffer {
 	uint32_t subnet, port; /* input port of a switch or router: an index of its fabric */
 	uint8_t lane;

@@ -9,6 +9,59 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+static int take_ranks(const struct hd_traffic_part *part, const struct hd_pattern_kind *kind,
+		      struct hd_ranks *ranks, struct hd_error *err)
+{
+	*ranks = (struct hd_ranks){.fabric = part->traffic->scene->network->subnets[0].fabric,
+				   .count = part->member_count,
+				   .adapters = 1};
+	ranks->host =
+	    hd_arena_alloc(&part->traffic->arena, part->member_count, sizeof(*ranks->host));
+	if (!ranks->host)
+		return hd_error_no_memory(err);
+	memcpy(ranks->host, part->members, part->member_count * sizeof(*ranks->host));
+	return hd_ranks_for_pattern(ranks, kind, err);
+}
+
+int traffic_pattern_new(const struct hd_traffic_part *part, const char *text,
+			struct traffic_pattern *out, struct hd_error *err)
+{
+	char *copy = hd_arena_strdup(&part->traffic->arena, text);
+
+	*out = (struct traffic_pattern){.pattern = NULL};
+	if (!copy)
+		return hd_error_no_memory(err);
+	if (part->traffic->places.subnet_count > 1)
+		return hd_error_set(err, -ENOTSUP, "patterns are for one subnet");
+	char *settings = strchr(copy, ',');
+	if (settings)
+		*settings++ = '\0';
+	const struct hd_pattern_kind *kind = hd_pattern_find(copy);
+	if (!kind)
+		return hd_error_set(err, -EINVAL, "no pattern is called '%s'", copy);
+	struct hd_options *options = hd_options_new(kind->options, kind->option_count);
+	int rc = options ? hd_options_set_pairs(options, settings, err) : hd_error_no_memory(err);
+	if (!rc)
+		rc = take_ranks(part, kind, &out->ranks, err);
+	if (!rc)
+		rc = hd_pattern_new(kind, options, &out->ranks, &out->pattern, err);
+	hd_options_free(options);
+	return rc;
+}
+
+int traffic_pattern_round(const struct traffic_pattern *pattern, const struct hd_traffic_part *part,
+			  uint32_t round, struct hd_flow *flows, uint32_t *count,
+			  struct hd_error *err)
+{
+	return hd_pattern_draw(pattern->pattern, &pattern->ranks, HD_MAP_IDENTITY,
+			       part->traffic->seed, 0, round, flows, count, err);
+}
+
+void traffic_pattern_release(struct traffic_pattern *pattern)
+{
+	hd_pattern_free(pattern->pattern);
+}
+
 #define FLOWS_MOST (1u << 24)
 #define TAGS 0xFFFFu
 
@@ -81,7 +134,7 @@ static bool next_in_rounds(const struct rounds *rounds, uint32_t rank, struct ra
 	return false;
 }
 
-static void next(void *context, uint32_t job, uint32_t rank, struct rank_step *step)
+static void rounds_next(void *context, uint32_t job, uint32_t rank, struct rank_step *step)
 {
 	struct rounds *rounds = context;
 	struct round_of_rank *place = &rounds->places[rank];
@@ -102,7 +155,7 @@ static void next(void *context, uint32_t job, uint32_t rank, struct rank_step *s
 	}
 }
 
-static void mark(void *context, uint32_t job, uint32_t rank, uint32_t tag, uint64_t now)
+static void rounds_mark(void *context, uint32_t job, uint32_t rank, uint32_t tag, uint64_t now)
 {
 	struct rounds *rounds = context;
 	struct round_of_rank *place = &rounds->places[rank];
@@ -205,8 +258,8 @@ static int take_rounds(struct rounds *rounds, const struct traffic_pattern *patt
 	return rc;
 }
 
-static int create(struct hd_traffic_part *part, const struct hd_options *options,
-		  struct hd_error *err)
+static int rounds_create(struct hd_traffic_part *part, const struct hd_options *options,
+			 struct hd_error *err)
 {
 	struct hd_arena *arena = &part->traffic->arena;
 	struct rounds *rounds = hd_arena_alloc(arena, 1, sizeof(*rounds));
@@ -230,12 +283,12 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	rounds->places = hd_arena_alloc(arena, rounds->job.count, sizeof(*rounds->places));
 	if (!rounds->places)
 		return hd_error_no_memory(err);
-	struct rank_script script = {next, NULL, NULL, mark, rounds};
+	struct rank_script script = {rounds_next, NULL, NULL, rounds_mark, rounds};
 	return ranks_new(part, &script, &rounds->job, 1, &rounds->ranks, err);
 }
 
-static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
-		struct hd_error *err)
+static int rounds_list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
+		       struct hd_error *err)
 {
 	const struct rounds *rounds = part->state;
 	const uint32_t *hosts = rounds->job.hosts;
@@ -253,14 +306,14 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 	return rc;
 }
 
-static double progress(const struct hd_traffic_part *part)
+static double rounds_progress(const struct hd_traffic_part *part)
 {
 	const struct rounds *rounds = part->state;
 
 	return (double)rounds->finished / ((double)rounds->repeat * rounds->job.count);
 }
 
-static void figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
+static void rounds_figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
 {
 	const struct rounds *rounds = part->state;
 	double second = (double)HD_SIM_SECOND, ranks = rounds->job.count;
@@ -297,9 +350,9 @@ const struct hd_traffic_kind traffic_rounds = {
     .summary = "the rounds of a pattern, such as those of NCCL, each after the one before",
     .options = options,
     .option_count = TRAFFIC_COUNT(options),
-    .create = create,
-    .list = list,
+    .create = rounds_create,
+    .list = rounds_list,
     RANKS_FUNCTIONS,
-    .progress = progress,
-    .figures = figures,
+    .progress = rounds_progress,
+    .figures = rounds_figures,
 };

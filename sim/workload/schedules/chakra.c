@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which ranks take part in the collective operations of a Chakra trace. */
 #include "chakra.h"
-
 #include "chakra_file.h"
-#include "chakra_groups.h"
 #include "traffic_exchange.h"
+#include <heddle/base/error.h>
+#include <heddle/base/index.h>
+#include <heddle/base/lookup.h>
+#include <stdbool.h>
 
 #include <errno.h>
 #include <heddle/analysis/schedule_maker.h>
@@ -14,6 +17,143 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+struct chakra_member {
+	uint32_t rank;
+	uint32_t count; /* operations of the group in its trace */
+	uint32_t done; /* of them, up to now */
+};
+
+/* A process group: the ranks whose traces have operations with its name. The k-th operation of one
+ * is the k-th of all. */
+struct chakra_group {
+	char *name;
+	uint32_t first; /* number of its first operation, among those of all groups */
+	uint32_t count, room;
+	struct chakra_member *members; /* [count] in order of ranks */
+};
+
+/* Zero-initialise before use. */
+struct chakra_groups {
+	struct chakra_group *groups;
+	uint32_t count, room;
+	struct hd_lookup names;
+};
+
+void chakra_groups_release(struct chakra_groups *groups);
+
+struct searched {
+	const struct chakra_groups *groups;
+	const char *name;
+};
+
+static bool has_name(const void *context, uint32_t index)
+{
+	const struct searched *searched = context;
+
+	return !strcmp(searched->groups->groups[index].name, searched->name);
+}
+
+static uint32_t chakra_find(const struct chakra_groups *groups, const char *name)
+{
+	struct searched searched = {groups, name};
+
+	return hd_lookup_find(&groups->names, hd_hash_bytes(name, strlen(name)), has_name,
+			      &searched);
+}
+
+static int add_group(struct chakra_groups *groups, const char *name, uint32_t *index)
+{
+	struct chakra_group *grown =
+	    hd_grow(groups->groups, groups->count, 1, &groups->room, sizeof(*grown));
+	char *copy = grown ? strdup(name) : NULL;
+
+	if (grown)
+		groups->groups = grown;
+	if (!copy ||
+	    hd_lookup_add(&groups->names, hd_hash_bytes(name, strlen(name)), groups->count)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	groups->groups[groups->count] = (struct chakra_group){.name = copy};
+	*index = groups->count++;
+	return 0;
+}
+
+/* Counts an operation of a rank; ranks come in order. Errors: -ENOMEM. */
+static int chakra_groups_note(struct chakra_groups *groups, const char *name, uint32_t rank)
+{
+	uint32_t index = chakra_find(groups, name);
+
+	if (index == HD_NONE && add_group(groups, name, &index))
+		return -ENOMEM;
+	struct chakra_group *group = &groups->groups[index];
+	if (!group->count || group->members[group->count - 1].rank != rank) {
+		struct chakra_member *members =
+		    hd_grow(group->members, group->count, 1, &group->room, sizeof(*members));
+		if (!members)
+			return -ENOMEM;
+		group->members = members;
+		members[group->count++] = (struct chakra_member){.rank = rank};
+	}
+	group->members[group->count - 1].count++;
+	return 0;
+}
+
+/* Numbers the operations. Errors: -EINVAL ranks of a group have different numbers of them, -ERANGE. */
+static int chakra_groups_number(struct chakra_groups *groups, struct hd_error *err)
+{
+	uint64_t number = 0;
+
+	for (uint32_t i = 0; i < groups->count; i++) {
+		struct chakra_group *group = &groups->groups[i];
+		const struct chakra_member *first = group->members;
+		group->first = (uint32_t)number;
+		number += first->count;
+		if (number >= UINT64_C(1) << 31)
+			return hd_error_set(err, -ERANGE, "more than 2^31 collective operations");
+		for (uint32_t m = 1; m < group->count; m++)
+			if (group->members[m].count != first->count)
+				return hd_error_set(
+				    err, -EINVAL,
+				    "process group '%s': rank %" PRIu32 " has %" PRIu32
+				    " collective operations, but rank %" PRIu32 " has %" PRIu32,
+				    group->name, first->rank, first->count, group->members[m].rank,
+				    group->members[m].count);
+	}
+	return 0;
+}
+
+/* The rank as a member of the group of that name. NULL: it is none. */
+static struct chakra_member *chakra_groups_find(const struct chakra_groups *groups,
+						const char *name, uint32_t rank,
+						const struct chakra_group **group)
+{
+	uint32_t index = chakra_find(groups, name), low = 0;
+
+	if (index == HD_NONE)
+		return NULL;
+	*group = &groups->groups[index];
+	for (uint32_t high = (*group)->count; high - low > 1;) {
+		uint32_t middle = low + (high - low) / 2;
+		if ((*group)->members[middle].rank <= rank)
+			low = middle;
+		else
+			high = middle;
+	}
+	struct chakra_member *member = &(*group)->members[low];
+	return member->rank == rank ? member : NULL;
+}
+
+void chakra_groups_release(struct chakra_groups *groups)
+{
+	for (uint32_t i = 0; i < groups->count; i++) {
+		free(groups->groups[i].name);
+		free(groups->groups[i].members);
+	}
+	free(groups->groups);
+	hd_lookup_release(&groups->names);
+}
 
 #define NS_PER_MICRO 1000u
 #define WAITS_OF_OPERATION 4 /* dependencies on average, at most: real traces have one to three */
@@ -45,8 +185,8 @@ struct reader {
 	struct hd_error *err;
 };
 
-static int add(struct reader *reader, const Chakra__Node *node,
-	       struct hd_schedule_operation operation, uint32_t *index)
+static int chakra_add(struct reader *reader, const Chakra__Node *node,
+		      struct hd_schedule_operation operation, uint32_t *index)
 {
 	operation.line = (uint32_t)node->id;
 	if (reader->maker.made->operation_count >= reader->operations_most)
@@ -66,11 +206,11 @@ static int calculate(struct reader *reader, const Chakra__Node *node, enum chakr
 	if (micros > UINT64_MAX / NS_PER_MICRO)
 		return hd_error_set(reader->err, -ERANGE, "a duration of %" PRIu64 " microseconds",
 				    micros);
-	return add(reader, node,
-		   (struct hd_schedule_operation){.action = HD_SCHEDULE_CALCULATE,
-						  .amount = micros * NS_PER_MICRO,
-						  .cpu = (uint8_t)cpu},
-		   index);
+	return chakra_add(reader, node,
+			  (struct hd_schedule_operation){.action = HD_SCHEDULE_CALCULATE,
+							 .amount = micros * NS_PER_MICRO,
+							 .cpu = (uint8_t)cpu},
+			  index);
 }
 
 /* `after` waits for the operations first .. end - 1. */
@@ -112,14 +252,14 @@ static int take_message(struct reader *reader, const Chakra__Node *node, uint32_
 	if (!rc && tag >= COLLECTIVE_TAGS)
 		rc = hd_error_set(reader->err, -ERANGE, "attribute comm_tag is above 2^31");
 	return rc ? rc
-		  : add(reader, node,
-			(struct hd_schedule_operation){.action = send ? HD_SCHEDULE_SEND
-								      : HD_SCHEDULE_RECEIVE,
-						       .amount = size,
-						       .peer = (uint32_t)peer,
-						       .tag = (uint32_t)tag,
-						       .cpu = CHAKRA_MESSAGES},
-			index);
+		  : chakra_add(reader, node,
+			       (struct hd_schedule_operation){.action = send ? HD_SCHEDULE_SEND
+									     : HD_SCHEDULE_RECEIVE,
+							      .amount = size,
+							      .peer = (uint32_t)peer,
+							      .tag = (uint32_t)tag,
+							      .cpu = CHAKRA_MESSAGES},
+			       index);
 }
 
 struct collective {
@@ -172,7 +312,7 @@ static int add_step_message(struct reader *reader, const struct collective *coll
 						  .peer = collective->group->members[place].rank,
 						  .tag = collective->tag,
 						  .cpu = CHAKRA_MESSAGES};
-	int rc = add(reader, collective->node, operation, &index);
+	int rc = chakra_add(reader, collective->node, operation, &index);
 
 	return rc ? rc : wait_for(reader, index, collective->first, collective->end);
 }
@@ -192,31 +332,6 @@ static int add_step(struct reader *reader, struct collective *collective,
 	if (!rc && step->to != HD_NONE)
 		rc = add_step_message(reader, collective, HD_SCHEDULE_SEND, step->to, step->bytes);
 	return rc;
-}
-
-/* Adds the steps, each of which waits for those before it; *end waits for the last ones. */
-static int add_steps(struct reader *reader, struct collective *collective, uint32_t *end)
-{
-	struct exchange_step step;
-	uint32_t since = collective->end; /* operations of steps for which nobody waits yet */
-	int rc = 0;
-
-	for (uint32_t i = 0;
-	     !rc && exchange_step(collective->exchange, collective->group->count, collective->place,
-				  0, collective->bytes, i, &step);
-	     i++) {
-		rc = add_step(reader, collective, &step);
-		uint32_t now = reader->maker.made->operation_count;
-		if (step.wait && now > since) {
-			collective->first = since;
-			collective->end = since = now;
-		}
-	}
-	if (!rc)
-		rc = calculate(reader, collective->node, CHAKRA_MESSAGES, 0, end);
-	if (!rc)
-		rc = wait_for(reader, *end, collective->first, collective->end);
-	return rc ? rc : wait_for(reader, *end, since, *end);
 }
 
 static int take_collective(struct reader *reader, const Chakra__Node *node, struct made_node *made)
@@ -239,7 +354,28 @@ static int take_collective(struct reader *reader, const Chakra__Node *node, stru
 		rc = calculate(reader, node, CHAKRA_MESSAGES, 0, &made->begin);
 	collective.first = made->begin;
 	collective.end = made->begin + 1;
-	return rc ? rc : add_steps(reader, &collective, &made->end);
+	/* Adds the steps, each of which waits for those before it; *end waits for the last ones. */
+	uint32_t *end = &made->end;
+	if (rc)
+		return rc;
+	struct exchange_step step;
+	uint32_t since = collective.end; /* operations of steps for which nobody waits yet */
+	rc = 0;
+	for (uint32_t i = 0; !rc && exchange_step(collective.exchange, collective.group->count,
+						  collective.place, 0, collective.bytes, i, &step);
+	     i++) {
+		rc = add_step(reader, &collective, &step);
+		uint32_t now = reader->maker.made->operation_count;
+		if (step.wait && now > since) {
+			collective.first = since;
+			collective.end = since = now;
+		}
+	}
+	if (!rc)
+		rc = calculate(reader, collective.node, CHAKRA_MESSAGES, 0, end);
+	if (!rc)
+		rc = wait_for(reader, *end, collective.first, collective.end);
+	return rc ? rc : wait_for(reader, *end, since, *end);
 }
 
 static bool has_id(const void *context, uint32_t index)

@@ -6,6 +6,9 @@
 #ifndef CHAKRA_H
 #define CHAKRA_H
 
+#include <chakra_node.pb-c.h>
+#include <heddle/base/text.h>
+
 #include <heddle/analysis/schedule.h>
 
 /* Cpus of a rank: what calculates one thing at a time, and what only sends and receives. */

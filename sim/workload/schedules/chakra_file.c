@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Files of Chakra traces: protocol buffers, one message after its length, first the metadata, then the nodes.
+ *
+ * chakra.c calls chakra_file_parse() for each rank's file, and takes the nodes one by one. Lengths and fields are
+ * checked here, and memory that a message may ask for is bounded by the file's size, since the files come from
+ * elsewhere. chakra_file_number() and chakra_file_text() find attributes of a node by name, whatever type the writer
+ * chose.
+ */
 #include "chakra_file.h"
 
 #include <errno.h>
@@ -9,7 +17,7 @@
 
 /* protobuf-c returns the same for a message that is none and for want of memory. This allocator notes
  * the latter: its data are a bool. */
-static void *allocate(void *failed, size_t size)
+static void *chakra_file_allocate(void *failed, size_t size)
 {
 	void *memory = malloc(size);
 
@@ -18,7 +26,7 @@ static void *allocate(void *failed, size_t size)
 	return memory;
 }
 
-static void release(void *failed, void *memory)
+static void chakra_file_release(void *failed, void *memory)
 {
 	(void)failed;
 	free(memory);
@@ -75,7 +83,7 @@ static int refuse_message(const struct chakra_file *file, const char *what, bool
 static int read_metadata(struct chakra_file *file, struct hd_error *err)
 {
 	bool failed = false;
-	ProtobufCAllocator memory = {allocate, release, &failed};
+	ProtobufCAllocator memory = {chakra_file_allocate, chakra_file_release, &failed};
 	const uint8_t *bytes;
 	size_t length;
 	int rc = next_message(file, &bytes, &length, err);
@@ -110,7 +118,7 @@ static int read_nodes(struct chakra_file *file, chakra_visit *visit, void *conte
 		      struct hd_error *err)
 {
 	bool failed = false;
-	ProtobufCAllocator memory = {allocate, release, &failed};
+	ProtobufCAllocator memory = {chakra_file_allocate, chakra_file_release, &failed};
 	const uint8_t *bytes;
 	size_t length;
 	int rc = read_metadata(file, err);
@@ -145,7 +153,7 @@ int chakra_file_nodes(const char *path, chakra_visit *visit, void *context, stru
 	return rc;
 }
 
-static const Chakra__Attribute *find(const Chakra__Node *node, const char *name)
+static const Chakra__Attribute *chakra_file_find(const Chakra__Node *node, const char *name)
 {
 	for (size_t i = 0; i < node->n_attr; i++)
 		if (!strcmp(node->attr[i]->name, name))
@@ -204,7 +212,7 @@ static bool number_of(const Chakra__Attribute *attribute, bool *negative, uint64
 int chakra_file_number(const Chakra__Node *node, const char *name, uint64_t *number,
 		       struct hd_error *err)
 {
-	const Chakra__Attribute *attribute = find(node, name);
+	const Chakra__Attribute *attribute = chakra_file_find(node, name);
 	bool negative;
 
 	if (!attribute)
@@ -218,7 +226,7 @@ int chakra_file_number(const Chakra__Node *node, const char *name, uint64_t *num
 
 const char *chakra_file_text(const Chakra__Node *node, const char *name)
 {
-	const Chakra__Attribute *attribute = find(node, name);
+	const Chakra__Attribute *attribute = chakra_file_find(node, name);
 
 	return attribute && attribute->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL
 		   ? attribute->string_val

@@ -63,7 +63,8 @@ static uint32_t job_of(uint64_t token)
 	return (uint32_t)(token >> OPERATION_BITS & JOB_MASK);
 }
 
-static void append(struct run_job *job, uint32_t *first, uint32_t *last, uint32_t operation)
+static void schedule_append(struct run_job *job, uint32_t *first, uint32_t *last,
+			    uint32_t operation)
 {
 	job->next[operation] = HD_NONE;
 	if (*first == HD_NONE)
@@ -83,7 +84,8 @@ static uint32_t take_first(struct run_job *job, uint32_t *first)
 }
 
 /* Those that wait for the start, or for the end, of an operation wait for one less. */
-static void release(struct run *run, struct run_job *job, uint32_t operation, uint32_t started)
+static void schedule_release(struct run *run, struct run_job *job, uint32_t operation,
+			     uint32_t started)
 {
 	const struct hd_schedule *schedule = run->schedule;
 	uint32_t end = schedule->operations[operation + 1].edge;
@@ -92,17 +94,17 @@ static void release(struct run *run, struct run_job *job, uint32_t operation, ui
 		uint32_t after = schedule->edges[e];
 		if ((after & HD_SCHEDULE_STARTED) == started &&
 		    !--job->waits[after & ~HD_SCHEDULE_STARTED])
-			append(job, &job->first, &job->last, after & ~HD_SCHEDULE_STARTED);
+			schedule_append(job, &job->first, &job->last, after & ~HD_SCHEDULE_STARTED);
 	}
 }
 
-static void finish(struct run *run, struct run_job *job, uint32_t operation)
+static void schedule_finish(struct run *run, struct run_job *job, uint32_t operation)
 {
 	struct run_rank *rank = &job->ranks[run->schedule->operations[operation].rank];
 
 	job->waits[operation] = HD_NONE;
 	job->done++;
-	release(run, job, operation, 0);
+	schedule_release(run, job, operation, 0);
 	if (--rank->left)
 		return;
 	rank->ended = traffic_now(run->part);
@@ -119,12 +121,12 @@ static bool is_eager(const struct run *run, uint32_t send)
 static void meet(struct run *run, struct run_job *job, uint32_t send, uint32_t receive)
 {
 	job->untaken--;
-	finish(run, job, receive);
+	schedule_finish(run, job, receive);
 	if (!is_eager(run, send))
-		finish(run, job, send);
+		schedule_finish(run, job, send);
 }
 
-static void arrive(struct run *run, struct run_job *job, uint32_t send)
+static void schedule_arrive(struct run *run, struct run_job *job, uint32_t send)
 {
 	uint32_t receive = hd_schedule_arrive(job->match, send);
 
@@ -143,8 +145,8 @@ static void start_send(struct run *run, uint32_t index, uint32_t send)
 	job->messages++;
 	if (from == to) { /* memory only */
 		if (is_eager(run, send))
-			finish(run, job, send);
-		arrive(run, job, send);
+			schedule_finish(run, job, send);
+		schedule_arrive(run, job, send);
 		return;
 	}
 	struct hd_sim_message message = traffic_message(run->part, from, to, bytes);
@@ -184,17 +186,17 @@ static struct cpu *cpu_of(const struct run *run, const struct run_job *job, uint
 	return &job->cpus[(size_t)of->rank * run->schedule->cpu_count + of->cpu];
 }
 
-static void start(struct run *run, uint32_t index, uint32_t operation)
+static void schedule_start(struct run *run, uint32_t index, uint32_t operation)
 {
 	struct run_job *job = &run->jobs[index];
 
-	release(run, job, operation, HD_SCHEDULE_STARTED);
+	schedule_release(run, job, operation, HD_SCHEDULE_STARTED);
 	switch ((enum hd_schedule_action)run->schedule->operations[operation].action) {
 	case HD_SCHEDULE_CALCULATE:
 		if (start_calculation(run, index, operation))
 			cpu_of(run, job, operation)->busy = true;
 		else
-			finish(run, job, operation);
+			schedule_finish(run, job, operation);
 		break;
 	case HD_SCHEDULE_SEND:
 		start_send(run, index, operation);
@@ -218,9 +220,9 @@ static void proceed(struct run *run, uint32_t index)
 			break;
 		struct cpu *cpu = cpu_of(run, job, operation);
 		if (cpu->busy)
-			append(job, &cpu->first, &cpu->last, operation);
+			schedule_append(job, &cpu->first, &cpu->last, operation);
 		else
-			start(run, index, operation);
+			schedule_start(run, index, operation);
 	}
 	if (job->left && !job->active && !run->part->traffic->rc) {
 		int rc = hd_schedule_deadlock(run->schedule, job->waits, &err);
@@ -238,10 +240,10 @@ static void end_calculation(struct run *run, uint32_t index, uint32_t operation)
 	cpu->busy = false;
 	if (!--rank->busy)
 		rank->calculated += traffic_now(run->part) - rank->since;
-	finish(run, job, operation);
+	schedule_finish(run, job, operation);
 	/* those that have waited come before those that the end lets start */
 	while (!cpu->busy && cpu->first != HD_NONE && !run->part->traffic->rc)
-		start(run, index, take_first(job, &cpu->first));
+		schedule_start(run, index, take_first(job, &cpu->first));
 }
 
 static int start_all(struct hd_traffic_part *part, struct hd_error *err)
@@ -254,22 +256,17 @@ static int start_all(struct hd_traffic_part *part, struct hd_error *err)
 	return 0;
 }
 
-static void begin(struct run *run, uint32_t index)
-{
-	struct run_job *job = &run->jobs[index];
-
-	for (uint32_t i = 0; i < run->schedule->operation_count; i++)
-		if (!job->waits[i])
-			append(job, &job->first, &job->last, i);
-	proceed(run, index);
-}
-
-static void wake(struct hd_traffic_part *part, uint64_t token)
+static void schedule_wake(struct hd_traffic_part *part, uint64_t token)
 {
 	struct run *run = part->state;
 
 	if (token & AGAIN) {
-		begin(run, job_of(token));
+		uint32_t index = job_of(token);
+		struct run_job *job = &run->jobs[index];
+		for (uint32_t i = 0; i < run->schedule->operation_count; i++)
+			if (!job->waits[i])
+				schedule_append(job, &job->first, &job->last, i);
+		proceed(run, index);
 		return;
 	}
 	end_calculation(run, job_of(token), (uint32_t)(token & OPERATION_MASK));
@@ -285,7 +282,7 @@ static void sent(struct hd_traffic_part *part, const struct hd_sim_message *mess
 	(void)times;
 	if (message->tag & AGAIN || !is_eager(run, send))
 		return;
-	finish(run, &run->jobs[job], send);
+	schedule_finish(run, &run->jobs[job], send);
 	proceed(run, job);
 }
 
@@ -298,7 +295,7 @@ static void delivered(struct hd_traffic_part *part, const struct hd_sim_message 
 	(void)times;
 	(void)endpoint;
 	run->jobs[job].active--;
-	arrive(run, &run->jobs[job], (uint32_t)(message->tag & OPERATION_MASK));
+	schedule_arrive(run, &run->jobs[job], (uint32_t)(message->tag & OPERATION_MASK));
 	proceed(run, job);
 }
 
@@ -327,53 +324,6 @@ static int check_amounts(const struct run *run, struct hd_error *err)
 	return 0;
 }
 
-static int make_job(struct run *run, uint32_t index, const struct rank_job *given,
-		    struct hd_error *err)
-{
-	const struct hd_schedule *schedule = run->schedule;
-	struct hd_arena *arena = &run->part->traffic->arena;
-	struct run_job *job = &run->jobs[index];
-	size_t cpus = (size_t)schedule->rank_count * schedule->cpu_count;
-
-	job->hosts = given->hosts;
-	job->first = HD_NONE;
-	job->waits = hd_arena_alloc(arena, schedule->operation_count, sizeof(*job->waits));
-	job->next = hd_arena_alloc(arena, schedule->operation_count, sizeof(*job->next));
-	job->cpus = hd_arena_alloc(arena, cpus, sizeof(*job->cpus));
-	job->ranks = hd_arena_alloc(arena, schedule->rank_count, sizeof(*job->ranks));
-	if (hd_arena_check(arena))
-		return hd_error_no_memory(err);
-	hd_schedule_waits(schedule, job->waits);
-	for (size_t i = 0; i < cpus; i++)
-		job->cpus[i].first = HD_NONE;
-	for (uint32_t r = 0; r < schedule->rank_count; r++) {
-		job->ranks[r].left = schedule->count[r];
-		job->left += schedule->count[r] > 0;
-	}
-	return hd_schedule_match_new(schedule, &job->match, err);
-}
-
-static int make_jobs(struct run *run, bool random, struct hd_error *err)
-{
-	uint32_t wanted = run->schedule->rank_count;
-	struct rank_job *jobs = NULL;
-	int rc = ranks_place(run->part, run->job_count, random, &jobs, err);
-
-	if (rc)
-		return rc;
-	if (wanted > jobs[0].count)
-		return hd_error_set(err, -EINVAL,
-				    "%s has %" PRIu32 " ranks, but each application has %" PRIu32
-				    " hosts",
-				    run->schedule->file, wanted, jobs[0].count);
-	run->jobs = hd_arena_alloc(&run->part->traffic->arena, run->job_count, sizeof(*run->jobs));
-	if (!run->jobs)
-		return hd_error_no_memory(err);
-	for (uint32_t j = 0; !rc && j < run->job_count; j++)
-		rc = make_job(run, j, &jobs[j], err);
-	return rc;
-}
-
 static int read_trace(struct run *run, const struct hd_options *options, struct hd_error *err)
 {
 	const char *path = hd_options_get(options, "trace")->text;
@@ -388,8 +338,8 @@ static int read_trace(struct run *run, const struct hd_options *options, struct 
 		   : hd_schedule_read_goal(path, &run->schedule, err);
 }
 
-static int create(struct hd_traffic_part *part, const struct hd_options *options,
-		  struct hd_error *err)
+static int schedule_create(struct hd_traffic_part *part, const struct hd_options *options,
+			   struct hd_error *err)
 {
 	struct run *run = hd_arena_alloc(&part->traffic->arena, 1, sizeof(*run));
 
@@ -403,7 +353,46 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	int rc = read_trace(run, options, err);
 	if (!rc)
 		rc = check_amounts(run, err);
-	return rc ? rc : make_jobs(run, !hd_options_get(options, "placement")->number, err);
+	bool random = !hd_options_get(options, "placement")->number;
+	if (rc)
+		return rc;
+	uint32_t wanted = run->schedule->rank_count;
+	struct rank_job *jobs = NULL;
+	rc = ranks_place(run->part, run->job_count, random, &jobs, err);
+	if (rc)
+		return rc;
+	if (wanted > jobs[0].count)
+		return hd_error_set(err, -EINVAL,
+				    "%s has %" PRIu32 " ranks, but each application has %" PRIu32
+				    " hosts",
+				    run->schedule->file, wanted, jobs[0].count);
+	run->jobs = hd_arena_alloc(&run->part->traffic->arena, run->job_count, sizeof(*run->jobs));
+	if (!run->jobs)
+		return hd_error_no_memory(err);
+	for (uint32_t j = 0; !rc && j < run->job_count; j++) {
+		const struct hd_schedule *schedule = run->schedule;
+		struct hd_arena *arena = &run->part->traffic->arena;
+		struct run_job *job = &run->jobs[j];
+		size_t cpus = (size_t)schedule->rank_count * schedule->cpu_count;
+
+		job->hosts = jobs[j].hosts;
+		job->first = HD_NONE;
+		job->waits = hd_arena_alloc(arena, schedule->operation_count, sizeof(*job->waits));
+		job->next = hd_arena_alloc(arena, schedule->operation_count, sizeof(*job->next));
+		job->cpus = hd_arena_alloc(arena, cpus, sizeof(*job->cpus));
+		job->ranks = hd_arena_alloc(arena, schedule->rank_count, sizeof(*job->ranks));
+		if (hd_arena_check(arena))
+			return hd_error_no_memory(err);
+		hd_schedule_waits(schedule, job->waits);
+		for (size_t i = 0; i < cpus; i++)
+			job->cpus[i].first = HD_NONE;
+		for (uint32_t r = 0; r < schedule->rank_count; r++) {
+			job->ranks[r].left = schedule->count[r];
+			job->left += schedule->count[r] > 0;
+		}
+		rc = hd_schedule_match_new(schedule, &job->match, err);
+	}
+	return rc;
 }
 
 static void release_run(struct hd_traffic_part *part)
@@ -417,28 +406,8 @@ static void release_run(struct hd_traffic_part *part)
 	hd_schedule_free(run->schedule);
 }
 
-/* The peers of a rank, each once. `seen` has the number of the last rank that had a peer, and 1. */
-static int list_rank(const struct run *run, const struct run_job *job, uint32_t rank,
-		     uint32_t *seen, hd_traffic_visit visit, void *context, struct hd_error *err)
-{
-	const struct hd_schedule *schedule = run->schedule;
-	uint32_t end = schedule->base[rank] + schedule->count[rank];
-	int rc = 0;
-
-	for (uint32_t i = schedule->base[rank]; !rc && i < end; i++) {
-		const struct hd_schedule_operation *operation = &schedule->operations[i];
-		if (operation->action != HD_SCHEDULE_SEND || operation->peer == rank ||
-		    seen[operation->peer] == rank + 1)
-			continue;
-		seen[operation->peer] = rank + 1;
-		rc = traffic_visit(run->part, job->hosts[rank], job->hosts[operation->peer], visit,
-				   context, err);
-	}
-	return rc;
-}
-
-static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
-		struct hd_error *err)
+static int schedule_list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
+			 struct hd_error *err)
 {
 	const struct run *run = part->state;
 	uint32_t ranks = run->schedule->rank_count;
@@ -449,14 +418,29 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 		return hd_error_no_memory(err);
 	for (uint32_t j = 0; !rc && j < run->job_count; j++) {
 		memset(seen, 0, ranks * sizeof(*seen));
-		for (uint32_t r = 0; !rc && r < ranks; r++)
-			rc = list_rank(run, &run->jobs[j], r, seen, visit, context, err);
+		for (uint32_t r = 0; !rc && r < ranks; r++) {
+			/* The peers of a rank, each once. `seen` has the number of the last rank that had a peer, and 1. */
+			const struct run_job *job = &run->jobs[j];
+			const struct hd_schedule *schedule = run->schedule;
+			uint32_t end = schedule->base[r] + schedule->count[r];
+			for (uint32_t i = schedule->base[r]; !rc && i < end; i++) {
+				const struct hd_schedule_operation *operation =
+				    &schedule->operations[i];
+				if (operation->action != HD_SCHEDULE_SEND || operation->peer == r ||
+				    seen[operation->peer] == r + 1)
+					continue;
+				seen[operation->peer] = r + 1;
+				rc =
+				    traffic_visit(run->part, job->hosts[r],
+						  job->hosts[operation->peer], visit, context, err);
+			}
+		}
 	}
 	free(seen);
 	return rc;
 }
 
-static double progress(const struct hd_traffic_part *part)
+static double schedule_progress(const struct hd_traffic_part *part)
 {
 	const struct run *run = part->state;
 	uint64_t done = 0;
@@ -466,35 +450,31 @@ static double progress(const struct hd_traffic_part *part)
 	return (double)done / ((double)run->schedule->operation_count * run->job_count);
 }
 
-static struct rank_times times_of(const struct run *run, const struct run_job *job)
-{
-	uint64_t from = run->part->start, sum = 0;
-	uint64_t now = run->part->traffic->sim ? traffic_now(run->part) : from;
-	struct rank_times times = {.messages = job->messages, .waiting = job->left};
-
-	for (uint32_t r = 0; r < run->schedule->rank_count; r++) {
-		const struct run_rank *rank = &job->ranks[r];
-		if (!run->schedule->count[r])
-			continue;
-		uint64_t end = rank->left ? now : rank->ended;
-		uint64_t total = end > from ? end - from : 0;
-		uint64_t calculated = rank->calculated + (rank->busy ? now - rank->since : 0);
-		uint64_t spent = total > calculated ? total - calculated : 0;
-		times.total = total > times.total ? total : times.total;
-		times.longest = spent > times.longest ? spent : times.longest;
-		sum += spent;
-	}
-	times.communication = sum / run->schedule->rank_count;
-	return times;
-}
-
-static void figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
+static void schedule_figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
 {
 	const struct run *run = part->state;
 	double second = (double)HD_SIM_SECOND;
 
 	for (uint32_t j = 0; j < run->job_count; j++) {
-		struct rank_times times = times_of(run, &run->jobs[j]);
+		const struct run_job *job = &run->jobs[j];
+		uint64_t from = run->part->start, sum = 0;
+		uint64_t now = run->part->traffic->sim ? traffic_now(run->part) : from;
+		struct rank_times times = {.messages = job->messages, .waiting = job->left};
+		for (uint32_t r = 0; r < run->schedule->rank_count; r++) {
+			const struct run_rank *rank = &job->ranks[r];
+			if (!run->schedule->count[r])
+				continue;
+			uint64_t end = rank->left ? now : rank->ended;
+			uint64_t total = end > from ? end - from : 0;
+			uint64_t calculated =
+			    rank->calculated + (rank->busy ? now - rank->since : 0);
+			uint64_t spent = total > calculated ? total - calculated : 0;
+			times.total = total > times.total ? total : times.total;
+			times.longest = spent > times.longest ? spent : times.longest;
+			sum += spent;
+		}
+		times.communication = sum / run->schedule->rank_count;
+
 		const struct traffic_value values[] = {
 		    {"completion", "time until the last rank ended", HD_TRAFFIC_SECONDS,
 		     (double)times.total / second, "application", j},
@@ -540,9 +520,9 @@ static const struct hd_option chakra_options[] = {
 };
 
 #define FUNCTIONS                                                                                  \
-	.finite = true, .create = create, .list = list, .start = start_all, .wake = wake,          \
-	.sent = sent, .delivered = delivered, .lost = lost, .release = release_run,                \
-	.progress = progress, .figures = figures
+	.finite = true, .create = schedule_create, .list = schedule_list, .start = start_all,      \
+	.wake = schedule_wake, .sent = sent, .delivered = delivered, .lost = lost,                 \
+	.release = release_run, .progress = schedule_progress, .figures = schedule_figures
 
 const struct hd_traffic_kind traffic_goal = {
     .name = "goal",

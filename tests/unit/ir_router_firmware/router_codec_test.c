@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include <heddle/base/random.h>
-#include <router_bytes.h>
 #include <router_codec.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "router_testing.h"
 
-#include <router_prefixes.h>
+#include <router.h>
 
 #define ROWS 64u
 #define PREFIXES 6u

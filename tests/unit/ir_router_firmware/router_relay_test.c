@@ -9,7 +9,7 @@
 
 #include "router_testing.h"
 
-#include <router_bytes.h>
+#include <router_codec.h>
 
 #define FAR_PREFIX (TESTING_PREFIX + 10)
 

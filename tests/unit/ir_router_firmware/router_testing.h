@@ -7,10 +7,7 @@
 #define ROUTER_TESTING_H
 
 #include <heddle/base/random.h>
-#include <router_query.h>
-#include <router_relay.h>
 #include <router_session.h>
-#include <router_update.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include <heddle/base/random.h>
 #include <heddle/ir_router/handshake.h>
 #include <router_session.h>
-#include <router_update.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -139,7 +139,7 @@ static void delivered(void *context, struct hd_sim *sim, const struct hd_sim_mes
 }
 
 /* All pairs of hosts, of one subnet or two; router ports are no source and no destination. */
-static void all_pairs_arrive(enum hd_sim_switch kind, bool firmware)
+static void all_pairs_arrive(bool firmware)
 {
 	struct scene scene;
 	struct pairs pairs = {.scene = &scene};
@@ -151,7 +151,6 @@ static void all_pairs_arrive(enum hd_sim_switch kind, bool firmware)
 	uint32_t hosts = 0, endpoints = 0;
 	enum hd_sim_end end;
 
-	settings.kind = kind;
 	make_scene(&scene);
 	if (firmware)
 		take_firmware(&scene);
@@ -184,9 +183,8 @@ static void all_pairs_arrive(enum hd_sim_switch kind, bool firmware)
 static void test_all_pairs_arrive(void **state)
 {
 	(void)state;
-	all_pairs_arrive(HD_SIM_INPUTS, false);
-	all_pairs_arrive(HD_SIM_INPUTS, true);
-	all_pairs_arrive(HD_SIM_CROSSBAR, true);
+	all_pairs_arrive(false);
+	all_pairs_arrive(true);
 }
 
 /* A packet on an idle path: each cable and each switch or router adds its latency. */
@@ -440,6 +438,11 @@ static void test_ports_of_routers(void **state)
 	const uint32_t ports[SUBNETS] = {3, 4, 2};
 	struct hd_sim_settings settings = hd_sim_settings_default();
 	struct scene scene;
+	struct pairs pairs = {.scene = &scene};
+	struct hd_sim_workload workload = {
+	    .start = start, .delivered = delivered, .context = &pairs};
+	struct hd_sim *sim = NULL;
+	enum hd_sim_end end;
 
 	(void)state;
 	memset(&scene, 0, sizeof(scene));
@@ -448,21 +451,13 @@ static void test_ports_of_routers(void **state)
 		scene.routes[i] = route("spf", scene.fabrics[i]);
 	}
 	finish_scene(&scene);
-	for (uint32_t kind = HD_SIM_INPUTS; kind <= HD_SIM_CROSSBAR; kind++) {
-		struct pairs pairs = {.scene = &scene};
-		struct hd_sim_workload workload = {
-		    .start = start, .delivered = delivered, .context = &pairs};
-		struct hd_sim *sim = NULL;
-		enum hd_sim_end end;
-		settings.kind = (enum hd_sim_switch)kind;
-		settings.lanes = 8; /* of spf */
-		CHECK(hd_sim_new(&scene.network, &settings, &workload, &sim, &err));
-		CHECK(hd_sim_run(sim, HD_SIM_NEVER, &end, &err));
-		CHECK(hd_sim_check(sim, &err));
-		assert_int_equal(pairs.sent, SUBNETS * SUBNETS);
-		assert_int_equal(pairs.delivered, pairs.sent);
-		hd_sim_free(sim);
-	}
+	settings.lanes = 8; /* of spf */
+	CHECK(hd_sim_new(&scene.network, &settings, &workload, &sim, &err));
+	CHECK(hd_sim_run(sim, HD_SIM_NEVER, &end, &err));
+	CHECK(hd_sim_check(sim, &err));
+	assert_int_equal(pairs.sent, SUBNETS * SUBNETS);
+	assert_int_equal(pairs.delivered, pairs.sent);
+	hd_sim_free(sim);
 	free_scene(&scene);
 }
 

@@ -80,35 +80,6 @@ static void test_adaptive_victim(void **state)
 	bed_free(&bed);
 }
 
-/* What adaptive host 0 gets of its cable. The switch takes the two cables by turns, but one of them is
- * full of packets of hosts 1 and 2 for a busy host. */
-static double share_beside_full_cable(enum hd_sim_choice choice)
-{
-	struct bed bed;
-	double share;
-
-	adaptive_bed(&bed, 2, HD_AR_FREE);
-	bed.settings.choice = choice;
-	bed.settings.buffer = 2 * (2048 + HEADER);
-	bed.settings.deadlock_check = 10 * HD_SIM_MICROSECOND;
-	bed_flow(&bed, 0, GREEDY, 3);
-	for (uint32_t i = 1; i < 3; i++)
-		bed_flow(&bed, i, GREEDY, 4)->message.routing = HD_SIM_DETERMINISTIC;
-	bed_flow(&bed, 5, GREEDY, 4);
-	assert_int_equal(bed_run(&bed, 10000 * PACKET_TIME), HD_SIM_UNTIL);
-	share = (double)bed_figures(&bed).flow_bytes[0] / (10000.0 * 2048);
-	bed_free(&bed);
-	return share;
-}
-
-/* A packet that may choose again does not wait for the full cable. */
-static void test_choosing_again_avoids_full_cables(void **state)
-{
-	(void)state;
-	assert_near(share_beside_full_cable(HD_SIM_ONCE), 2 / 5.0, 0.01);
-	assert_near(share_beside_full_cable(HD_SIM_WHILE_WAITING), 2 / 3.0, 0.01);
-}
-
 /* Four leaves of three hosts, two spines; host 1 of the leaf of host 0, and `remotes` of other leaves
  * send to host 0. The share of the local one. */
 static double local_share(uint32_t remotes, enum hd_sim_routing routing)
@@ -281,66 +252,6 @@ static void test_path_bits_use_all_lids(void **state)
 	for (uint32_t link = 4; link < 8; link++)
 		assert_near((double)packets_of(&bed, link), 1000, 0.01);
 	bed_free(&bed);
-}
-
-/* Three switches in a row with two cables between neighbours, and a host on each. */
-static struct hd_fabric *row_of_three(void)
-{
-	struct drawing drawing = {.builder = hd_builder_new()};
-
-	for (uint32_t i = 0; i < 3; i++)
-		draw_switch(&drawing, 5);
-	for (uint32_t i = 0; i < 3; i++)
-		draw_host(&drawing, i, 1, HD_SPEED_UNKNOWN);
-	for (uint32_t i = 0; i < 2; i++)
-		for (uint32_t link = 0; link < 2; link++)
-			CHECK(hd_builder_link(drawing.builder, i, 2 + link, i + 1, 4 + link, 0,
-					      HD_SPEED_UNKNOWN, &err));
-	return drawn(&drawing);
-}
-
-/* Host 0 sends to host 2; at both switches bit 0 of the LID offset chooses the cable. Host 1 sends as
- * much by the second cable of the second switch. The share of host 0's packets that take the second cable there. */
-static double share_behind(enum hd_sim_routing routing, uint16_t offset, double *before)
-{
-	struct hd_fabric *one = row_of_three(), *fabric = NULL;
-	struct bed bed;
-
-	CHECK(hd_fabric_assign_lids(one, 1, &fabric, &err));
-	hd_fabric_free(one);
-	bed_init(&bed, fabric, route("updown", fabric));
-	for (uint32_t sw = 0; sw < 2; sw++)
-		for (uint32_t i = 0; i < 2; i++)
-			hd_routes_row(bed.routes, sw)[fabric->lid[fabric->host_port[2]] + i] =
-			    (uint8_t)(2 + i);
-	bed.settings.selection = HD_SIM_LEAST_USED;
-	for (uint32_t i = 0; i < 2; i++)
-		bed_flow(&bed, i, POISSON, 2)->gap = 4 * (double)PACKET_TIME;
-	bed.traffic.flows[0].message.routing = routing;
-	bed.traffic.flows[0].message.lid_offset = offset;
-	bed.traffic.flows[1].message.lid_offset = 1;
-	bed_run(&bed, 40000 * PACKET_TIME);
-	const struct hd_sim_link *links = bed_figures(&bed).links[0];
-	double first = (double)links[hd_port_index(fabric, 0, 2)].packets;
-	double second = (double)links[hd_port_index(fabric, 0, 3)].packets;
-	*before = second / (first + second);
-	double there = (double)links[hd_port_index(fabric, 1, 2)].packets;
-	bed_free(&bed);
-	return 1 - there / (first + second);
-}
-
-/* A switch leaves the bits alone on which one before it has decided, and those that the sender has set. */
-static void test_decided_path_bits_stay(void **state)
-{
-	double before;
-
-	(void)state;
-	assert_true(share_behind(HD_SIM_PATH_BITS, 0, &before) < 0.05);
-	assert_near(before, 0.5, 0.01);
-	assert_near(share_behind(HD_SIM_PATH_BITS_KEPT, 0, &before), 0.5, 0.01);
-	assert_near(before, 0.5, 0.01);
-	assert_near(share_behind(HD_SIM_PATH_BITS_KEPT, 1, &before), 1, 0.001);
-	assert_near(before, 1, 0.001);
 }
 
 /* DFP: packets between islands use detours only when the minimal ports are loaded; all arrive. */
@@ -553,11 +464,6 @@ static void test_bad_networks_are_refused(void **state)
 	assert_int_equal(hd_sim_new(&network, &settings, &workload, &sim, &err), -ERANGE);
 	assert_non_null(strstr(err.text, "buffer is 100"));
 	settings.buffer = 4096;
-	settings.choice = HD_SIM_WHILE_WAITING;
-	settings.queueing = HD_SIM_VOQ;
-	assert_int_equal(hd_sim_new(&network, &settings, &workload, &sim, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "virtual output queues"));
-	settings.choice = HD_SIM_ONCE;
 	settings.deadlock_check = 1;
 	assert_int_equal(hd_sim_new(&network, &settings, &workload, &sim, &err), -ERANGE);
 	assert_non_null(strstr(err.text, "deadlock_check is 1, but must be 100000 .."));
@@ -580,7 +486,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_three_flows_over_two_cables),
 	    cmocka_unit_test(test_adaptive_victim),
-	    cmocka_unit_test(test_choosing_again_avoids_full_cables),
 	    cmocka_unit_test(test_local_flow_against_remote_ones),
 	    cmocka_unit_test(test_free_entries_spread_one_flow),
 	    cmocka_unit_test(test_bounded_entries_wait_for_a_pause),
@@ -588,7 +493,6 @@ int main(void)
 	    cmocka_unit_test(test_grades_take_turns),
 	    cmocka_unit_test(test_uses_are_counted_by_port_or_lane),
 	    cmocka_unit_test(test_path_bits_use_all_lids),
-	    cmocka_unit_test(test_decided_path_bits_stay),
 	    cmocka_unit_test(test_dfp_takes_detours_under_load),
 	    cmocka_unit_test(test_conga_finds_free_paths),
 	    cmocka_unit_test(test_conga_keeps_the_path_of_a_flowlet),

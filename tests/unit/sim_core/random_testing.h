@@ -64,14 +64,6 @@ static inline struct hd_mfts *random_mfts(const struct hd_fabric *fabric, uint64
 	return mfts;
 }
 
-/* Draws nothing: the other settings are those without a crossbar. */
-static inline void set_crossbar(struct hd_sim_settings *settings, uint64_t seed)
-{
-	settings->kind = HD_SIM_CROSSBAR;
-	settings->output_buffer = (settings->mtu + settings->header) * (uint32_t)(1 + seed % 4);
-	settings->crossbar_speed = (uint32_t)(1 + seed / 4 % 3);
-}
-
 static inline void random_settings(struct hd_sim_settings *settings, uint32_t lanes,
 				   uint64_t *random)
 {
@@ -87,16 +79,10 @@ static inline void random_settings(struct hd_sim_settings *settings, uint32_t la
 	settings->store_and_forward = !below(random, 4);
 	settings->queueing = (enum hd_sim_queueing)below(random, 2);
 	settings->selection = (enum hd_sim_selection)below(random, 5);
-	settings->choice = HD_SIM_ONCE;
-	if (settings->queueing == HD_SIM_FIFO && settings->selection != HD_SIM_CONGA)
-		settings->choice = (enum hd_sim_choice)below(random, 2);
 	settings->flowlet_gap = below(random, 3) * HD_SIM_MICROSECOND;
 	settings->replication = (enum hd_sim_replication)below(random, 3);
 	settings->ageing_time = below(random, 3) * HD_SIM_MICROSECOND;
 	settings->seed = hd_random_next(random);
-	settings->kind = HD_SIM_INPUTS;
-	if (settings->seed % 3 == 0)
-		set_crossbar(settings, settings->seed / 3);
 	if (!below(random, 3))
 		settings->head_lifetime = (1 + below(random, 8)) * HD_SIM_MICROSECOND;
 	if (!below(random, 3))

@@ -11,7 +11,6 @@ struct packet {
 	uint32_t message, bytes;
 	uint32_t at; /* input port; NOWHERE: gone */
 	uint32_t out; /* output that it takes there */
-	bool crossed; /* it is in a lane of the output `at` */
 	uint64_t comes; /* it is at `at` from then on */
 	uint64_t whole; /* its last byte may leave then, at the earliest */
 	uint64_t ready; /* it may leave then */
@@ -20,15 +19,13 @@ struct packet {
 	uint64_t left;
 };
 
-/* Bytes in the buffer at the other end of a cable, or of a crossbar's line: in the lane of the output.
- * Until `until` they are no credits. */
+/* Bytes in the buffer at the other end of a cable. Until `until` they are no credits. */
 struct held {
 	uint32_t port, lane, bytes, packet;
-	bool line;
 	uint64_t until;
 };
 
-/* What sends: the cable of a port, or the line of the crossbar that leads to it. */
+/* What sends: the cable of a port. */
 struct sender {
 	uint64_t busy;
 	uint8_t last_lane;
@@ -45,7 +42,7 @@ struct reference {
 	uint32_t packet_count;
 	struct held *held;
 	uint32_t held_count;
-	struct sender *cables, *lines; /* [port] */
+	struct sender *cables; /* [port] */
 	uint32_t *sent, *arrived; /* [message] packets */
 	uint64_t now, hops, order;
 };
@@ -74,36 +71,13 @@ static uint32_t packets_of(const struct reference *r, uint32_t message)
 	return (r->messages[message].bytes + r->settings->mtu - 1) / r->settings->mtu;
 }
 
-static bool has_crossbar(const struct reference *r)
-{
-	return r->settings->kind == HD_SIM_CROSSBAR;
-}
-
-/* Of the lines of the crossbar before a port. */
-static uint64_t line_time(const struct reference *r, uint32_t port, uint32_t bytes)
-{
-	uint32_t node = r->fabric->port_node[port];
-	uint64_t fastest = 0;
-
-	for (uint32_t i = 1; i <= hd_node_ports(r->fabric, node); i++) {
-		uint32_t other = hd_port_index(r->fabric, node, i);
-		if (r->fabric->peer[other] != HD_NONE && rate(r, other) > fastest)
-			fastest = rate(r, other);
-	}
-	fastest *= r->settings->crossbar_speed;
-	return (bytes * UINT64_C(8000000000000) + fastest / 2) / fastest;
-}
-
-static int64_t credits(const struct reference *r, uint32_t port, uint32_t lane, bool line)
+static int64_t credits(const struct reference *r, uint32_t port, uint32_t lane)
 {
 	int64_t left =
 	    is_host(r, r->fabric->peer[port]) ? r->settings->host_buffer : r->settings->buffer;
 
-	if (line)
-		left = r->settings->output_buffer;
 	for (uint32_t i = 0; i < r->held_count; i++)
-		if (r->held[i].port == port && r->held[i].lane == lane && r->held[i].line == line &&
-		    r->held[i].until > r->now)
+		if (r->held[i].port == port && r->held[i].lane == lane && r->held[i].until > r->now)
 			left -= r->held[i].bytes;
 	return left;
 }
@@ -121,8 +95,8 @@ static bool is_first(const struct reference *r, const struct packet *packet)
 			continue;
 		if (r->settings->queueing == HD_SIM_VOQ && other->out != packet->out)
 			continue;
-		if (other->at == packet->at && other->crossed == packet->crossed &&
-		    other->order < packet->order && (!other->leaving || other->left > r->now))
+		if (other->at == packet->at && other->order < packet->order &&
+		    (!other->leaving || other->left > r->now))
 			return false;
 	}
 	return true;
@@ -130,15 +104,14 @@ static bool is_first(const struct reference *r, const struct packet *packet)
 
 /* ---- what comes ---- */
 
-/* A packet leaves an input, or the lane of an output. */
-static void release(struct reference *r, uint32_t packet, uint32_t at, bool line, uint64_t when)
+/* A packet leaves an input. */
+static void release(struct reference *r, uint32_t packet, uint32_t at, uint64_t when)
 {
 	for (uint32_t i = 0; i < r->held_count; i++) {
 		struct held *held = &r->held[i];
-		uint32_t buffer = line ? held->port : r->fabric->peer[held->port];
-		if (held->packet == packet && held->line == line && buffer == at &&
+		if (held->packet == packet && r->fabric->peer[held->port] == at &&
 		    held->until == HD_SIM_NEVER)
-			held->until = line ? when : when + r->settings->link_latency;
+			held->until = when + r->settings->link_latency;
 	}
 }
 
@@ -146,7 +119,7 @@ static void come_to_host(struct reference *r, uint32_t index)
 {
 	struct packet *packet = &r->packets[index];
 
-	release(r, index, packet->at, false, r->now);
+	release(r, index, packet->at, r->now);
 	packet->at = NOWHERE;
 	if (++r->arrived[packet->message] == packets_of(r, packet->message))
 		r->messages[packet->message].done = r->now;
@@ -164,13 +137,11 @@ static void come(struct reference *r, uint32_t index)
 	packet->out = hd_port_index(fabric, sw, hd_routes_port(r->routes, sw, lid));
 	packet->order = r->order++;
 	packet->ready = r->now;
-	if (!packet->crossed) {
-		/* the last byte goes on no sooner than a switch latency after it has come */
-		time = time_of(r, fabric->peer[packet->at], packet->bytes);
-		packet->whole = r->now + (r->settings->store_and_forward ? 0 : time);
-		if (has_crossbar(r) || rate(r, packet->out) <= rate(r, packet->at))
-			return;
-	}
+	/* the last byte goes on no sooner than a switch latency after it has come */
+	time = time_of(r, fabric->peer[packet->at], packet->bytes);
+	packet->whole = r->now + (r->settings->store_and_forward ? 0 : time);
+	if (rate(r, packet->out) <= rate(r, packet->at))
+		return;
 	time = time_of(r, packet->out, packet->bytes);
 	if (packet->whole > time && packet->whole - time > packet->ready)
 		packet->ready = packet->whole - time;
@@ -187,10 +158,9 @@ static void depart(struct reference *r, uint32_t port, uint32_t index)
 
 	r->cables[port].busy = r->now + time;
 	r->hops++;
-	r->held[r->held_count++] = (struct held){
-	    port, r->messages[packet->message].lane, packet->bytes, index, false, HD_SIM_NEVER};
+	r->held[r->held_count++] = (struct held){port, r->messages[packet->message].lane,
+						 packet->bytes, index, HD_SIM_NEVER};
 	packet->at = to;
-	packet->crossed = false;
 	packet->comes = r->now + settings->link_latency;
 	packet->out = NOWHERE;
 	packet->leaving = false;
@@ -211,33 +181,7 @@ static void leave(struct reference *r, uint32_t index, uint64_t end)
 	r->packets[ghost] = *packet;
 	r->packets[ghost].leaving = true;
 	r->packets[ghost].left = end;
-	release(r, index, packet->at, packet->crossed, end);
-}
-
-static void leave_by_cable(struct reference *r, uint32_t port, uint32_t index)
-{
-	leave(r, index, r->now + time_of(r, port, r->packets[index].bytes));
-	depart(r, port, index);
-}
-
-/* The crossbar is no faster than the packet comes. */
-static void leave_by_line(struct reference *r, uint32_t port, uint32_t index)
-{
-	struct packet *packet = &r->packets[index];
-	uint64_t end = r->now + line_time(r, port, packet->bytes);
-
-	if (end < packet->whole)
-		end = packet->whole;
-	leave(r, index, end);
-	r->lines[port].busy = end;
-	r->held[r->held_count++] = (struct held){
-	    port, r->messages[packet->message].lane, packet->bytes, index, true, HD_SIM_NEVER};
-	packet->at = port;
-	packet->crossed = true;
-	packet->comes = r->now;
-	packet->whole = end;
-	packet->out = NOWHERE;
-	packet->order = UINT64_MAX;
+	release(r, index, packet->at, end);
 }
 
 static bool host_send(struct reference *r, uint32_t port, uint32_t lane)
@@ -250,7 +194,7 @@ static bool host_send(struct reference *r, uint32_t port, uint32_t lane)
 			continue;
 		left = message->bytes - r->sent[m] * r->settings->mtu;
 		bytes = (left < r->settings->mtu ? left : r->settings->mtu) + r->settings->header;
-		if (credits(r, port, lane, false) < bytes)
+		if (credits(r, port, lane) < bytes)
 			return false;
 		if (!r->sent[m]++)
 			message->injected = r->now;
@@ -262,59 +206,43 @@ static bool host_send(struct reference *r, uint32_t port, uint32_t lane)
 }
 
 /* The packet that is first in a queue at `at`, and wants to go to the port; NOWHERE: none is. */
-static uint32_t find_first(const struct reference *r, uint32_t at, bool crossed, uint32_t port,
-			   uint32_t lane)
+static uint32_t find_first(const struct reference *r, uint32_t at, uint32_t port, uint32_t lane)
 {
 	for (uint32_t p = 0; p < r->packet_count; p++) {
 		const struct packet *packet = &r->packets[p];
-		if (packet->at == at && packet->crossed == crossed && packet->out == port &&
+		if (packet->at == at && packet->out == port &&
 		    r->messages[packet->message].lane == lane && is_first(r, packet))
 			return p;
 	}
 	return NOWHERE;
 }
 
-/* From the inputs, to the cable or to the line before it. */
+/* From the inputs to the cable. */
 static bool send_from_inputs(struct reference *r, uint32_t port, uint32_t lane)
 {
 	uint32_t node = r->fabric->port_node[port], ports = hd_node_ports(r->fabric, node) + 1;
-	struct sender *sender = has_crossbar(r) ? &r->lines[port] : &r->cables[port];
+	struct sender *sender = &r->cables[port];
 
 	for (uint32_t i = 1; i <= ports; i++) {
 		uint32_t input = (sender->turn[lane] + i) % ports;
-		uint32_t p =
-		    find_first(r, hd_port_index(r->fabric, node, input), false, port, lane);
+		uint32_t p = find_first(r, hd_port_index(r->fabric, node, input), port, lane);
 		if (p == NOWHERE)
 			continue;
-		if (credits(r, port, lane, has_crossbar(r)) < r->packets[p].bytes)
+		if (credits(r, port, lane) < r->packets[p].bytes)
 			return false;
 		sender->turn[lane] = (uint8_t)input;
-		if (has_crossbar(r))
-			leave_by_line(r, port, p);
-		else
-			leave_by_cable(r, port, p);
+		leave(r, p, r->now + time_of(r, port, r->packets[p].bytes));
+		depart(r, port, p);
 		return true;
 	}
 	return false;
 }
 
-/* From the lane of the output. */
-static bool send_crossed(struct reference *r, uint32_t port, uint32_t lane)
-{
-	uint32_t p = find_first(r, port, true, port, lane);
-
-	if (p == NOWHERE || credits(r, port, lane, false) < r->packets[p].bytes)
-		return false;
-	leave_by_cable(r, port, p);
-	return true;
-}
-
 /* Lane 15 comes first, the others take turns. */
 static void choose(struct reference *r, uint32_t port)
 {
-	bool (*send)(struct reference *, uint32_t, uint32_t) = is_host(r, port)	 ? host_send
-							       : has_crossbar(r) ? send_crossed
-										 : send_from_inputs;
+	bool (*send)(struct reference *, uint32_t, uint32_t) =
+	    is_host(r, port) ? host_send : send_from_inputs;
 	struct sender *cable = &r->cables[port];
 	uint32_t lanes = r->settings->lanes, last = cable->last_lane;
 
@@ -328,24 +256,6 @@ static void choose(struct reference *r, uint32_t port)
 		uint32_t lane = (last + i) % (lanes + 1);
 		if (lane < lanes && send(r, port, lane)) {
 			cable->last_lane = (uint8_t)lane;
-			return;
-		}
-	}
-}
-
-/* All lanes take turns for the line of a crossbar. */
-static void choose_for_line(struct reference *r, uint32_t port)
-{
-	struct sender *line = &r->lines[port];
-	uint32_t lanes = r->settings->lanes, last = line->last_lane;
-
-	if (!has_crossbar(r) || is_host(r, port) || r->fabric->peer[port] == HD_NONE ||
-	    line->busy > r->now)
-		return;
-	for (uint32_t i = 1; i <= lanes + 1; i++) {
-		uint32_t lane = (last + i) % (lanes + 1);
-		if (send_from_inputs(r, port, lane < lanes ? lane : LANES - 1)) {
-			line->last_lane = (uint8_t)lane;
 			return;
 		}
 	}
@@ -371,10 +281,8 @@ static uint64_t next_time(const struct reference *r)
 	}
 	for (uint32_t i = 0; i < r->held_count; i++)
 		earlier(r, r->held[i].until, &next);
-	for (uint32_t port = 0; port < r->fabric->port_count; port++) {
+	for (uint32_t port = 0; port < r->fabric->port_count; port++)
 		earlier(r, r->cables[port].busy, &next);
-		earlier(r, r->lines[port].busy, &next);
-	}
 	return next;
 }
 
@@ -416,10 +324,8 @@ static void run(struct reference *r)
 	do {
 		come_now(r);
 		do
-			for (uint32_t port = 0; port < r->fabric->port_count; port++) {
+			for (uint32_t port = 0; port < r->fabric->port_count; port++)
 				choose(r, port);
-				choose_for_line(r, port);
-			}
 		while (come_now(r));
 		sweep(r);
 		r->now = next_time(r);
@@ -445,14 +351,12 @@ uint64_t reference_run(const struct hd_fabric *fabric, const struct hd_routes *r
 	r.packets = calloc(packets, sizeof(*r.packets));
 	r.held = calloc(packets, sizeof(*r.held));
 	r.cables = calloc(fabric->port_count, sizeof(*r.cables));
-	r.lines = calloc(fabric->port_count, sizeof(*r.lines));
 	r.sent = calloc(count, sizeof(*r.sent));
 	r.arrived = calloc(count, sizeof(*r.arrived));
 	run(&r);
 	free(r.packets);
 	free(r.held);
 	free(r.cables);
-	free(r.lines);
 	free(r.sent);
 	free(r.arrived);
 	return r.hops;

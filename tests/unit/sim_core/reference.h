@@ -2,7 +2,7 @@
 /*
  * The model of the simulator in the plainest way: at every time at which anything happens, look at
  * every output of the network. For deterministic routing in one subnet, without lifetimes,
- * multicast and tables of VL arbitration; with and without a crossbar.
+ * multicast and tables of VL arbitration.
  */
 #ifndef REFERENCE_H
 #define REFERENCE_H

@@ -96,7 +96,7 @@ static void play_fast(struct play *play, const struct bed *bed, uint64_t *hops)
 	hd_sim_free(sim);
 }
 
-static void compare(uint64_t seed, bool rates, enum hd_sim_switch kind)
+static void compare(uint64_t seed, bool rates)
 {
 	uint64_t random = seed, fast, slow;
 	struct play play;
@@ -109,9 +109,6 @@ static void compare(uint64_t seed, bool rates, enum hd_sim_switch kind)
 	bed.settings.forced_rate = rates ? 0 : 40 * GIGABIT;
 	bed.settings.arbitration = (struct hd_sim_arbitration){0};
 	bed.settings.head_lifetime = bed.settings.switch_lifetime = HD_SIM_NEVER;
-	bed.settings.kind = HD_SIM_INPUTS;
-	if (kind == HD_SIM_CROSSBAR)
-		set_crossbar(&bed.settings, seed);
 	draw_messages(&play, &bed, &random);
 	play_fast(&play, &bed, &fast);
 	slow = reference_run(bed.fabric, bed.routes, &bed.settings, play.messages, play.count);
@@ -131,21 +128,13 @@ static void test_random_networks(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 170; seed < CASES(205, 180); seed++)
-		compare(seed, seed % 2, HD_SIM_INPUTS);
-}
-
-static void test_random_networks_of_crossbars(void **state)
-{
-	(void)state;
-	for (uint64_t seed = 300; seed < CASES(340, 310); seed++)
-		compare(seed, seed % 2, HD_SIM_CROSSBAR);
+		compare(seed, seed % 2);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_random_networks),
-	    cmocka_unit_test(test_random_networks_of_crossbars),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,8 +35,6 @@ static const struct limit {
     SMALL(buffer, PACKET, 1u << 30),
     SMALL(host_buffer, PACKET, 1u << 30),
     SMALL(central_buffer, PACKET, 1u << 30),
-    SMALL(output_buffer, PACKET, 1u << 30),
-    SMALL(crossbar_speed, 1, 16),
     SMALL(class_count, 1, 1u << 16),
 };
 
@@ -48,7 +46,6 @@ static int check(const struct limit *limit, uint64_t value)
 	uint32_t small = (uint32_t)value;
 	int rc;
 
-	settings.kind = HD_SIM_CROSSBAR;
 	memcpy(place, limit->large ? (void *)&value : (void *)&small,
 	       limit->large ? sizeof(value) : sizeof(small));
 	rc = hd_sim_settings_check(&settings, &why);
@@ -69,7 +66,7 @@ static void test_limits(void **state)
 	}
 }
 
-/* Buffers hold a packet of the MTU; without a crossbar nobody asks for lanes of outputs. */
+/* Buffers hold a packet of the MTU. */
 static void test_packets_fit(void **state)
 {
 	struct hd_sim_settings settings = hd_sim_settings_default();
@@ -81,8 +78,6 @@ static void test_packets_fit(void **state)
 	assert_int_equal(hd_sim_settings_check(&settings, NULL), -ERANGE);
 	settings.buffer = settings.host_buffer = 65536;
 	assert_int_equal(hd_sim_settings_check(&settings, NULL), 0);
-	settings.kind = HD_SIM_CROSSBAR;
-	assert_int_equal(hd_sim_settings_check(&settings, NULL), -ERANGE);
 	settings.mtu = 0;
 	assert_int_equal(hd_sim_settings_check(&settings, NULL), -ERANGE);
 }
@@ -108,21 +103,12 @@ static void test_arbitration(void **state)
 	assert_int_equal(hd_sim_settings_check(&settings, NULL), -ERANGE);
 }
 
-/* A packet chooses again only where queues are FIFO, and not by Conga; searches have a least pause. */
-static void test_what_does_not_go_together(void **state)
+/* Searches for deadlocks have a least pause. */
+static void test_pause_of_searches(void **state)
 {
 	struct hd_sim_settings settings = hd_sim_settings_default();
 
 	(void)state;
-	settings.choice = HD_SIM_WHILE_WAITING;
-	assert_int_equal(hd_sim_settings_check(&settings, NULL), 0);
-	settings.queueing = HD_SIM_VOQ;
-	assert_int_equal(hd_sim_settings_check(&settings, NULL), -EINVAL);
-	settings.queueing = HD_SIM_FIFO;
-	settings.selection = HD_SIM_CONGA;
-	assert_int_equal(hd_sim_settings_check(&settings, NULL), -EINVAL);
-	settings.choice = HD_SIM_ONCE;
-	assert_int_equal(hd_sim_settings_check(&settings, NULL), 0);
 	settings.deadlock_check = 99999;
 	assert_int_equal(hd_sim_settings_check(&settings, NULL), -ERANGE);
 	settings.deadlock_check = 100000;
@@ -135,7 +121,7 @@ int main(void)
 	    cmocka_unit_test(test_limits),
 	    cmocka_unit_test(test_packets_fit),
 	    cmocka_unit_test(test_arbitration),
-	    cmocka_unit_test(test_what_does_not_go_together),
+	    cmocka_unit_test(test_pause_of_searches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "scenario_interval.h"
+#include "scenario_parts.h"
 
 #include <heddle/base/random.h>
 #include <heddle/sim/scenario.h>

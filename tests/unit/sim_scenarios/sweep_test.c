@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "scenario_settings.h"
-#include "scenario_sweep.h"
+#include "scenario_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -73,26 +73,6 @@ static void test_poisson(void **state)
 	bench_end(&bench);
 }
 
-/* A source that is on for a third of the time sends a third of its rate. */
-static void test_on_off(void **state)
-{
-	static const char *const times[] = {"exponential", "fixed"};
-
-	(void)state;
-	for (int i = 0; i < 2; i++) {
-		struct bench bench;
-		char settings[160];
-		bench_begin(&bench, tree, small, "dmodk", 0);
-		snprintf(settings, sizeof(settings),
-			 "rate=90%%;on=20 us;off=40 us;size=1 KiB;to=shift:1;times=%s", times[i]);
-		bench_add(&bench, "o", "on-off", settings);
-		bench_run(&bench, 20 * MILLISECOND);
-		double expected = 16 * 36e9 / 8 / 3 * 1024 / 1050;
-		assert_near(figure(&bench, "o", "offered") / expected, 1, i ? 0.02 : 0.06);
-		bench_end(&bench);
-	}
-}
-
 /* The mean of a range, with the headers of one or two packets. */
 static void test_sizes(void **state)
 {
@@ -381,8 +361,8 @@ static void test_errors(void **state)
 	    {"flows", "flows=0>1@2s-1s", "ends before"},
 	    {"phases", "applications=9", "expected 2 or more"},
 	    {"phases", "pattern=stencil3d:9x9x9", "option 'pattern'"},
-	    {"trace", "trace=file:/nowhere", "/nowhere"},
-	    {"trace", "trace=/nowhere", "expected file:PATH"},
+	    {"goal", "trace=file:/nowhere", "/nowhere"},
+	    {"goal", "trace=/nowhere", "expected file:PATH"},
 	    {"video", "group=BBI", "no group of pictures"},
 	    {"video", "weights=1,2", "3 numbers"},
 	};
@@ -410,7 +390,6 @@ int main(void)
 	    cmocka_unit_test(test_fractions_are_carried),
 	    cmocka_unit_test(test_every),
 	    cmocka_unit_test(test_poisson),
-	    cmocka_unit_test(test_on_off),
 	    cmocka_unit_test(test_sizes),
 	    cmocka_unit_test(test_traffics_are_independent),
 	    cmocka_unit_test(test_seed),

@@ -28,7 +28,7 @@ static void test_short(void **state)
 	} cases[] = {
 	    {"flows", "flows=0>1,2>3"},
 	    {"poisson", "to=uniform;hosts=0-9"},
-	    {"on-off", "to=permutation"},
+	    {"poisson", "to=permutation"},
 	    {"constant", "to=pattern:all-to-all"},
 	    {"control", "to=pairs:0>1,1>2"},
 	    {"video", "streams=2;multicast=50%"},
