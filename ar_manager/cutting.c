@@ -28,8 +28,8 @@ static struct hd_ar_proof_request proof_of(const struct hd_ar_request *request,
 }
 
 /* Collects LID by LID. The proving keeps a pointer to the request. */
-static int collect(struct proving *proving, const struct hd_ar_proof_request *request, bool groups,
-		   bool hosts_only)
+static int cutting_collect(struct proving *proving, const struct hd_ar_proof_request *request,
+			   bool groups, bool hosts_only)
 {
 	int rc = proving_init(proving, request, groups);
 
@@ -38,23 +38,6 @@ static int collect(struct proving *proving, const struct hd_ar_proof_request *re
 }
 
 /* ---- what is known to be sound ---- */
-
-static int find_static(struct cutting *cutting)
-{
-	int rc = collect(&cutting->known, &cutting->proof, false, false);
-
-	return rc ? rc : circling_look(&cutting->known);
-}
-
-/* The links after which only other senders than hosts have a static dependency. */
-static void find_turns(struct cutting *cutting, const struct hd_dependencies *graph)
-{
-	size_t cells = (size_t)graph->fabric->isl_count * graph->words;
-
-	for (size_t cell = 0; cell < cells; cell++)
-		if (graph->waits_for[cell] & ~cutting->hosts.waits_for[cell])
-			cutting->turns[cell / graph->words] = true;
-}
 
 /* Adds dependencies to a graph if they close no loop. */
 static int add_sound(struct hd_dependencies *graph, const struct hd_dependencies *other,
@@ -99,7 +82,13 @@ static int add_to_lanes(struct cutting *cutting, const struct proving *hosts)
 	for (unsigned lane = 0; !rc && lane < PROOF_LANES; lane++) {
 		if (!(hosts->graphs.used >> lane & 1))
 			continue;
-		find_turns(cutting, &cutting->known.graphs.workers[0].graphs[lane]);
+		/* The links after which only other senders than hosts have a static dependency. */
+		const struct hd_dependencies *graph =
+		    &cutting->known.graphs.workers[0].graphs[lane];
+		size_t cells = (size_t)graph->fabric->isl_count * graph->words;
+		for (size_t cell = 0; cell < cells; cell++)
+			if (graph->waits_for[cell] & ~cutting->hosts.waits_for[cell])
+				cutting->turns[cell / graph->words] = true;
 		if (!cutting->hosts_loop)
 			rc = add_to_lane(cutting, hosts, lane);
 	}
@@ -122,68 +111,53 @@ static int init_hosts(struct cutting *cutting, const struct proving *hosts)
 	return 0;
 }
 
-static int add_hosts(struct cutting *cutting)
-{
-	struct proving hosts = {0};
-	int rc = collect(&hosts, &cutting->proof, true, true);
-
-	if (!rc)
-		rc = circling_look(&hosts);
-	if (rc == -ELOOP && cutting->order) {
-		cutting->hosts_loop = true;
-		rc = 0;
-	}
-	if (!rc)
-		rc = init_hosts(cutting, &hosts);
-	if (!rc)
-		rc = add_to_lanes(cutting, &hosts);
-	proving_release(&hosts);
-	return rc;
-}
-
-/* From then on the graphs refuse what would close a loop. */
-static int order_graphs(struct cutting *cutting)
-{
-	struct proof_graphs *graphs = &cutting->known.graphs;
-	struct hd_arena *arena = &cutting->arena;
-	int rc = hd_dependency_workspace_init(&cutting->workspace, graphs->fabric, arena);
-
-	for (unsigned lane = 0; !rc && lane < PROOF_LANES; lane++) {
-		struct hd_dependencies *graph = &graphs->workers[0].graphs[lane];
-		if (!(graphs->used >> lane & 1))
-			continue;
-		rc = hd_dependencies_order(graph, &cutting->workspace, arena);
-		if (!rc)
-			rc = hd_dependencies_init_batches(graph, arena);
-	}
-	return rc;
-}
-
-static int init_cuts(struct cutting *cutting)
-{
-	const struct hd_fabric *fabric = cutting->request->fabric;
-	const struct next_hops *next = &cutting->known.next;
-	struct cuts *cuts = &cutting->cuts;
-
-	*cuts = (struct cuts){.words = next->words, .destinations = next->lids->count};
-	size_t sets = (size_t)fabric->switch_count * cuts->destinations;
-	cuts->links = hd_arena_alloc(&cutting->arena, sets * cuts->words, sizeof(*cuts->links));
-	return hd_arena_check(&cutting->arena);
-}
-
 int cutting_init(struct cutting *cutting, const struct hd_ar_request *request,
 		 const struct hd_ar_plan *plan, const uint8_t *order)
 {
 	*cutting =
 	    (struct cutting){.request = request, .order = order, .proof = proof_of(request, plan)};
-	int rc = find_static(cutting);
-
+	int rc = cutting_collect(&cutting->known, &cutting->proof, false, false);
 	if (!rc)
-		rc = init_cuts(cutting);
-	if (!rc)
-		rc = add_hosts(cutting);
-	if (!rc)
-		rc = order_graphs(cutting);
+		rc = circling_look(&cutting->known);
+	if (!rc) {
+		const struct hd_fabric *fabric = cutting->request->fabric;
+		const struct next_hops *next = &cutting->known.next;
+		struct cuts *cuts = &cutting->cuts;
+		*cuts = (struct cuts){.words = next->words, .destinations = next->lids->count};
+		size_t sets = (size_t)fabric->switch_count * cuts->destinations;
+		cuts->links =
+		    hd_arena_alloc(&cutting->arena, sets * cuts->words, sizeof(*cuts->links));
+		rc = hd_arena_check(&cutting->arena);
+	}
+	if (!rc) {
+		struct proving hosts = {0};
+		rc = cutting_collect(&hosts, &cutting->proof, true, true);
+		if (!rc)
+			rc = circling_look(&hosts);
+		if (rc == -ELOOP && cutting->order) {
+			cutting->hosts_loop = true;
+			rc = 0;
+		}
+		if (!rc)
+			rc = init_hosts(cutting, &hosts);
+		if (!rc)
+			rc = add_to_lanes(cutting, &hosts);
+		proving_release(&hosts);
+	}
+	if (!rc) {
+		/* From then on the graphs refuse what would close a loop. */
+		struct proof_graphs *graphs = &cutting->known.graphs;
+		struct hd_arena *arena = &cutting->arena;
+		rc = hd_dependency_workspace_init(&cutting->workspace, graphs->fabric, arena);
+		for (unsigned lane = 0; !rc && lane < PROOF_LANES; lane++) {
+			struct hd_dependencies *graph = &graphs->workers[0].graphs[lane];
+			if (!(graphs->used >> lane & 1))
+				continue;
+			rc = hd_dependencies_order(graph, &cutting->workspace, arena);
+			if (!rc)
+				rc = hd_dependencies_init_batches(graph, arena);
+		}
+	}
 	cutting->proof.plan = NULL;
 	return rc;
 }
@@ -201,7 +175,7 @@ static struct hd_dependencies *graph_of(struct cutting *cutting, const struct ci
 	return &cutting->known.graphs.workers[0].graphs[pair->lane];
 }
 
-static bool keep(struct cutting *cutting, const struct circling_pair *pair)
+static bool cutting_keep(struct cutting *cutting, const struct circling_pair *pair)
 {
 	return hd_dependencies_add(graph_of(cutting, pair), pair->link, pair->next);
 }
@@ -233,7 +207,7 @@ static void keep_each(struct cutting *cutting, struct circling *circling,
 
 	for (size_t i = 0; i < circling->count; i++) {
 		const struct circling_pair *pair = &circling->pairs[i];
-		if (!wanted(cutting, pair) || !keep(cutting, pair))
+		if (!wanted(cutting, pair) || !cutting_keep(cutting, pair))
 			circling->pairs[left++] = *pair;
 	}
 	circling->count = left;
@@ -247,7 +221,7 @@ static bool keep_pairs(struct cutting *cutting, const struct circling_pair *pair
 
 	hd_dependencies_begin_batch(graph);
 	for (size_t i = 0; fits && i < count; i++)
-		fits = keep(cutting, &pairs[i]);
+		fits = cutting_keep(cutting, &pairs[i]);
 	if (fits)
 		hd_dependencies_keep_batch(graph);
 	else
@@ -309,12 +283,6 @@ static void cut(struct finding *finding, uint32_t link, uint32_t destination)
 	link_sets_add(set, bit);
 }
 
-static void cut_column(struct finding *finding, uint32_t destination)
-{
-	for (uint32_t link = 0; link < finding->cutting->request->fabric->isl_count; link++)
-		cut(finding, link, destination);
-}
-
 static bool is_static(const struct finding *finding, uint32_t link, uint32_t lid)
 {
 	const struct hd_ar_request *request = finding->cutting->request;
@@ -363,9 +331,10 @@ static void cut_pair(struct finding *finding, const struct circling_pair *pair, 
 {
 	uint32_t destination = finding->all.lids.destination[lid];
 
-	if (finding->columns)
-		cut_column(finding, destination);
-	else if (!is_static(finding, pair->link, lid))
+	if (finding->columns) {
+		for (uint32_t link = 0; link < finding->cutting->request->fabric->isl_count; link++)
+			cut(finding, link, destination);
+	} else if (!is_static(finding, pair->link, lid))
 		cut(finding, pair->link, destination);
 	else if (!is_static(finding, pair->next, lid))
 		cut(finding, pair->next, destination);
@@ -391,24 +360,17 @@ static void look_at_link(struct finding *finding, uint32_t lane, uint32_t link, 
 		}
 }
 
-static void look_at_lid(struct finding *finding, uint32_t lid)
+static int look_at_lids(struct finding *finding)
 {
-	const struct hd_fabric *fabric = finding->cutting->request->fabric;
-	const struct proof_graphs_worker *worker = &finding->all.graphs.workers[0];
-
-	proof_graphs_follow(&finding->all.graphs, lid);
-	for (size_t i = 0; i < finding->first_count; i++) {
-		const struct circling_pair *pair = &finding->circling.pairs[finding->firsts[i]];
-		uint32_t passing = worker->passing[hd_isl_from(fabric, pair->link)];
-		if (passing >> pair->lane & 1 && has(finding, pair->link))
-			look_at_link(finding, pair->lane, pair->link, lid);
-	}
-}
-
-static int sort_pairs(struct finding *finding)
-{
-	const struct circling *circling = &finding->circling;
+	const struct host_lids *lids = &finding->all.lids;
+	uint32_t switches = finding->cutting->request->fabric->switch_count;
 	struct hd_arena *arena = &finding->all.arena;
+
+	finding->seen = hd_arena_alloc(arena, switches, sizeof(*finding->seen));
+	finding->queue = hd_arena_alloc(arena, switches, sizeof(*finding->queue));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	const struct circling *circling = &finding->circling;
 
 	finding->firsts = hd_arena_alloc(arena, circling->count, sizeof(*finding->firsts));
 	if (!finding->firsts)
@@ -424,25 +386,21 @@ static int sort_pairs(struct finding *finding)
 		for (size_t i = 0; i < count; i++)
 			hd_dependencies_collect(graph, pairs[i].link, pairs[i].next);
 	}
-	return 0;
-}
-
-static int look_at_lids(struct finding *finding)
-{
-	const struct host_lids *lids = &finding->all.lids;
-	uint32_t switches = finding->cutting->request->fabric->switch_count;
-	struct hd_arena *arena = &finding->all.arena;
-
-	finding->seen = hd_arena_alloc(arena, switches, sizeof(*finding->seen));
-	finding->queue = hd_arena_alloc(arena, switches, sizeof(*finding->queue));
-	if (hd_arena_check(arena) || sort_pairs(finding))
-		return -ENOMEM;
 	for (uint32_t lid = 0; lid < lids->lid_count; lid++) {
 		if (lids->destination[lid] == HD_NONE)
 			continue;
 		if (!hd_go_on_ask(&finding->cutting->request->go_on))
 			return -ECANCELED;
-		look_at_lid(finding, lid);
+		const struct hd_fabric *fabric = finding->cutting->request->fabric;
+		const struct proof_graphs_worker *worker = &finding->all.graphs.workers[0];
+		proof_graphs_follow(&finding->all.graphs, lid);
+		for (size_t i = 0; i < finding->first_count; i++) {
+			const struct circling_pair *pair =
+			    &finding->circling.pairs[finding->firsts[i]];
+			uint32_t passing = worker->passing[hd_isl_from(fabric, pair->link)];
+			if (passing >> pair->lane & 1 && has(finding, pair->link))
+				look_at_link(finding, pair->lane, pair->link, lid);
+		}
 	}
 	return 0;
 }
@@ -452,7 +410,7 @@ int cutting_find(struct cutting *cutting, const struct hd_ar_plan *plan, bool co
 {
 	const struct hd_ar_proof_request proof = proof_of(cutting->request, plan);
 	struct finding finding = {.cutting = cutting, .columns = columns};
-	int rc = collect(&finding.all, &proof, true, false);
+	int rc = cutting_collect(&finding.all, &proof, true, false);
 
 	if (!rc)
 		rc = circling_list(&finding.all, &cutting->known, &finding.circling);

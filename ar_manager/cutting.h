@@ -7,7 +7,7 @@
 #ifndef AR_MANAGER_CUTTING_H
 #define AR_MANAGER_CUTTING_H
 
-#include "cuts.h"
+#include "link_sets.h"
 #include "proving.h"
 
 #include <heddle/ar_manager/plan.h>

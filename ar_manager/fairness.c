@@ -61,7 +61,7 @@ static struct hd_port_set egress(const struct walk *walk, uint32_t sw, uint32_t 
 }
 
 /* Hosts send; a host sends nothing to itself. */
-static uint32_t start(struct walk *walk, uint32_t lid)
+static uint32_t fairness_start(struct walk *walk, uint32_t lid)
 {
 	const struct hd_fabric *fabric = walk->fabric;
 	uint32_t own = hd_fabric_find_host(fabric, fabric->lid_owner[lid]), count = 0;
@@ -79,12 +79,12 @@ static uint32_t start(struct walk *walk, uint32_t lid)
 	return count;
 }
 
-/* All switches that packets reach, and the ingress ports there. */
-static void spread(struct walk *walk, uint32_t lid)
+static void fairness_collect(struct walk *walk, uint32_t lid)
 {
 	const struct hd_fabric *fabric = walk->fabric;
-	uint32_t count = start(walk, lid);
 
+	/* All switches that packets reach, and the ingress ports there. */
+	uint32_t count = fairness_start(walk, lid);
 	while (count) {
 		uint32_t sw = walk->stack[--count];
 		struct hd_port_set ports = egress(walk, sw, lid);
@@ -101,13 +101,6 @@ static void spread(struct walk *walk, uint32_t lid)
 			walk->reached[to] = true;
 		}
 	}
-}
-
-static void collect(struct walk *walk, uint32_t lid)
-{
-	const struct hd_fabric *fabric = walk->fabric;
-
-	spread(walk, lid);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		if (!walk->reached[sw])
 			continue;
@@ -125,7 +118,7 @@ static void walk_all(struct walk *walk)
 		uint32_t sw;
 		uint8_t port;
 		if (hd_fabric_lid_destination(walk->fabric, lid, &sw, &port) && port)
-			collect(walk, lid);
+			fairness_collect(walk, lid);
 	}
 }
 
@@ -155,8 +148,8 @@ static bool leads_to_host(const struct hd_fabric *fabric, uint32_t sw, uint32_t 
 	return peer != HD_NONE && !hd_is_switch(fabric, fabric->port_node[peer]);
 }
 
-static struct hd_ar_ingress count(const struct report *report, const struct walk *walk, uint32_t sw,
-				  uint32_t egress_port)
+static struct hd_ar_ingress fairness_count(const struct report *report, const struct walk *walk,
+					   uint32_t sw, uint32_t egress_port)
 {
 	const struct hd_port_set *ports =
 	    &walk->ingress[hd_port_index(report->fabric, sw, egress_port)];
@@ -184,13 +177,13 @@ static void fill_port(const struct report *report, uint32_t sw, uint8_t port,
 {
 	uint32_t hosts = report->fabric->host_base[sw + 1] - report->fabric->host_base[sw];
 
-	*out = (struct hd_ar_fairness_port){.sw = sw,
-					    .port = port,
-					    .direction = direction(report, sw, port),
-					    .to_host = leads_to_host(report->fabric, sw, port),
-					    .deterministic =
-						count(report, report->deterministic, sw, port),
-					    .adaptive = count(report, report->adaptive, sw, port)};
+	*out = (struct hd_ar_fairness_port){
+	    .sw = sw,
+	    .port = port,
+	    .direction = direction(report, sw, port),
+	    .to_host = leads_to_host(report->fabric, sw, port),
+	    .deterministic = fairness_count(report, report->deterministic, sw, port),
+	    .adaptive = fairness_count(report, report->adaptive, sw, port)};
 	uint32_t before = remote(&out->deterministic), after = remote(&out->adaptive);
 	out->parking_lot =
 	    before && out->deterministic.local && report->fabric->host_count - hosts > before;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which of the groups that a switch wants it gets, and under which numbers. planner.c calls it for each switch.
+ *
+ * If there are more wishes than room, those with the most entries and ports get a group. A group that the switch
+ * had before keeps its number, or hands it to one that is a part of it; the others take the lowest numbers that are
+ * free, first those that had no other meaning. The outcome depends on the wishes and the groups before alone.
+ */
 #include "groups.h"
 
 #include <heddle/base/lookup.h>
@@ -16,33 +23,9 @@ int groups_init(struct groups_chooser *chooser, uint32_t room, struct hd_arena *
 	return hd_arena_check(arena);
 }
 
-static uint32_t group_ports(const struct hd_ar_group *group)
-{
-	return hd_port_set_count(&group->ports[0]) + hd_port_set_count(&group->ports[1]);
-}
-
 static uint32_t slot_of(const struct hd_ar_group *group)
 {
 	return (uint32_t)hd_hash_bytes(group, sizeof(*group)) & (SLOTS - 1);
-}
-
-static void load_previous(struct groups_chooser *chooser, const struct hd_ar_switch *previous)
-{
-	for (uint32_t number = 0; number < previous->group_count; number++) {
-		const struct hd_ar_group *group = &previous->groups[number];
-		uint32_t slot = slot_of(group);
-		if (hd_ar_group_is_empty(group))
-			continue;
-		while (chooser->slots[slot])
-			slot = (slot + 1) & (SLOTS - 1);
-		chooser->slots[slot] = (uint16_t)(number + 1);
-	}
-}
-
-static void unload_previous(struct groups_chooser *chooser, const struct hd_ar_switch *previous)
-{
-	if (previous->group_count)
-		memset(chooser->slots, 0, SLOTS * sizeof(*chooser->slots));
 }
 
 static uint32_t number_before(const struct groups_chooser *chooser,
@@ -65,11 +48,20 @@ static void find_numbers_before(struct groups_chooser *chooser, uint32_t count,
 		chooser->order[i].before = HD_AR_NO_GROUP;
 	if (!previous)
 		return;
-	load_previous(chooser, previous);
+	for (uint32_t number = 0; number < previous->group_count; number++) {
+		const struct hd_ar_group *group = &previous->groups[number];
+		uint32_t slot = slot_of(group);
+		if (hd_ar_group_is_empty(group))
+			continue;
+		while (chooser->slots[slot])
+			slot = (slot + 1) & (SLOTS - 1);
+		chooser->slots[slot] = (uint16_t)(number + 1);
+	}
 	for (uint32_t i = 0; i < count; i++)
 		chooser->order[i].before =
 		    number_before(chooser, previous, &chooser->order[i].group);
-	unload_previous(chooser, previous);
+	if (previous->group_count)
+		memset(chooser->slots, 0, SLOTS * sizeof(*chooser->slots));
 }
 
 /* The more useful wish first. */
@@ -97,7 +89,8 @@ static uint32_t select_wishes(struct groups_chooser *chooser, const struct group
 		struct groups_wish *wish = &chooser->order[sw->wanted++];
 		*wish = wishes[i];
 		wish->index = i;
-		wish->benefit = wish->lids * group_ports(&wish->group);
+		wish->benefit = wish->lids * (hd_port_set_count(&wish->group.ports[0]) +
+					      hd_port_set_count(&wish->group.ports[1]));
 	}
 	find_numbers_before(chooser, sw->wanted, previous);
 	if (sw->wanted <= cap)
@@ -160,12 +153,13 @@ static uint32_t inherited(const struct groups_chooser *chooser, const struct gro
 		   : HD_AR_NO_GROUP;
 }
 
-static void number_wishes(struct groups_chooser *chooser, struct groups_wish *wishes,
-			  uint32_t chosen, uint32_t cap, const struct hd_ar_switch *previous,
-			  struct hd_ar_switch *sw)
+void groups_choose(struct groups_chooser *chooser, struct groups_wish *wishes, uint32_t count,
+		   uint32_t cap, const struct hd_ar_switch *previous, struct hd_ar_switch *sw)
 {
+	for (uint32_t i = 0; i < count; i++)
+		wishes[i].number = HD_AR_NO_GROUP;
+	uint32_t chosen = select_wishes(chooser, wishes, count, cap, previous, sw);
 	uint32_t fresh = 0, again = 0;
-
 	memset(chooser->taken, 0, HD_AR_GROUPS_MAX * sizeof(*chooser->taken));
 	for (uint32_t i = 0; i < chosen; i++)
 		if (chooser->order[i].before < cap)
@@ -181,13 +175,4 @@ static void number_wishes(struct groups_chooser *chooser, struct groups_wish *wi
 		give(chooser, wishes, &chooser->order[i], number, sw);
 	}
 	sw->used = chosen;
-}
-
-void groups_choose(struct groups_chooser *chooser, struct groups_wish *wishes, uint32_t count,
-		   uint32_t cap, const struct hd_ar_switch *previous, struct hd_ar_switch *sw)
-{
-	for (uint32_t i = 0; i < count; i++)
-		wishes[i].number = HD_AR_NO_GROUP;
-	uint32_t chosen = select_wishes(chooser, wishes, count, cap, previous, sw);
-	number_wishes(chooser, wishes, chosen, cap, previous, sw);
 }

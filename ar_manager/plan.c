@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The choice of an algorithm. hd_ar_plan_new() is what all callers use.
+ *
+ * A request names an algorithm, or "auto" tries those that fit the fabric, one after another. A plan that leaves
+ * much static is compared with the next algorithm's. If all are refused, the reason is that of the last, or the
+ * credit loop of the tables alone if these have one.
+ */
 #include <heddle/ar_manager/plan.h>
 
-#include "algorithms.h"
 #include "attempts.h"
 #include "notes.h"
 
@@ -25,16 +31,6 @@ static int check_shapes(const struct hd_ar_request *request, struct hd_error *er
 static bool is_refused(int rc)
 {
 	return rc == -ENOTSUP || rc == -ELOOP;
-}
-
-static void remark(const struct hd_ar_request *request, const struct hd_ar_plan *plan)
-{
-	if (plan->full)
-		hd_log(request->log, HD_LOG_WARNING,
-		       "%u switches have too few groups: %.1f%% of the entries are adaptive, "
-		       "%.1f%% could be",
-		       plan->full, 100 * hd_ar_plan_share(plan),
-		       100 * hd_ar_plan_possible_share(plan));
 }
 
 /* The reason and the loop of a refused plan become those of the tables if these have a credit loop without any group.
@@ -168,8 +164,15 @@ int hd_ar_plan_new(const struct hd_ar_request *request, struct hd_ar_plan **out,
 	if (!rc)
 		rc = request->algorithm == HD_AR_AUTO ? plan_auto(request, out, loop, err)
 						      : plan_named(request, out, loop, err);
-	if (!rc)
-		remark(request, *out);
+	if (!rc) {
+		const struct hd_ar_plan *plan = *out;
+		if (plan->full)
+			hd_log(request->log, HD_LOG_WARNING,
+			       "%u switches have too few groups: %.1f%% of the entries are "
+			       "adaptive, %.1f%% could be",
+			       plan->full, 100 * hd_ar_plan_share(plan),
+			       100 * hd_ar_plan_possible_share(plan));
+	}
 	if (!rc && !(*out)->adaptive)
 		notes_none(request, *out);
 	return rc;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Packets that a plan would lose: entries whose next hop has no entry for the LID. `heddle check` and the plugin
+ * call it before a plan is set.
+ *
+ * First LIDs are found that some switches route and others do not, which is rare; only their entries are followed.
+ */
 #include <errno.h>
 #include <heddle/ar_manager/plan.h>
 #include <heddle/base/arena.h>
@@ -27,7 +33,8 @@ struct checking {
 	struct hd_error *err; /* of the first fault */
 };
 
-static void note(struct checking *checking, uint32_t lid, const char *what, uint32_t port)
+static void plan_check_note(struct checking *checking, uint32_t lid, const char *what,
+			    uint32_t port)
 {
 	if (!checking->wrong++)
 		hd_error_set(checking->err, -EINVAL, "switch 0x%016" PRIx64 ", LID %u, port %u: %s",
@@ -59,31 +66,8 @@ static void check_group(struct checking *checking, uint32_t lid, const struct hd
 	HD_PORT_SET_FOREACH(port, &all) {
 		const char *fault = find_fault(checking, lid, port);
 		if (fault)
-			note(checking, lid, fault, port);
+			plan_check_note(checking, lid, fault, port);
 	}
-}
-
-static void check_entry(struct checking *checking, uint32_t table, uint32_t lid)
-{
-	const struct hd_ar_switch *planned = checking->planned;
-	uint16_t group = planned->lid_group[table][lid];
-	uint32_t port = hd_routes_port(checking->routes, checking->sw, lid);
-
-	if (port == HD_NO_PORT)
-		return;
-	if (group != HD_AR_NO_GROUP)
-		check_group(checking, lid, &planned->groups[group]);
-	else if (planned->lid_port[table][lid] == HD_NO_PORT && !table)
-		note(checking, lid, "the plan has no entry", port);
-	else if (checking->plan->table_count == 1 && planned->lid_port[table][lid] != port)
-		note(checking, lid, "the plan has another static port than the tables", port);
-}
-
-static void check_switch(struct checking *checking)
-{
-	for (uint32_t table = 0; table < checking->plan->table_count; table++)
-		for (uint32_t lid = 1; lid < checking->lids; lid++)
-			check_entry(checking, table, lid);
 }
 
 /* ---- switches that need no look at each entry ---- */
@@ -142,26 +126,6 @@ static int begin_missing(const struct checking *checking, struct missing *missin
 	return 0;
 }
 
-/* Errors: -ECANCELED, -ENOMEM. */
-static int find_missing(const struct checking *checking, const struct hd_go_on *go_on,
-			struct missing *missing)
-{
-	const uint32_t switches = checking->fabric->switch_count;
-	int rc = begin_missing(checking, missing);
-
-	for (uint32_t sw = 0; !rc && missing->known && sw < switches; sw++) {
-		const uint8_t *row = hd_routes_row(checking->routes, sw);
-		for (uint32_t lid = 0; lid < checking->lids; lid += HD_LFT_BLOCK)
-			note_block(row + lid, missing->routed + lid);
-		rc = hd_go_on_ask(go_on) ? 0 : -ECANCELED;
-	}
-	for (uint32_t sw = 0; !rc && missing->known && sw < switches; sw++) {
-		missing->known = add_missing(checking, sw, missing);
-		rc = hd_go_on_ask(go_on) ? 0 : -ECANCELED;
-	}
-	return rc;
-}
-
 /* Whether packets that may take the port have a route at the next switch. False: each entry has to be looked at. */
 static bool port_is_fine(const struct checking *checking, uint32_t port)
 {
@@ -207,8 +171,30 @@ static int check_switches(struct checking *checking, const struct hd_go_on *go_o
 			continue;
 		checking->sw = sw;
 		checking->planned = &checking->plan->switches[index];
-		if (!is_fine(checking))
-			check_switch(checking);
+		if (!is_fine(checking)) {
+			for (uint32_t table = 0; table < checking->plan->table_count; table++)
+				for (uint32_t lid = 1; lid < checking->lids; lid++) {
+					const struct hd_ar_switch *planned = checking->planned;
+					uint16_t group = planned->lid_group[table][lid];
+					uint32_t port =
+					    hd_routes_port(checking->routes, checking->sw, lid);
+					if (port == HD_NO_PORT)
+						continue;
+					if (group != HD_AR_NO_GROUP)
+						check_group(checking, lid, &planned->groups[group]);
+					else if (planned->lid_port[table][lid] == HD_NO_PORT &&
+						 !table)
+						plan_check_note(checking, lid,
+								"the plan has no entry", port);
+					else if (checking->plan->table_count == 1 &&
+						 planned->lid_port[table][lid] != port)
+						plan_check_note(
+						    checking, lid,
+						    "the plan has another static port than the "
+						    "tables",
+						    port);
+				}
+		}
 	}
 	return 0;
 }
@@ -220,7 +206,19 @@ int hd_ar_plan_check(const struct hd_ar_plan *plan, const struct hd_fabric *fabr
 	struct checking checking = {.plan = plan, .fabric = fabric, .routes = routes, .err = err};
 
 	checking.lids = plan->lid_count < fabric->lid_count ? plan->lid_count : fabric->lid_count;
-	int rc = find_missing(&checking, go_on, &checking.missing);
+	struct missing *missing = &checking.missing;
+	const uint32_t switches = checking.fabric->switch_count;
+	int rc = begin_missing(&checking, missing);
+	for (uint32_t sw = 0; !rc && missing->known && sw < switches; sw++) {
+		const uint8_t *row = hd_routes_row(checking.routes, sw);
+		for (uint32_t lid = 0; lid < checking.lids; lid += HD_LFT_BLOCK)
+			note_block(row + lid, missing->routed + lid);
+		rc = hd_go_on_ask(go_on) ? 0 : -ECANCELED;
+	}
+	for (uint32_t sw = 0; !rc && missing->known && sw < switches; sw++) {
+		missing->known = add_missing(&checking, sw, missing);
+		rc = hd_go_on_ask(go_on) ? 0 : -ECANCELED;
+	}
 	if (!rc)
 		rc = check_switches(&checking, go_on);
 	hd_arena_release(&checking.missing.arena);

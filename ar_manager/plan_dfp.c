@@ -45,10 +45,45 @@ static bool is_global(const struct dfp *dfp, uint32_t from, uint32_t to)
 	return dfp->shape.is_spine[from] && dfp->shape.is_spine[to];
 }
 
-static void find_adjacent(const struct planner *planner, struct dfp *dfp)
+static int plan_dfp_refuse(const struct planner *planner, struct hd_error *err)
 {
-	const struct hd_fabric *fabric = planner->fabric;
+	uint16_t lanes = hd_routes_lanes(planner->fabric, planner->request->routes);
 
+	if (lanes & (lanes - 1))
+		return hd_error_set(err, -ENOTSUP,
+				    "DFP needs the second lane for itself; these tables use %d",
+				    __builtin_popcount(lanes));
+	const struct hd_ar_request *request = planner->request;
+	for (uint32_t sw = 0; request->capabilities && sw < request->fabric->switch_count; sw++) {
+		const struct hd_ar_capability *can = &request->capabilities[sw];
+		if (can->form == HD_AR_FORM_NONE || !can->private_tables ||
+		    can->sub_groups < HD_AR_SUB_GROUPS)
+			return hd_error_set(err, -ENOTSUP,
+					    "DFP needs two sub-groups and private forwarding "
+					    "tables in every switch");
+	}
+	return 0;
+}
+
+static int plan_dfp_prepare(struct planner *planner, struct hd_error *err)
+{
+	struct dfp *dfp = hd_arena_alloc(&planner->arena, 1, sizeof(*dfp));
+	size_t switches = planner->fabric->switch_count;
+
+	if (!dfp)
+		return hd_error_no_memory(err);
+	int rc = hd_dragonfly_plus_find(planner->fabric, &planner->arena, &dfp->shape, err);
+	if (!rc)
+		rc = plan_dfp_refuse(planner, err);
+	if (rc)
+		return rc;
+	dfp->words = (planner->lids.count + 63) / 64;
+	dfp->minimal = hd_arena_alloc(&planner->arena, switches * dfp->words, sizeof(uint64_t));
+	dfp->adjacent = hd_arena_alloc(&planner->arena, switches * dfp->words, sizeof(uint64_t));
+	dfp->onward = hd_arena_alloc(&planner->arena, switches * dfp->words, sizeof(uint64_t));
+	if (hd_arena_check(&planner->arena))
+		return hd_error_no_memory(err);
+	const struct hd_fabric *fabric = planner->fabric;
 	for (uint32_t i = 0; i < planner->lids.count; i++) {
 		uint32_t sw = planner->lids.sw[i];
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
@@ -61,13 +96,7 @@ static void find_adjacent(const struct planner *planner, struct dfp *dfp)
 		if (dfp->shape.is_spine[sw])
 			dfp->adjacent[(size_t)sw * dfp->words + i / 64] |= UINT64_C(1) << i % 64;
 	}
-}
-
-/* First spines, then leaves, then what a packet that comes from above can reach. */
-static void find_minimal(const struct planner *planner, struct dfp *dfp)
-{
-	const struct hd_fabric *fabric = planner->fabric;
-
+	/* First spines, then leaves, then what a packet that comes from above can reach. */
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
 		uint32_t from = hd_isl_from(fabric, link), to = fabric->isl_to[link];
 		if (is_global(dfp, from, to))
@@ -85,54 +114,6 @@ static void find_minimal(const struct planner *planner, struct dfp *dfp)
 		if (dfp->shape.is_spine[from] && !dfp->shape.is_spine[to])
 			unite(dfp, dfp->onward, from, dfp->minimal, to);
 	}
-}
-
-static bool all_able(const struct hd_ar_request *request)
-{
-	for (uint32_t sw = 0; request->capabilities && sw < request->fabric->switch_count; sw++) {
-		const struct hd_ar_capability *can = &request->capabilities[sw];
-		if (can->form == HD_AR_FORM_NONE || !can->private_tables ||
-		    can->sub_groups < HD_AR_SUB_GROUPS)
-			return false;
-	}
-	return true;
-}
-
-static int refuse(const struct planner *planner, struct hd_error *err)
-{
-	uint16_t lanes = hd_routes_lanes(planner->fabric, planner->request->routes);
-
-	if (lanes & (lanes - 1))
-		return hd_error_set(err, -ENOTSUP,
-				    "DFP needs the second lane for itself; these tables use %d",
-				    __builtin_popcount(lanes));
-	if (!all_able(planner->request))
-		return hd_error_set(err, -ENOTSUP,
-				    "DFP needs two sub-groups and private forwarding tables in "
-				    "every switch");
-	return 0;
-}
-
-static int prepare(struct planner *planner, struct hd_error *err)
-{
-	struct dfp *dfp = hd_arena_alloc(&planner->arena, 1, sizeof(*dfp));
-	size_t switches = planner->fabric->switch_count;
-
-	if (!dfp)
-		return hd_error_no_memory(err);
-	int rc = hd_dragonfly_plus_find(planner->fabric, &planner->arena, &dfp->shape, err);
-	if (!rc)
-		rc = refuse(planner, err);
-	if (rc)
-		return rc;
-	dfp->words = (planner->lids.count + 63) / 64;
-	dfp->minimal = hd_arena_alloc(&planner->arena, switches * dfp->words, sizeof(uint64_t));
-	dfp->adjacent = hd_arena_alloc(&planner->arena, switches * dfp->words, sizeof(uint64_t));
-	dfp->onward = hd_arena_alloc(&planner->arena, switches * dfp->words, sizeof(uint64_t));
-	if (hd_arena_check(&planner->arena))
-		return hd_error_no_memory(err);
-	find_adjacent(planner, dfp);
-	find_minimal(planner, dfp);
 	planner->context = dfp;
 	planner->wish_room = 3 * planner->lids.count;
 	return 0;
@@ -205,18 +186,6 @@ static void find_ports(const struct planner *planner, uint32_t sw, uint32_t dest
 	}
 }
 
-/* The group of each table: see the top of the file. */
-static void choose_groups(const struct planner *planner, uint32_t sw, const struct ports *ports,
-			  struct hd_ar_group groups[HD_AR_TABLES])
-{
-	const struct dfp *dfp = planner->context;
-
-	groups[0] =
-	    (struct hd_ar_group){{dfp->shape.is_spine[sw] ? ports->descending : ports->minimal}};
-	groups[1] = (struct hd_ar_group){{ports->minimal, ports->other}};
-	groups[2] = (struct hd_ar_group){{ports->minimal}};
-}
-
 /* ---- wishes ---- */
 
 static uint32_t wish_number(struct planner_worker *worker, const struct hd_ar_group *group)
@@ -260,9 +229,9 @@ static uint8_t static_port(const struct hd_ar_group *group, uint32_t table, uint
 	return other;
 }
 
-static void mark(const struct planner *planner, struct planner_worker *worker, uint32_t sw,
-		 uint32_t lid, const struct hd_ar_group groups[HD_AR_TABLES],
-		 const uint32_t numbers[HD_AR_TABLES])
+static void plan_dfp_mark(const struct planner *planner, struct planner_worker *worker, uint32_t sw,
+			  uint32_t lid, const struct hd_ar_group groups[HD_AR_TABLES],
+			  const uint32_t numbers[HD_AR_TABLES])
 {
 	uint8_t routed = hd_routes_port(planner->request->routes, sw, lid);
 
@@ -304,12 +273,17 @@ static void wish(const struct planner *planner, struct planner_worker *worker, u
 		if (elsewhere && destination != before) {
 			struct ports ports;
 			find_ports(planner, sw, destination, &ports);
-			choose_groups(planner, sw, &ports, groups);
+			/* The group of each table: see the top of the file. */
+			const struct dfp *dfp = planner->context;
+			groups[0] = (struct hd_ar_group){
+			    {dfp->shape.is_spine[sw] ? ports.descending : ports.minimal}};
+			groups[1] = (struct hd_ar_group){{ports.minimal, ports.other}};
+			groups[2] = (struct hd_ar_group){{ports.minimal}};
 			for (uint32_t table = 0; table < HD_AR_TABLES; table++)
 				numbers[table] = wish_number(worker, &groups[table]);
 			before = destination;
 		}
-		mark(planner, worker, sw, lid, elsewhere ? groups : NULL, numbers);
+		plan_dfp_mark(planner, worker, sw, lid, elsewhere ? groups : NULL, numbers);
 	}
 }
 
@@ -317,5 +291,5 @@ const struct planner_algorithm planner_dfp = {.algorithm = HD_AR_DFP,
 					      .name = "dfp",
 					      .table_count = HD_AR_TABLES,
 					      .sub_groups = HD_AR_SUB_GROUPS,
-					      .prepare = prepare,
+					      .prepare = plan_dfp_prepare,
 					      .wish = wish};

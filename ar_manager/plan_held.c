@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the fabric holds if some switches keep old entries: switches that do not answer, while others get a new
+ * plan. Callers prove the plan that hd_ar_plan_held() makes, so that packets cannot deadlock in the meantime.
+ *
+ * Entries of such switches are united with those of the new plan: each LID may take the ports of both.
+ */
 #include <heddle/ar_manager/plan_copy.h>
 
 #include <errno.h>
@@ -34,18 +40,6 @@ static struct hd_port_set ports_of(const struct uniting *uniting, uint32_t lid)
 	return ports;
 }
 
-static uint16_t number_of(struct uniting *uniting, const struct hd_port_set *ports)
-{
-	uint32_t number = 0;
-
-	while (number < uniting->count &&
-	       !hd_port_set_equal(&uniting->groups[number].ports[0], ports))
-		number++;
-	if (number == uniting->count)
-		uniting->groups[uniting->count++] = (struct hd_ar_group){.ports = {*ports}};
-	return (uint16_t)number;
-}
-
 static const struct hd_ar_switch *switch_of(const struct hd_ar_plan *plan, uint64_t guid)
 {
 	uint32_t index = plan ? hd_ar_plan_find(plan, guid) : HD_NONE;
@@ -69,7 +63,14 @@ static void unite_entries(struct hd_ar_plan_copy *copy, uint32_t sw, struct unit
 	for (uint32_t lid = 1; lid < copy->plan->lid_count; lid++) {
 		struct hd_port_set ports = ports_of(uniting, lid);
 		if (!hd_port_set_is_empty(&ports)) {
-			groups[lid] = number_of(uniting, &ports);
+			uint32_t number = 0;
+			while (number < uniting->count &&
+			       !hd_port_set_equal(&uniting->groups[number].ports[0], &ports))
+				number++;
+			if (number == uniting->count)
+				uniting->groups[uniting->count++] =
+				    (struct hd_ar_group){.ports = {ports}};
+			groups[lid] = (uint16_t)number;
 			copy->plan->adaptive++;
 		}
 	}
@@ -126,17 +127,6 @@ static bool any(const bool *stuck, uint32_t count)
 	return false;
 }
 
-/* AR was to be off, and only these switches have it still. */
-static int keep_stuck(struct hd_ar_plan_copy *copy, const bool *stuck)
-{
-	int rc = 0;
-
-	for (uint32_t sw = 0; !rc && sw < copy->plan->switch_count; sw++)
-		if (!stuck[sw])
-			rc = switch_off(copy, sw);
-	return rc;
-}
-
 int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held,
 		    const struct hd_fabric *fabric, const bool *stuck, struct hd_ar_plan **out)
 {
@@ -151,9 +141,13 @@ int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held
 
 	if (rc)
 		return rc;
-	if (private && !plan)
-		rc = keep_stuck(&copy, stuck);
-	else if (!private)
+	if (private && !plan) {
+		/* AR was to be off, and only these switches have it still. */
+		rc = 0;
+		for (uint32_t sw = 0; !rc && sw < copy.plan->switch_count; sw++)
+			if (!stuck[sw])
+				rc = switch_off(&copy, sw);
+	} else if (!private)
 		rc = unite(&copy, plan, held, fabric, stuck);
 	if (rc) {
 		hd_ar_plan_free(copy.plan);

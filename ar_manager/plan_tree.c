@@ -22,11 +22,158 @@
 #include "climbs.h"
 #include "levels.h"
 #include "plan_changes.h"
-#include "plan_memory.h"
-#include "plan_shared.h"
+#include "plan_data.h"
+#include "planning.h"
 
 #include <errno.h>
 #include <heddle/fabric/tree.h>
+
+/* ---- plan shared ---- */
+
+/*
+ * What TREE and LAG share. Both sort the LIDs at a switch into classes whose LIDs want the same set
+ * of links: by destination switch, or by the link of the static port.
+ */
+
+/* Memory for so many classes in each worker. Errors: -ENOMEM. */
+static int plan_shared_prepare(struct planner *planner, uint32_t classes)
+{
+	planner->wish_room = classes;
+	for (unsigned i = 0; i < planner->worker_count; i++) {
+		struct planner_worker *worker = &planner->workers[i];
+		worker->set_of_class =
+		    hd_arena_alloc(&planner->arena, classes, sizeof(*worker->set_of_class));
+		link_sets_init(&worker->sets, planner->words, classes, &planner->arena);
+	}
+	return hd_arena_check(&planner->arena);
+}
+
+/* Gives a set to a class; a set of one link or none is no wish. */
+static void plan_shared_set(struct planner_worker *worker, const uint64_t *set, uint32_t class)
+{
+	bool choice = link_sets_count(set, worker->sets.words) > 1;
+
+	worker->set_of_class[class] =
+	    choice ? link_sets_number(&worker->sets, set) : HD_AR_NO_GROUP;
+}
+
+static bool is_cut(const struct planner *planner, uint32_t sw, uint32_t lid, const uint64_t *set)
+{
+	uint32_t destination = planner->lids.destination[lid];
+	uint64_t shared = 0;
+
+	if (!planner->cuts || destination == HD_NONE)
+		return false;
+	for (uint32_t word = 0; word < planner->words; word++)
+		shared |= set[word] & cuts_get(planner->cuts, sw, destination)[word];
+	return shared != 0;
+}
+
+/* Makes the wishes of the sets, and marks the entries: each wants the set of its class if its
+ * static port is in it, and no link of it is cut. */
+static void plan_shared_mark(const struct planner *planner, struct planner_worker *worker,
+			     uint32_t sw, const uint32_t *class_of_lid)
+{
+	uint32_t lids = planner->fabric->lid_count;
+	uint16_t *groups = planning_groups(planner, worker, 0);
+	uint8_t *ports = planning_ports(planner, worker, 0), link_of_port[256];
+
+	for (uint32_t number = 0; number < worker->sets.count; number++) {
+		struct groups_wish *wish = &worker->wishes[number];
+		*wish = (struct groups_wish){.lids = 0};
+		link_sets_to_ports(planner->fabric, sw, link_sets_get(&worker->sets, number),
+				   planner->words, &wish->group.ports[0]);
+	}
+	worker->wish_count = worker->sets.count;
+	memcpy(ports, hd_routes_row(planner->request->routes, sw), lids);
+	link_sets_of_ports(planner->fabric, sw, link_of_port);
+	for (uint32_t lid = 0; lid < lids; lid++) {
+		uint32_t class = class_of_lid[lid], link = link_of_port[ports[lid]];
+		uint32_t set = class == HD_NONE ? HD_AR_NO_GROUP : worker->set_of_class[class];
+		groups[lid] = HD_AR_NO_GROUP;
+		if (set == HD_AR_NO_GROUP || link == LINK_SETS_NO_LINK ||
+		    !planner->lids.may_adapt[lid] ||
+		    !link_sets_has(link_sets_get(&worker->sets, set), link) ||
+		    is_cut(planner, sw, lid, link_sets_get(&worker->sets, set)))
+			continue;
+		groups[lid] = (uint16_t)set;
+		worker->wishes[set].lids++;
+	}
+}
+
+/* ---- plan lag ---- */
+
+/* LAG: a group is all ports to the neighbour to which the static port leads. Where one of them is cut, the
+ * entry is static. */
+
+static int plan_lag_prepare(struct planner *planner, struct hd_error *err)
+{
+	uint32_t lids = planner->fabric->lid_count;
+	int rc = plan_shared_prepare(planner, HD_PORTS_MAX);
+
+	for (unsigned i = 0; i < planner->worker_count; i++)
+		planner->workers[i].class_of_lid =
+		    hd_arena_alloc(&planner->arena, lids, sizeof(uint32_t));
+	if (!rc)
+		rc = plan_changes_find(planner);
+	return rc || hd_arena_check(&planner->arena) ? hd_error_no_memory(err) : 0;
+}
+
+/* The links to the switch to which one link leads. */
+static void parallel_links(const struct planner *planner, uint32_t sw, uint32_t link, uint64_t *set)
+{
+	const struct hd_fabric *fabric = planner->fabric;
+	uint32_t first = fabric->isl_base[sw], to = fabric->isl_to[first + link];
+
+	memset(set, 0, planner->words * sizeof(*set));
+	for (uint32_t other = first; other < fabric->isl_base[sw + 1]; other++)
+		if (fabric->isl_to[other] == to)
+			link_sets_add(set, other - first);
+}
+
+static void plan_lag_wish(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
+{
+	const struct hd_fabric *fabric = planner->fabric;
+	const uint8_t *row = hd_routes_row(planner->request->routes, sw);
+	uint8_t link_of_port[256];
+
+	link_sets_clear(&worker->sets);
+	for (uint32_t link = 0; link < fabric->isl_base[sw + 1] - fabric->isl_base[sw]; link++) {
+		parallel_links(planner, sw, link, worker->set);
+		plan_shared_set(worker, worker->set, link);
+	}
+	link_sets_of_ports(fabric, sw, link_of_port);
+	for (uint32_t lid = 0; lid < fabric->lid_count; lid++) {
+		uint32_t link = link_of_port[row[lid]];
+		bool leads = planner->lids.destination[lid] != HD_NONE && link != LINK_SETS_NO_LINK;
+		worker->class_of_lid[lid] = leads ? link : HD_NONE;
+	}
+	plan_shared_mark(planner, worker, sw, worker->class_of_lid);
+}
+
+static uint32_t plan_lag_class_of(const struct planner *planner, uint32_t sw, uint32_t lid,
+				  uint8_t link)
+{
+	(void)sw;
+	return planner->lids.destination[lid] == HD_NONE ? HD_NONE : link;
+}
+
+static void plan_lag_set_of(const struct planner *planner, struct planner_worker *worker,
+			    uint32_t sw, uint32_t class)
+{
+	parallel_links(planner, sw, class, worker->set);
+}
+
+const struct planner_algorithm planner_lag = {.algorithm = HD_AR_LAG,
+					      .name = "lag",
+					      .table_count = 1,
+					      .sub_groups = 1,
+					      .prepare = plan_lag_prepare,
+					      .wish = plan_lag_wish,
+					      .class_of = plan_lag_class_of,
+					      .set_of = plan_lag_set_of};
+
+/* ---- plan tree ---- */
 
 #define BLOCK 64u /* destinations compared at a time */
 #define STRAY_SHARE 8u /* at most one of so many cables is stray, or the fabric is no tree */
@@ -46,20 +193,7 @@ static int load_hops(struct planner *planner, const struct hd_fabric *fabric, ui
 	return rc;
 }
 
-/* The plan remembers the hop counts. If those of the previous plan can be brought up to date, that is done. */
-static int find_hops(struct planner *planner, const struct hd_fabric *fabric, struct hd_error *err)
-{
-	size_t switches = planner->fabric->switch_count;
-	struct hd_arena *arena = &planner->holder->memory->arena;
-
-	uint8_t *rows = hd_arena_alloc(arena, switches, planner->hop_stride);
-	if (!rows || plan_changes_find(planner) || plan_changes_hops(planner, rows))
-		return hd_error_no_memory(err);
-	planner->hops = rows;
-	return planner->changes ? 0 : load_hops(planner, fabric, rows, err);
-}
-
-static int begin(struct planner *planner, struct hd_error *err)
+static int plan_tree_begin(struct planner *planner, struct hd_error *err)
 {
 	const size_t switches = planner->fabric->switch_count;
 
@@ -81,19 +215,6 @@ static bool any_sends_above(const struct hd_fabric *fabric, const uint32_t *leve
 	return false;
 }
 
-/* Whether few cables do not join neighbouring levels. */
-static bool is_tree(const struct hd_fabric *fabric, const uint32_t *level)
-{
-	uint32_t strays = 0;
-
-	for (uint32_t link = 0; link < fabric->isl_count; link++) {
-		const uint32_t near = level[hd_isl_from(fabric, link)],
-			       far = level[fabric->isl_to[link]];
-		strays += near + 1 != far && far + 1 != near;
-	}
-	return strays <= fabric->isl_count / STRAY_SHARE;
-}
-
 /* Where levels count for the groups. The plan remembers them. */
 static int find_levels(struct planner *planner, struct hd_error *err)
 {
@@ -105,7 +226,17 @@ static int find_levels(struct planner *planner, struct hd_error *err)
 	if (!steps || !level)
 		return hd_error_no_memory(err);
 	int rc = hd_fabric_levels(planner->fabric, steps, err);
-	if (rc || !any_sends_above(planner->fabric, steps) || !is_tree(planner->fabric, steps))
+	if (rc || !any_sends_above(planner->fabric, steps))
+		return rc;
+	/* Whether few cables do not join neighbouring levels. */
+	const struct hd_fabric *fabric = planner->fabric;
+	uint32_t strays = 0;
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		const uint32_t near = steps[hd_isl_from(fabric, link)],
+			       far = steps[fabric->isl_to[link]];
+		strays += near + 1 != far && far + 1 != near;
+	}
+	if (!(strays <= fabric->isl_count / STRAY_SHARE))
 		return rc;
 	for (uint32_t sw = 0; sw < switches; sw++) {
 		const bool known = steps[sw] < UINT8_MAX;
@@ -121,15 +252,25 @@ static int find_levels(struct planner *planner, struct hd_error *err)
 static int prepare_by(struct planner *planner, const struct hd_fabric *fabric, const bool *stray,
 		      struct hd_error *err)
 {
-	int rc = begin(planner, err);
+	int rc = plan_tree_begin(planner, err);
 
 	planner->stray = stray;
 	if (!rc)
 		rc = find_levels(planner, err);
-	return rc ? rc : find_hops(planner, fabric, err);
+	if (rc)
+		return rc;
+	/* The plan remembers the hop counts. If those of the previous plan can be brought up to
+	 * date, that is done. */
+	size_t switches = planner->fabric->switch_count;
+	struct hd_arena *arena = &planner->holder->memory->arena;
+	uint8_t *rows = hd_arena_alloc(arena, switches, planner->hop_stride);
+	if (!rows || plan_changes_find(planner) || plan_changes_hops(planner, rows))
+		return hd_error_no_memory(err);
+	planner->hops = rows;
+	return planner->changes ? 0 : load_hops(planner, fabric, rows, err);
 }
 
-static int prepare(struct planner *planner, struct hd_error *err)
+static int plan_tree_prepare(struct planner *planner, struct hd_error *err)
 {
 	return prepare_by(planner, planner->fabric, NULL, err);
 }
@@ -167,7 +308,7 @@ static int prepare_climbing(struct planner *planner, struct hd_error *err)
 	if (!rc && levels_directions(&levels, &planner->arena, &up))
 		rc = hd_error_no_memory(err);
 	if (!rc)
-		rc = begin(planner, err);
+		rc = plan_tree_begin(planner, err);
 	if (rc)
 		return rc;
 	planner->context = climbs;
@@ -286,52 +427,6 @@ static void empty_valleys(const struct planner *planner, const struct valleys *v
 	}
 }
 
-/* In the set of one destination. */
-static void empty_valley(const struct planner *planner, uint32_t sw, uint32_t to, uint64_t *set)
-{
-	struct valleys valleys;
-	bool climbs = false;
-
-	if (!begin_valleys(planner, sw, &valleys) || may_descend(&valleys, to))
-		return;
-	for (uint32_t word = 0; word < planner->words; word++)
-		climbs |= (set[word] & ~valleys.descending[word]) != 0;
-	if (!climbs || !may_climb(&valleys, to))
-		memset(set, 0, planner->words * sizeof(*set));
-}
-
-static void fill_planes(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
-{
-	const struct hd_fabric *fabric = planner->fabric;
-	const size_t stride = planner->hop_stride;
-	uint32_t first = fabric->isl_base[sw];
-	struct valleys valleys;
-
-	memset(worker->planes, 0, stride * 8 * planner->words);
-	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++)
-		fill_plane(planner, sw, link, worker->planes + (link - first) / 8 * stride,
-			   (uint8_t)(1u << (link - first) % 8));
-	if (begin_valleys(planner, sw, &valleys))
-		empty_valleys(planner, &valleys, worker->planes);
-}
-
-/* True if the set differs from that of the destination before. */
-static bool load_set(const struct planner *planner, struct planner_worker *worker,
-		     uint32_t destination)
-{
-	const uint8_t *column = worker->planes + destination;
-	uint64_t differs = 0;
-
-	for (uint32_t word = 0; word < planner->words; word++) {
-		uint64_t bits = 0;
-		for (unsigned byte = 0; byte < 8; byte++, column += planner->hop_stride)
-			bits |= (uint64_t)*column << 8 * byte;
-		differs |= bits ^ worker->set[word];
-		worker->set[word] = bits;
-	}
-	return differs != 0;
-}
-
 /* The set of a destination without what is cut. */
 static const uint64_t *wanted_set(const struct planner *planner, struct planner_worker *worker,
 				  uint32_t sw, uint32_t destination)
@@ -347,9 +442,28 @@ static const uint64_t *wanted_set(const struct planner *planner, struct planner_
 static void wish(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
 {
 	link_sets_clear(&worker->sets);
-	fill_planes(planner, worker, sw);
+	const struct hd_fabric *fabric = planner->fabric;
+	const size_t stride = planner->hop_stride;
+	uint32_t first = fabric->isl_base[sw];
+	struct valleys valleys;
+	memset(worker->planes, 0, stride * 8 * planner->words);
+	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++)
+		fill_plane(planner, sw, link, worker->planes + (link - first) / 8 * stride,
+			   (uint8_t)(1u << (link - first) % 8));
+	if (begin_valleys(planner, sw, &valleys))
+		empty_valleys(planner, &valleys, worker->planes);
 	for (uint32_t i = 0; i < planner->lids.count; i++) {
-		if (load_set(planner, worker, planner->lids.sw[i]) || !i || planner->cuts)
+		/* True if the set differs from that of the destination before. */
+		const uint8_t *column = worker->planes + planner->lids.sw[i];
+		uint64_t differs = 0;
+		for (uint32_t word = 0; word < planner->words; word++) {
+			uint64_t bits = 0;
+			for (unsigned byte = 0; byte < 8; byte++, column += planner->hop_stride)
+				bits |= (uint64_t)*column << 8 * byte;
+			differs |= bits ^ worker->set[word];
+			worker->set[word] = bits;
+		}
+		if ((differs != 0) || !i || planner->cuts)
 			plan_shared_set(worker, wanted_set(planner, worker, sw, i), i);
 		else
 			worker->set_of_class[i] = worker->set_of_class[i - 1];
@@ -378,7 +492,17 @@ static void set_of(const struct planner *planner, struct planner_worker *worker,
 		if (!(planner->stray && planner->stray[link]) &&
 		    (uint8_t)(column[fabric->isl_to[link] * planner->hop_stride] + 1) == own)
 			link_sets_add(worker->set, link - first);
-	empty_valley(planner, sw, planner->lids.sw[class], worker->set);
+	/* In the set of one destination. */
+	uint32_t to = planner->lids.sw[class];
+	uint64_t *set = worker->set;
+	struct valleys valleys;
+	bool climbs = false;
+	if (!begin_valleys(planner, sw, &valleys) || may_descend(&valleys, to))
+		return;
+	for (uint32_t word = 0; word < planner->words; word++)
+		climbs |= (set[word] & ~valleys.descending[word]) != 0;
+	if (!climbs || !may_climb(&valleys, to))
+		memset(set, 0, planner->words * sizeof(*set));
 }
 
 static const struct planner_algorithm without_strays = {.algorithm = HD_AR_TREE,
@@ -408,7 +532,7 @@ const struct planner_algorithm planner_tree = {.algorithm = HD_AR_TREE,
 					       .name = "tree",
 					       .table_count = 1,
 					       .sub_groups = 1,
-					       .prepare = prepare,
+					       .prepare = plan_tree_prepare,
 					       .wish = wish,
 					       .class_of = class_of,
 					       .set_of = set_of,

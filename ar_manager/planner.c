@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "planner.h"
+/*
+ * The making of a plan by one algorithm, without a proof. attempts.c calls planner_run().
+ *
+ * prepare() of the algorithm looks at the fabric; then threads take one switch after another: wishes of the
+ * entries (or the row of the plan before, plan_again.h), a choice of groups (groups.h), and the row. Rows do not
+ * depend on each other, so the number of threads changes nothing.
+ */
 #include "plan_again.h"
-#include "plan_memory.h"
-#include "plan_row.h"
+#include "plan_data.h"
+#include "planning.h"
 
 #include <heddle/base/parallel.h>
 #include <stdlib.h>
@@ -18,16 +24,6 @@ static const struct hd_ar_switch *previous_of(const struct planner *planner, uin
 	    previous->switches[index].sub_groups != planner->switches[sw].sub_groups)
 		return NULL;
 	return &previous->switches[index];
-}
-
-/* Wishes become groups, and those without room static entries. */
-static void replace_wishes(const struct planner_worker *worker, size_t cells)
-{
-	uint16_t *groups = worker->lid_group;
-
-	for (size_t cell = 0; cell < cells; cell++)
-		if (groups[cell] != HD_AR_NO_GROUP)
-			groups[cell] = (uint16_t)worker->wishes[groups[cell]].number;
 }
 
 /* Finds out for each wish which group its first entry had before. */
@@ -86,22 +82,6 @@ static const struct hd_ar_row *make_row(const struct planner *planner,
 	return row;
 }
 
-/* Gives the switch the row of the previous plan if it is the same. The next plan relies on its numbers. */
-static void share_row(const struct planner *planner, const struct hd_ar_switch *previous,
-		      struct hd_ar_switch *planned)
-{
-	const uint32_t lids = planner->fabric->lid_count;
-
-	if (!previous || !previous->row || !previous->row->counted ||
-	    planner->request->previous->lid_count != lids || previous->used != planned->used ||
-	    previous->wanted != planned->wanted || previous->port_count != planned->port_count ||
-	    !hd_port_set_equal(&previous->above, &planned->above) ||
-	    !plan_row_equal(previous, planned, planner->algorithm->table_count, lids))
-		return;
-	plan_row_release(planned->row);
-	plan_row_use(plan_row_hold(previous->row), planned);
-}
-
 static void plan_switch(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
 {
 	struct hd_ar_switch *planned = &planner->switches[sw];
@@ -111,23 +91,29 @@ static void plan_switch(const struct planner *planner, struct planner_worker *wo
 	planned->form = cap ? planning_capability(planner, sw)->form : HD_AR_FORM_NONE;
 	find_heirs(planner, worker, previous);
 	groups_choose(&worker->chooser, worker->wishes, worker->wish_count, cap, previous, planned);
-	replace_wishes(worker,
-		       (size_t)planner->algorithm->table_count * planner->fabric->lid_count);
+	/* Wishes become groups, and those without room static entries. */
+	size_t cells = (size_t)planner->algorithm->table_count * planner->fabric->lid_count;
+	uint16_t *groups = worker->lid_group;
+	for (size_t cell = 0; cell < cells; cell++)
+		if (groups[cell] != HD_AR_NO_GROUP)
+			groups[cell] = (uint16_t)worker->wishes[groups[cell]].number;
 	const struct hd_ar_row *row = make_row(planner, worker, planned->group_count);
 	if (!row) {
 		worker->failed = true;
 		return;
 	}
 	plan_row_use(row, planned);
-	share_row(planner, previous, planned);
-}
-
-static void add_up(struct planner_tally *tally, const struct hd_ar_switch *planned)
-{
-	tally->entries += planned->row->entries;
-	tally->possible += planned->row->possible;
-	tally->adaptive += planned->row->adaptive;
-	tally->full += planned->form != HD_AR_FORM_NONE && planned->wanted > planned->used;
+	/* Gives the switch the row of the previous plan if it is the same. The next plan relies
+	 * on its numbers. */
+	const uint32_t lids = planner->fabric->lid_count;
+	if (!previous || !previous->row || !previous->row->counted ||
+	    planner->request->previous->lid_count != lids || previous->used != planned->used ||
+	    previous->wanted != planned->wanted || previous->port_count != planned->port_count ||
+	    !hd_port_set_equal(&previous->above, &planned->above) ||
+	    !plan_row_equal(previous, planned, planner->algorithm->table_count, lids))
+		return;
+	plan_row_release(planned->row);
+	plan_row_use(plan_row_hold(previous->row), planned);
 }
 
 static void plan_switches(void *context, uint32_t begin, uint32_t end, unsigned index)
@@ -144,8 +130,14 @@ static void plan_switches(void *context, uint32_t begin, uint32_t end, unsigned 
 			planner->algorithm->wish(planner, worker, sw);
 			plan_switch(planner, worker, sw);
 		}
-		if (!worker->failed)
-			add_up(&worker->tally, planned);
+		if (!worker->failed) {
+			struct planner_tally *tally = &worker->tally;
+			tally->entries += planned->row->entries;
+			tally->possible += planned->row->possible;
+			tally->adaptive += planned->row->adaptive;
+			tally->full +=
+			    planned->form != HD_AR_FORM_NONE && planned->wanted > planned->used;
+		}
 	}
 }
 
@@ -156,7 +148,7 @@ static int init_holder(struct planner *planner)
 
 	if (!holder)
 		return -ENOMEM;
-	holder->memory = plan_memory_new();
+	holder->memory = calloc(1, sizeof(*holder->memory));
 	planner->switches = hd_arena_alloc(&holder->arena, switches, sizeof(*planner->switches));
 	if (!holder->memory || !planner->switches)
 		return -ENOMEM;
@@ -169,28 +161,7 @@ static int init_holder(struct planner *planner)
 	return 0;
 }
 
-static int init_workers(struct planner *planner)
-{
-	const size_t cells = (size_t)planner->algorithm->table_count * planner->fabric->lid_count;
-
-	for (unsigned i = 0; i < planner->worker_count; i++) {
-		struct planner_worker *worker = &planner->workers[i];
-		worker->wishes =
-		    hd_arena_alloc(&planner->arena, planner->wish_room, sizeof(*worker->wishes));
-		worker->set = hd_arena_alloc(&planner->arena, planner->words, sizeof(*worker->set));
-		worker->wanted =
-		    hd_arena_alloc(&planner->arena, planner->words, sizeof(*worker->wanted));
-		worker->lid_group =
-		    hd_arena_alloc(&planner->arena, cells, sizeof(*worker->lid_group));
-		worker->lid_port =
-		    hd_arena_alloc(&planner->arena, cells, sizeof(*worker->lid_port));
-		groups_init(&worker->chooser, planner->wish_room, &planner->arena);
-		plan_again_init_worker(planner, worker);
-	}
-	return hd_arena_check(&planner->arena);
-}
-
-static int prepare(struct planner *planner, struct hd_error *err)
+static int planner_prepare(struct planner *planner, struct hd_error *err)
 {
 	if (init_holder(planner) ||
 	    host_lids_init(&planner->lids, planner->fabric, &planner->arena))
@@ -205,11 +176,26 @@ static int prepare(struct planner *planner, struct hd_error *err)
 		rc = planner->algorithm->prepare(planner, err);
 	if (rc)
 		return rc;
-	return init_workers(planner) ? hd_error_no_memory(err) : 0;
+	const size_t cells = (size_t)planner->algorithm->table_count * planner->fabric->lid_count;
+	for (unsigned i = 0; i < planner->worker_count; i++) {
+		struct planner_worker *worker = &planner->workers[i];
+		worker->wishes =
+		    hd_arena_alloc(&planner->arena, planner->wish_room, sizeof(*worker->wishes));
+		worker->set = hd_arena_alloc(&planner->arena, planner->words, sizeof(*worker->set));
+		worker->wanted =
+		    hd_arena_alloc(&planner->arena, planner->words, sizeof(*worker->wanted));
+		worker->lid_group =
+		    hd_arena_alloc(&planner->arena, cells, sizeof(*worker->lid_group));
+		worker->lid_port =
+		    hd_arena_alloc(&planner->arena, cells, sizeof(*worker->lid_port));
+		groups_init(&worker->chooser, planner->wish_room, &planner->arena);
+		plan_again_init_worker(planner, worker);
+	}
+	return hd_arena_check(&planner->arena) ? hd_error_no_memory(err) : 0;
 }
 
 /* Adds up what the threads counted. */
-static int finish(struct planner *planner, struct hd_error *err)
+static int planner_finish(struct planner *planner, struct hd_error *err)
 {
 	struct hd_ar_plan *plan = &planner->holder->plan;
 
@@ -233,12 +219,12 @@ int planner_run(const struct hd_ar_request *request, const struct planner_algori
 				  .cuts = cuts,
 				  .words = link_sets_words(request->fabric),
 				  .algorithm = algorithm};
-	int rc = prepare(&planner, err);
+	int rc = planner_prepare(&planner, err);
 
 	if (!rc) {
 		rc = hd_parallel_for_while(request->threads, request->fabric->switch_count, 8,
 					   plan_switches, &planner, &request->go_on);
-		rc = rc ? hd_go_on_stopped(err) : finish(&planner, err);
+		rc = rc ? hd_go_on_stopped(err) : planner_finish(&planner, err);
 	}
 	hd_arena_release(&planner.arena);
 	if (rc)

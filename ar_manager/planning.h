@@ -6,11 +6,10 @@
 #ifndef AR_MANAGER_PLANNING_H
 #define AR_MANAGER_PLANNING_H
 
-#include "cuts.h"
 #include "groups.h"
 #include "host_lids.h"
 #include "link_sets.h"
-#include "plan_holder.h"
+#include "plan_data.h"
 
 /* Entries of the switches that one thread has done. */
 struct planner_tally {
@@ -105,9 +104,30 @@ static inline uint8_t *planning_ports(const struct planner *planner,
 }
 
 /* What a switch can do. */
-const struct hd_ar_capability *planning_capability(const struct planner *planner, uint32_t sw);
+static inline const struct hd_ar_capability *planning_capability(const struct planner *planner,
+								 uint32_t sw)
+{
+	return planner->request->capabilities ? &planner->request->capabilities[sw]
+					      : &hd_ar_capability_full;
+}
 
 /* Groups that the switch has room for; 0: it has no AR. */
-uint32_t planning_room(const struct planner *planner, uint32_t sw);
+static inline uint32_t planning_room(const struct planner *planner, uint32_t sw)
+{
+	const struct hd_ar_capability *can = planning_capability(planner, sw);
+	uint32_t most = can->form == HD_AR_FORM_OLD ? HD_AR_OLD_GROUPS_MAX : HD_AR_GROUPS_MAX;
+	uint32_t limit = planner->request->group_cap;
+
+	if (can->form == HD_AR_FORM_NONE)
+		return 0;
+	most = can->group_cap < most ? can->group_cap : most;
+	return limit && limit < most ? limit : most;
+}
+
+/* Makes a plan with one algorithm, without its proof. Groups leave out the links that are cut
+ * (NULL: none). *out is freed with hd_ar_plan_free(). Errors:
+ * those of the algorithm, -ECANCELED, -ENOMEM. */
+int planner_run(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
+		const struct cuts *cuts, struct hd_ar_plan **out, struct hd_error *err);
 
 #endif

@@ -16,7 +16,7 @@
  *	tables    the forwarding tables before, in the shape of the fabric
  *	rest      after a change to a plan in which what changes is static: the whole plan, found later with its proof
  */
-#include "program_row.h"
+#include "program_state.h"
 #include "stopwatch.h"
 #include "tree_fabric.h"
 

@@ -45,16 +45,6 @@ static const struct hd_key_tree *tree_of(const struct hd_key_attempts *attempts)
 	return attempts->request.key.tree;
 }
 
-static void add_noise(struct hd_key_attempts *attempts)
-{
-	uint64_t random = attempts->number;
-
-	for (uint32_t link = 0; link < attempts->noisy->link_count; link++)
-		attempts->noisy->flows[link] =
-		    (attempts->loads ? attempts->loads->flows[link] : 0) +
-		    (uint32_t)hd_random_below(&random, NOISE);
-}
-
 static int copy_key(const struct hd_key *key, struct hd_key **out)
 {
 	struct hd_key *copy = malloc(sizeof(*copy));
@@ -87,22 +77,6 @@ static int make_key(struct hd_key_attempts *attempts, struct hd_error *err)
 	return copy_key(attempts->first, &attempts->key) ? hd_error_no_memory(err) : 0;
 }
 
-/* Every other attempt has another key, and each another shift. */
-static int make_other(struct hd_key_attempts *attempts, struct hd_error *err)
-{
-	int rc = 0;
-
-	if (attempts->number % 2 == 0)
-		rc = make_key(attempts, err);
-	else if (copy_key(attempts->first, &attempts->key))
-		rc = hd_error_no_memory(err);
-	if (rc)
-		return rc;
-	add_noise(attempts);
-	return hd_key_shift_choose(tree_of(attempts), attempts->key, attempts->noisy,
-				   HD_KEY_SHIFT_LINKS, &attempts->shift, err);
-}
-
 static int choose_first_shift(struct hd_key_attempts *attempts, struct hd_key_shift **out,
 			      struct hd_error *err)
 {
@@ -112,42 +86,17 @@ static int choose_first_shift(struct hd_key_attempts *attempts, struct hd_key_sh
 		   : 0;
 }
 
-static int make_first(struct hd_key_attempts *attempts, struct hd_error *err)
-{
-	if (copy_key(attempts->first, &attempts->key))
-		return hd_error_no_memory(err);
-	return choose_first_shift(attempts, &attempts->shift, err);
-}
-
 struct numbered {
 	uint32_t destination, offset, flow;
 };
 
-static int compare(const void *left, const void *right)
+static int attempts_compare(const void *left, const void *right)
 {
 	const struct numbered *a = left, *b = right;
 
 	if (a->destination != b->destination)
 		return a->destination < b->destination ? -1 : 1;
 	return (a->offset > b->offset) - (a->offset < b->offset);
-}
-
-static void number_lids(struct hd_key_attempts *attempts, struct numbered *list)
-{
-	const struct hd_key *key = attempts->first;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < key->flow_count; i++) {
-		const struct hd_key_route *route = &key->routes[i];
-		attempts->lid_of[i] = HD_NONE;
-		if (!route->left_out)
-			list[count++] = (struct numbered){route->destination, route->offset, i};
-	}
-	qsort(list, count, sizeof(*list), compare);
-	for (uint32_t i = 0; i < count; i++) {
-		attempts->lid_count += !i || compare(&list[i], &list[i - 1]);
-		attempts->lid_of[list[i].flow] = attempts->lid_count - 1;
-	}
 }
 
 static void push_halves(struct hd_key_attempts *attempts, struct range range)
@@ -171,44 +120,22 @@ static int begin_parts(struct hd_key_attempts *attempts)
 		free(list);
 		return -ENOMEM;
 	}
-	number_lids(attempts, list);
+	const struct hd_key *key = attempts->first;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < key->flow_count; i++) {
+		const struct hd_key_route *route = &key->routes[i];
+		attempts->lid_of[i] = HD_NONE;
+		if (!route->left_out)
+			list[count++] = (struct numbered){route->destination, route->offset, i};
+	}
+	qsort(list, count, sizeof(*list), attempts_compare);
+	for (uint32_t i = 0; i < count; i++) {
+		attempts->lid_count += !i || attempts_compare(&list[i], &list[i - 1]);
+		attempts->lid_of[list[i].flow] = attempts->lid_count - 1;
+	}
 	push_halves(attempts, (struct range){0, attempts->lid_count});
 	free(list);
 	return 0;
-}
-
-static bool is_tried(const struct hd_key_attempts *attempts, uint32_t lid)
-{
-	return attempts->kept[lid] || (lid >= attempts->tried.begin && lid < attempts->tried.end);
-}
-
-static void leave_out(struct hd_key_attempts *attempts)
-{
-	struct hd_key *key = attempts->key;
-
-	for (uint32_t i = 0; i < key->flow_count; i++) {
-		uint32_t lid = attempts->lid_of[i];
-		if (lid == HD_NONE || is_tried(attempts, lid))
-			continue;
-		key->routes[i].left_out = true;
-		key->routes[i].climbs = key->routes[i].descents = 0;
-		key->left_out++;
-	}
-}
-
-static int make_part(struct hd_key_attempts *attempts, struct hd_error *err)
-{
-	if (!attempts->lid_of && begin_parts(attempts))
-		return hd_error_no_memory(err);
-	if (!attempts->range_count)
-		return -ENOENT;
-	attempts->tried = attempts->ranges[--attempts->range_count];
-	if (copy_key(attempts->first, &attempts->key))
-		return hd_error_no_memory(err);
-	leave_out(attempts);
-	if (key_count_contention(tree_of(attempts), attempts->key))
-		return hd_error_no_memory(err);
-	return choose_first_shift(attempts, &attempts->shift, err);
 }
 
 static void close_attempt(struct hd_key_attempts *attempts)
@@ -261,9 +188,48 @@ static int make_attempt(struct hd_key_attempts *attempts, struct hd_error *err)
 
 	if (attempts->ended || attempts->number >= whole + attempts->request.parts)
 		return -ENOENT;
-	if (!attempts->number)
-		return make_first(attempts, err);
-	return attempts->number < whole ? make_other(attempts, err) : make_part(attempts, err);
+	if (!attempts->number) {
+		if (copy_key(attempts->first, &attempts->key))
+			return hd_error_no_memory(err);
+		return choose_first_shift(attempts, &attempts->shift, err);
+	}
+	if (attempts->number < whole) {
+		/* Every other attempt has another key, and each another shift. */
+		int rc = 0;
+		if (attempts->number % 2 == 0)
+			rc = make_key(attempts, err);
+		else if (copy_key(attempts->first, &attempts->key))
+			rc = hd_error_no_memory(err);
+		if (rc)
+			return rc;
+		uint64_t random = attempts->number;
+		for (uint32_t link = 0; link < attempts->noisy->link_count; link++)
+			attempts->noisy->flows[link] =
+			    (attempts->loads ? attempts->loads->flows[link] : 0) +
+			    (uint32_t)hd_random_below(&random, NOISE);
+		return hd_key_shift_choose(tree_of(attempts), attempts->key, attempts->noisy,
+					   HD_KEY_SHIFT_LINKS, &attempts->shift, err);
+	}
+	if (!attempts->lid_of && begin_parts(attempts))
+		return hd_error_no_memory(err);
+	if (!attempts->range_count)
+		return -ENOENT;
+	attempts->tried = attempts->ranges[--attempts->range_count];
+	if (copy_key(attempts->first, &attempts->key))
+		return hd_error_no_memory(err);
+	struct hd_key *key = attempts->key;
+	for (uint32_t i = 0; i < key->flow_count; i++) {
+		uint32_t lid = attempts->lid_of[i];
+		if (lid == HD_NONE || attempts->kept[lid] ||
+		    (lid >= attempts->tried.begin && lid < attempts->tried.end))
+			continue;
+		key->routes[i].left_out = true;
+		key->routes[i].climbs = key->routes[i].descents = 0;
+		key->left_out++;
+	}
+	if (key_count_contention(tree_of(attempts), attempts->key))
+		return hd_error_no_memory(err);
+	return choose_first_shift(attempts, &attempts->shift, err);
 }
 
 int hd_key_attempts_next(struct hd_key_attempts *attempts, struct hd_key_attempt *out,
@@ -283,22 +249,17 @@ int hd_key_attempts_next(struct hd_key_attempts *attempts, struct hd_key_attempt
 	return 0;
 }
 
-static void keep_attempt(struct hd_key_attempts *attempts)
-{
-	hd_key_free(attempts->sound);
-	hd_key_shift_free(attempts->sound_shift);
-	attempts->sound = attempts->key;
-	attempts->sound_shift = attempts->shift;
-	attempts->key = NULL;
-	attempts->shift = NULL;
-}
-
 void hd_key_attempts_answer(struct hd_key_attempts *attempts, bool sound)
 {
 	bool part = attempts->lid_of;
 
 	if (sound) {
-		keep_attempt(attempts);
+		hd_key_free(attempts->sound);
+		hd_key_shift_free(attempts->sound_shift);
+		attempts->sound = attempts->key;
+		attempts->sound_shift = attempts->shift;
+		attempts->key = NULL;
+		attempts->shift = NULL;
 		attempts->ended = !part;
 		for (uint32_t lid = attempts->tried.begin; part && lid < attempts->tried.end; lid++)
 			attempts->kept[lid] = true;

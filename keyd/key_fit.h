@@ -7,7 +7,26 @@
 #ifndef KEYD_KEY_FIT_H
 #define KEYD_KEY_FIT_H
 
-#include "key_fit_search.h"
+#include "key_tree.h"
+
+/* Flows from one switch to one LID: the switch forwards them by one cable. */
+struct key_item {
+	uint32_t left, right; /* blocks of the switches where they leave and come back */
+	uint32_t lid; /* number of the LID, 0 .. stage->lid_count - 1 */
+	uint32_t weight; /* flows */
+	uint8_t up, down; /* result: cables of the left and of the right switch, to one parent */
+};
+
+struct key_stage {
+	const struct hd_key_tree *tree;
+	uint32_t level, group;
+	enum hd_colour_algorithm algorithm;
+	struct key_item *items; /* [item_count] */
+	uint32_t item_count, lid_count;
+	uint64_t seed; /* of random choices */
+	/* result: the switch with the most flows for each cable that it has */
+	uint32_t tightest_switch, demand, usable;
+};
 
 /*
  * Chooses cables so that the most flows on one cable are few: by an exact colouring, which is best

@@ -7,14 +7,171 @@
  */
 #include "key_climb.h"
 #include "key_fit.h"
-#include "key_offsets.h"
+#include "key_tree.h"
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
 #include <heddle/base/random.h>
+#include <heddle/keyd/key.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- key offsets ---- */
+
+/* Which LID offset each flow of a key uses. */
+
+#define OFFSETS_MOST 128u /* of one port */
+
+struct choosing {
+	const struct hd_key_request *request;
+	const struct hd_fabric *fabric;
+	struct hd_key *key;
+	unsigned allowed;
+	uint32_t count;
+	uint32_t *flows; /* [count] that leave their switch */
+	uint32_t *group; /* [flow_count] equal for flows from one switch to one host */
+	uint64_t (*taken)[OFFSETS_MOST / 64]; /* [groups] offsets */
+};
+
+static const struct hd_key_route *route_of(const struct choosing *choosing, uint32_t flow)
+{
+	return &choosing->key->routes[flow];
+}
+
+/* The switches of flows, for the comparison. */
+struct order {
+	uint32_t first, second, flow;
+};
+
+static int key_offsets_compare(const void *left, const void *right)
+{
+	const struct order *a = left, *b = right;
+
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	if (a->second != b->second)
+		return a->second < b->second ? -1 : 1;
+	return (a->flow > b->flow) - (a->flow < b->flow);
+}
+
+static void make_note(struct choosing *choosing, uint32_t flow, uint32_t wanted)
+{
+	struct hd_key *key = choosing->key;
+	uint8_t offset = (uint8_t)(wanted % choosing->allowed);
+
+	key->routes[flow].offset = offset;
+	if (key->offsets <= offset)
+		key->offsets = offset + 1u;
+	if (key->wanted_offsets <= wanted)
+		key->wanted_offsets = wanted + 1;
+}
+
+/* The order is by destination, then by the source's switch. */
+static void choose_by_flow(struct choosing *choosing, const struct order *order)
+{
+	uint32_t equal = 0;
+
+	for (uint32_t i = 0; i < choosing->count; i++) {
+		bool same = i && order[i].first == order[i - 1].first &&
+			    order[i].second == order[i - 1].second;
+		equal = same ? equal + 1 : 0;
+		if (choosing->request->flow_offsets) {
+			/* The caller has chosen it. */
+			uint32_t flow = order[i].flow;
+			struct hd_key *key = choosing->key;
+			uint8_t offset = choosing->request->flow_offsets[flow];
+			key->routes[flow].offset = offset;
+			if (key->offsets <= offset)
+				key->offsets = offset + 1u;
+			if (key->wanted_offsets <= equal)
+				key->wanted_offsets = equal + 1;
+		} else
+			make_note(choosing, order[i].flow, equal);
+	}
+}
+
+/* The lowest offset that no other source of the switch has for one of these flows' hosts. */
+static uint32_t lowest_free(const struct choosing *choosing, const struct order *order,
+			    uint32_t count)
+{
+	for (uint32_t word = 0; word < OFFSETS_MOST / 64; word++) {
+		uint64_t taken = 0;
+		for (uint32_t i = 0; i < count; i++)
+			taken |= choosing->taken[choosing->group[order[i].flow]][word];
+		if (~taken)
+			return word * 64 + (uint32_t)__builtin_ctzll(~taken);
+	}
+	return OFFSETS_MOST - 1;
+}
+
+/*
+ * Several flows from one switch to one host get different offsets, as far as there are enough: they need different
+ * cables. Flows from different switches can share one. Sets the offsets of the routes that leave their switch, and
+ * key->offsets and key->wanted_offsets. Errors: -ENOMEM. Cost: O(flows log flows).
+ */
+static int key_offsets_choose(const struct hd_key_request *request, struct hd_key *key)
+{
+	struct hd_arena arena = {0};
+	uint32_t flows = key->flow_count;
+	struct choosing choosing = {.request = request,
+				    .fabric = hd_key_tree_fabric(request->tree),
+				    .key = key,
+				    .allowed = request->offsets ? request->offsets : 1,
+				    .flows = hd_arena_alloc(&arena, flows, sizeof(uint32_t)),
+				    .group = hd_arena_alloc(&arena, flows, sizeof(uint32_t)),
+				    .taken =
+					hd_arena_alloc(&arena, flows, sizeof(*choosing.taken))};
+	struct order *order = hd_arena_alloc(&arena, flows, sizeof(*order));
+	int rc = hd_arena_check(&arena);
+
+	for (uint32_t i = 0; !rc && i < flows; i++)
+		if (!key->routes[i].left_out &&
+		    choosing.fabric->host_switch[key->routes[i].source] !=
+			choosing.fabric->host_switch[key->routes[i].destination])
+			choosing.flows[choosing.count++] = i;
+	if (!rc) {
+		for (uint32_t i = 0; i < choosing.count; i++) {
+			const struct hd_key_route *route = route_of(&choosing, choosing.flows[i]);
+			order[i] = (struct order){route->destination,
+						  choosing.fabric->host_switch[route->source],
+						  choosing.flows[i]};
+		}
+		qsort(order, choosing.count, sizeof(*order), key_offsets_compare);
+		uint32_t groups = 0;
+		for (uint32_t i = 0; i < choosing.count; i++) {
+			groups += !i || order[i].first != order[i - 1].first ||
+				  order[i].second != order[i - 1].second;
+			choosing.group[order[i].flow] = groups - 1;
+		}
+	}
+	if (!rc && request->one_offset_a_source && !request->flow_offsets) {
+		for (uint32_t i = 0; i < choosing.count; i++) {
+			const struct hd_key_route *route = route_of(&choosing, choosing.flows[i]);
+			order[i] =
+			    (struct order){route->source, route->destination, choosing.flows[i]};
+		}
+		qsort(order, choosing.count, sizeof(*order), key_offsets_compare);
+		/* The order is by source. */
+		for (uint32_t first = 0, next; first < choosing.count; first = next) {
+			for (next = first;
+			     next < choosing.count && order[next].first == order[first].first;)
+				next++;
+			uint32_t wanted = lowest_free(&choosing, order + first, next - first);
+			for (uint32_t i = first; i < next; i++) {
+				choosing.taken[choosing.group[order[i].flow]][wanted / 64] |=
+				    UINT64_C(1) << wanted % 64;
+				make_note(&choosing, order[i].flow, wanted);
+			}
+		}
+	} else if (!rc) {
+		choose_by_flow(&choosing, order);
+	}
+	hd_arena_release(&arena);
+	return rc;
+}
+
+/* ---- key make ---- */
 
 /* A flow at the present level. */
 struct climber {
@@ -58,60 +215,34 @@ static int no_host(const struct making *making, uint32_t host, struct hd_error *
 			    hd_port_label(fabric, fabric->host_port[host], label, sizeof(label)));
 }
 
-static int check_flow(const struct making *making, const struct hd_key_flow *flow,
-		      struct hd_error *err)
-{
-	int rc = no_host(making, flow->source, err);
-
-	return rc ? rc : no_host(making, flow->destination, err);
-}
-
-static void begin_route(struct making *making, const struct hd_key_flow *flow,
-			struct hd_key_route *route)
-{
-	const struct hd_key_tree *tree = making->tree;
-
-	route->source = flow->source;
-	route->destination = flow->destination;
-	if (making->request->leave_out && !key_tree_joins(tree, flow->source, flow->destination)) {
-		route->left_out = true;
-		making->key->left_out++;
-	} else if (!tree->ranks) {
-		route->climbs = route->descents = (uint8_t)key_tree_climbs(
-		    tree, tree->leaf[flow->source], tree->leaf[flow->destination]);
-	}
-}
-
 static int begin_routes(struct making *making, struct hd_error *err)
 {
 	const struct hd_key_request *request = making->request;
 
 	for (uint32_t i = 0; i < request->flow_count; i++) {
 		const struct hd_key_flow *flow = &request->flows[i];
-		int rc = check_flow(making, flow, err);
+		int rc = no_host(making, flow->source, err);
+		if (!rc)
+			rc = no_host(making, flow->destination, err);
 		if (rc)
 			return rc;
 		making->seed ^= (uint64_t)flow->source << 32 | flow->destination;
 		making->seed = hd_random_next(&making->seed);
-		begin_route(making, flow, &making->key->routes[i]);
+		struct hd_key_route *route = &making->key->routes[i];
+		const struct hd_key_tree *tree = making->tree;
+		route->source = flow->source;
+		route->destination = flow->destination;
+		if (making->request->leave_out &&
+		    !key_tree_joins(tree, flow->source, flow->destination)) {
+			route->left_out = true;
+			making->key->left_out++;
+		} else if (!tree->ranks) {
+			route->climbs = route->descents = (uint8_t)key_tree_climbs(
+			    tree, tree->leaf[flow->source], tree->leaf[flow->destination]);
+		}
 	}
 	making->seed ^= request->variant;
 	return 0;
-}
-
-static void list_climbers(struct making *making)
-{
-	const struct hd_key *key = making->key;
-	const uint32_t *leaf = making->tree->leaf;
-
-	for (uint32_t i = 0; i < key->flow_count; i++) {
-		const struct hd_key_route *route = &key->routes[i];
-		if (route->climbs)
-			making->climbers[making->climber_count++] =
-			    (struct climber){.flow = i,
-					     .source = leaf[route->source],
-					     .destination = leaf[route->destination]};
-	}
 }
 
 /* Order: by group, destination LID, and block of the source */
@@ -120,7 +251,7 @@ struct sorting {
 	struct climber climber;
 };
 
-static int compare(const void *left, const void *right)
+static int make_compare(const void *left, const void *right)
 {
 	const struct sorting *a = left, *b = right;
 
@@ -147,7 +278,7 @@ static int sort_climbers(struct making *making)
 		sorting[i] = (struct sorting){climber->group, route->destination, route->offset,
 					      climber->source, *climber};
 	}
-	qsort(sorting, making->climber_count, sizeof(*sorting), compare);
+	qsort(sorting, making->climber_count, sizeof(*sorting), make_compare);
 	for (uint32_t i = 0; i < making->climber_count; i++)
 		making->climbers[i] = sorting[i].climber;
 	free(sorting);
@@ -167,36 +298,6 @@ static void begin_range(struct making *making, uint32_t first)
 						.seed = making->seed}};
 }
 
-/* Makes items of the climbers, which are sorted. */
-static void list_items(struct making *making)
-{
-	struct stage_range *range = NULL;
-
-	making->range_count = 0;
-	for (uint32_t i = 0; i < making->climber_count; i++) {
-		const struct climber *climber = &making->climbers[i], *before = climber - 1;
-		const struct hd_key_route *route = &making->key->routes[climber->flow];
-		const struct hd_key_route *last = i ? &making->key->routes[before->flow] : NULL;
-		bool same_group = i && climber->group == before->group;
-		bool same_lid = same_group && route->destination == last->destination &&
-				route->offset == last->offset;
-		if (!same_group) {
-			begin_range(making, i);
-			range = &making->ranges[making->range_count - 1];
-		}
-		struct key_stage *stage = &range->stage;
-		stage->lid_count += !same_lid;
-		if (!same_lid || climber->source != before->source)
-			stage->items[stage->item_count++] =
-			    (struct key_item){.left = climber->source,
-					      .right = climber->destination,
-					      .lid = stage->lid_count - 1};
-		stage->items[stage->item_count - 1].weight++;
-		making->item_of[i] = stage->item_count - 1;
-		range->end = i + 1;
-	}
-}
-
 static void fit_ranges(void *context, uint32_t begin, uint32_t end, unsigned worker)
 {
 	struct making *making = context;
@@ -208,42 +309,32 @@ static void fit_ranges(void *context, uint32_t begin, uint32_t end, unsigned wor
 	}
 }
 
-static int explain_unreachable(const struct making *making, const struct stage_range *range,
-			       struct hd_error *err)
-{
-	uint32_t at = range->begin;
-
-	while (making->item_of[at] != range->stuck)
-		at++;
-	return key_tree_no_path(making->tree, &making->request->flows[making->climbers[at].flow],
-				err);
-}
-
-/*
- * Takes over the tightest switch of a stage if no earlier one is tighter. What a switch above the
- * leaves has to carry depends on the cables that were chosen below it: that counts only where the
- * leaves have cables enough.
- */
-static void note_tightest(struct hd_key *key, const struct key_stage *stage)
-{
-	if (key->demand > key->usable || (key->demand && (uint64_t)stage->demand * key->usable <=
-							     (uint64_t)key->demand * stage->usable))
-		return;
-	key->tightest_switch = stage->tightest_switch;
-	key->demand = stage->demand;
-	key->usable = stage->usable;
-}
-
 /* The result does not depend on which stage was done first. */
 static int settle_ranges(struct making *making, struct hd_error *err)
 {
 	for (uint32_t i = 0; i < making->range_count; i++) {
 		const struct stage_range *range = &making->ranges[i];
-		if (range->rc == -EHOSTUNREACH)
-			return explain_unreachable(making, range, err);
+		if (range->rc == -EHOSTUNREACH) {
+			uint32_t at = range->begin;
+			while (making->item_of[at] != range->stuck)
+				at++;
+			return key_tree_no_path(
+			    making->tree, &making->request->flows[making->climbers[at].flow], err);
+		}
 		if (range->rc)
 			return hd_error_set(err, range->rc, "%s", range->err.text);
-		note_tightest(making->key, &range->stage);
+		/* * Takes over the tightest switch of a stage if no earlier one is tighter. What
+		 * a switch above the leaves has to carry depends on the cables that were chosen
+		 * below it: that counts only where the leaves have cables enough. */
+		struct hd_key *key = making->key;
+		const struct key_stage *stage = &range->stage;
+		if (!(key->demand > key->usable ||
+		      (key->demand && (uint64_t)stage->demand * key->usable <=
+					  (uint64_t)key->demand * stage->usable))) {
+			key->tightest_switch = stage->tightest_switch;
+			key->demand = stage->demand;
+			key->usable = stage->usable;
+		}
 		for (uint32_t at = range->begin; at < range->end; at++) {
 			const struct key_item *item = &range->stage.items[making->item_of[at]];
 			struct hd_key_route *route =
@@ -278,21 +369,33 @@ static void climb(struct making *making)
 
 static int fit_level(struct making *making, struct hd_error *err)
 {
-	list_items(making);
+	/* Makes items of the climbers, which are sorted. */
+	struct stage_range *range = NULL;
+	making->range_count = 0;
+	for (uint32_t i = 0; i < making->climber_count; i++) {
+		const struct climber *climber = &making->climbers[i], *before = climber - 1;
+		const struct hd_key_route *route = &making->key->routes[climber->flow];
+		const struct hd_key_route *last = i ? &making->key->routes[before->flow] : NULL;
+		bool same_group = i && climber->group == before->group;
+		bool same_lid = same_group && route->destination == last->destination &&
+				route->offset == last->offset;
+		if (!same_group) {
+			begin_range(making, i);
+			range = &making->ranges[making->range_count - 1];
+		}
+		struct key_stage *stage = &range->stage;
+		stage->lid_count += !same_lid;
+		if (!same_lid || climber->source != before->source)
+			stage->items[stage->item_count++] =
+			    (struct key_item){.left = climber->source,
+					      .right = climber->destination,
+					      .lid = stage->lid_count - 1};
+		stage->items[stage->item_count - 1].weight++;
+		making->item_of[i] = stage->item_count - 1;
+		range->end = i + 1;
+	}
 	hd_parallel_for(making->request->threads, making->range_count, 1, fit_ranges, making);
 	return settle_ranges(making, err);
-}
-
-static int fit_levels(struct making *making, struct hd_error *err)
-{
-	int rc = 0;
-
-	while (!rc && making->climber_count) {
-		rc = sort_climbers(making) ? hd_error_no_memory(err) : fit_level(making, err);
-		if (!rc)
-			climb(making);
-	}
-	return rc;
 }
 
 int key_count_contention(const struct hd_key_tree *tree, struct hd_key *key)
@@ -373,11 +476,26 @@ static int fit_regular(struct making *making, struct hd_error *err)
 	making->ranges = hd_arena_alloc(&making->arena, groups, sizeof(*making->ranges));
 	if (hd_arena_check(&making->arena))
 		return hd_error_no_memory(err);
-	list_climbers(making);
-	return fit_levels(making, err);
+	const struct hd_key *key = making->key;
+	const uint32_t *leaf = making->tree->leaf;
+	for (uint32_t i = 0; i < key->flow_count; i++) {
+		const struct hd_key_route *route = &key->routes[i];
+		if (route->climbs)
+			making->climbers[making->climber_count++] =
+			    (struct climber){.flow = i,
+					     .source = leaf[route->source],
+					     .destination = leaf[route->destination]};
+	}
+	int rc = 0;
+	while (!rc && making->climber_count) {
+		rc = sort_climbers(making) ? hd_error_no_memory(err) : fit_level(making, err);
+		if (!rc)
+			climb(making);
+	}
+	return rc;
 }
 
-static int make(struct making *making, struct hd_error *err)
+static int make_make(struct making *making, struct hd_error *err)
 {
 	uint32_t flows = making->request->flow_count;
 	struct hd_key *key = making->key;
@@ -403,7 +521,7 @@ int hd_key_make(const struct hd_key_request *request, struct hd_key **out, struc
 {
 	struct making making = {
 	    .request = request, .tree = request->tree, .key = calloc(1, sizeof(*making.key))};
-	int rc = making.key ? make(&making, err) : hd_error_no_memory(err);
+	int rc = making.key ? make_make(&making, err) : hd_error_no_memory(err);
 
 	hd_arena_release(&making.arena);
 	if (rc)

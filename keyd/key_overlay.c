@@ -11,7 +11,7 @@ static uint64_t pack(uint32_t sw, uint32_t lid, uint8_t port)
 	return (uint64_t)sw << 32 | (uint64_t)lid << 8 | port;
 }
 
-static int compare(const void *left, const void *right)
+static int overlay_compare(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
@@ -70,24 +70,6 @@ static int list_routes(const struct hd_key_tree *tree, const struct hd_key *key,
 	return 0;
 }
 
-/* Each entry once; returns their number. Two ports for one LID of a switch would be a defect. */
-static uint32_t unpack(const struct hd_fabric *fabric, const uint64_t *packed, uint32_t count,
-		       struct hd_key_entry *entries)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		if (i && packed[i] == packed[i - 1])
-			continue;
-		assert(!i || packed[i] >> 8 != packed[i - 1] >> 8);
-		entries[kept++] =
-		    (struct hd_key_entry){.switch_guid = fabric->node_guid[packed[i] >> 32],
-					  .lid = (uint16_t)(packed[i] >> 8),
-					  .port = (uint8_t)packed[i]};
-	}
-	return kept;
-}
-
 int hd_key_overlay(const struct hd_key_tree *tree, const struct hd_key *key,
 		   const struct hd_key_shift *shift, unsigned first_offset,
 		   struct hd_key_overlay *out, struct hd_error *err)
@@ -105,8 +87,21 @@ int hd_key_overlay(const struct hd_key_tree *tree, const struct hd_key *key,
 		rc = entries ? 0 : hd_error_no_memory(err);
 	}
 	if (!rc) {
-		qsort(packed, count, sizeof(*packed), compare);
-		out->count = unpack(tree->fabric, packed, count, entries);
+		qsort(packed, count, sizeof(*packed), overlay_compare);
+		/* Each entry once; returns their number. Two ports for one LID of a switch would
+		 * be a defect. */
+		const struct hd_fabric *fabric = tree->fabric;
+		uint32_t kept = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			if (i && packed[i] == packed[i - 1])
+				continue;
+			assert(!i || packed[i] >> 8 != packed[i - 1] >> 8);
+			entries[kept++] =
+			    (struct hd_key_entry){.switch_guid = fabric->node_guid[packed[i] >> 32],
+						  .lid = (uint16_t)(packed[i] >> 8),
+						  .port = (uint8_t)packed[i]};
+		}
+		out->count = kept;
 		out->entries = entries;
 	}
 	free(packed);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The shift of a key in a regular tree, and the links of its paths. hd_key_shift_choose() and hd_key_shift_renew()
+ * are for heddle-keyd; hd_key_path() is for everybody who follows a key. Trees that are not regular have
+ * key_climb.c.
+ */
 #include "key_climb.h"
 #include "key_counts.h"
 
@@ -100,39 +105,11 @@ static void add_flow(struct cost *cost, const struct choosing *choosing, uint32_
 		cost->possible = false;
 }
 
-static struct cost cost_of_turn(const struct choosing *choosing, uint32_t colour, uint32_t parent,
-				uint32_t turn)
-{
-	struct cost cost = {.turn = turn, .possible = true};
-
-	for (uint32_t i = choosing->first[colour]; cost.possible && i < choosing->first[colour + 1];
-	     i++)
-		add_flow(&cost, choosing, choosing->flows[i], parent);
-	return cost;
-}
-
 static bool is_better(const struct cost *one, const struct cost *other)
 {
 	if (!one->possible || !other->possible)
 		return one->possible;
 	return one->most != other->most ? one->most < other->most : one->sum < other->sum;
-}
-
-/* Flows on all cables between a group's switches and one of their parents. */
-static uint64_t total_load(const struct choosing *choosing, uint32_t group, uint32_t parent)
-{
-	const struct key_level *level = choosing->level;
-	const struct hd_fabric *fabric = choosing->tree->fabric;
-	uint64_t total = 0;
-
-	for (uint32_t block = 0; block < level->blocks; block++)
-		for (uint32_t cable = parent; cable < level->cables; cable += level->parents) {
-			uint32_t link = key_tree_link(level, block, group, cable);
-			if (link != HD_NONE)
-				total += (uint64_t)choosing->loads->flows[link] +
-					 choosing->loads->flows[fabric->isl_reverse[link]];
-		}
-	return total;
 }
 
 static uint32_t flows_of(const struct choosing *choosing, uint32_t group, uint32_t colour)
@@ -152,30 +129,33 @@ static struct cost cost_of(const struct choosing *choosing, uint32_t group, uint
 		return (struct cost){.possible = true};
 
 	for (uint32_t turn = 0; turn < choosing->level->parallel; turn++) {
-		struct cost cost = cost_of_turn(choosing, number, parent, turn);
+		struct cost cost = {.turn = turn, .possible = true};
+		for (uint32_t i = choosing->first[number];
+		     cost.possible && i < choosing->first[number + 1]; i++)
+			add_flow(&cost, choosing, choosing->flows[i], parent);
 		if (is_better(&cost, &best))
 			best = cost;
 		if (best.possible && choosing->objective == HD_KEY_SHIFT_PAPER)
 			break;
 	}
 	if (choosing->objective == HD_KEY_SHIFT_PAPER) {
-		best.most = total_load(choosing, choosing->shifted[group], parent);
+		/* Flows on all cables between a group's switches and one of their parents. */
+		const struct key_level *level = choosing->level;
+		const struct hd_fabric *fabric = choosing->tree->fabric;
+		uint64_t total = 0;
+		for (uint32_t block = 0; block < level->blocks; block++)
+			for (uint32_t cable = parent; cable < level->cables;
+			     cable += level->parents) {
+				uint32_t link =
+				    key_tree_link(level, block, choosing->shifted[group], cable);
+				if (link != HD_NONE)
+					total += (uint64_t)choosing->loads->flows[link] +
+						 choosing->loads->flows[fabric->isl_reverse[link]];
+			}
+		best.most = total;
 		best.sum = 0;
 	}
 	return best;
-}
-
-/* Colours by their number of flows, largest first, then by number. */
-static void order_colours(struct choosing *choosing, uint32_t group)
-{
-	for (uint32_t colour = 0; colour < choosing->level->parents; colour++) {
-		uint32_t at = colour;
-		for (; at && flows_of(choosing, group, choosing->order[at - 1]) <
-				 flows_of(choosing, group, colour);
-		     at--)
-			choosing->order[at] = choosing->order[at - 1];
-		choosing->order[at] = colour;
-	}
 }
 
 static bool can_take(const struct choosing *choosing, uint32_t colour, uint32_t parent)
@@ -240,18 +220,6 @@ static bool choose_parent(struct choosing *choosing, uint32_t n)
 	}
 }
 
-static void store_group(struct choosing *choosing, uint32_t group)
-{
-	const struct key_level *level = choosing->level;
-	uint8_t *cables = choosing->shift->cable[choosing->number] + (size_t)group * level->cables;
-
-	for (uint32_t cable = 0; cable < level->cables; cable++) {
-		uint32_t colour = cable % level->parents, parent = choosing->parent[colour];
-		uint32_t turn = choosing->costs[colour * level->parents + parent].turn;
-		cables[cable] = (uint8_t)turned(level, cable, parent, turn);
-	}
-}
-
 /* Largest colours first, each to the best parent that is left. */
 static bool choose_parents(struct choosing *choosing)
 {
@@ -277,52 +245,54 @@ static uint64_t most_flows(const struct choosing *choosing, const uint32_t *colo
 	return most;
 }
 
-/* The last colours got what was left. If others can make room for them, so that no link of any
- * colour carries as much, chooses once more with that limit. */
-static void lower_the_limit(struct choosing *choosing)
-{
-	uint64_t most = most_flows(choosing, choosing->colour), first = most;
-	uint32_t parents = choosing->level->parents;
-
-	choosing->tight = true;
-	memset(choosing->colour, 0xFF, parents * sizeof(*choosing->colour));
-	for (; most; most = most_flows(choosing, choosing->match)) {
-		choosing->limit = most - 1;
-		if (!rest_fits(choosing, 0))
-			break;
-	}
-	choosing->limit = most;
-	if (most < first)
-		choose_parents(choosing);
-}
-
-/* Whether all colours of a group stay as they are, because they cost the same everywhere. */
-static bool is_idle(const struct choosing *choosing, uint32_t group)
-{
-	uint32_t parents = choosing->level->parents;
-
-	return choosing->skips_idle &&
-	       choosing->first[group * parents] == choosing->first[(group + 1) * parents];
-}
-
 static bool choose_group(struct choosing *choosing, uint32_t group)
 {
 	uint32_t parents = choosing->level->parents;
 
-	if (is_idle(choosing, group))
+	/* Whether all colours of a group stay as they are, because they cost the same
+	 * everywhere. */
+	if (choosing->skips_idle &&
+	    choosing->first[group * parents] == choosing->first[(group + 1) * parents])
 		return true;
 	choosing->limit = UINT64_MAX;
 	choosing->tight = !choosing->tree->intact;
-	order_colours(choosing, group);
+	/* Colours by their number of flows, largest first, then by number. */
+	for (uint32_t colour = 0; colour < choosing->level->parents; colour++) {
+		uint32_t at = colour;
+		for (; at && flows_of(choosing, group, choosing->order[at - 1]) <
+				 flows_of(choosing, group, colour);
+		     at--)
+			choosing->order[at] = choosing->order[at - 1];
+		choosing->order[at] = colour;
+	}
 	for (uint32_t colour = 0; colour < parents; colour++)
 		for (uint32_t parent = 0; parent < parents; parent++)
 			choosing->costs[colour * parents + parent] =
 			    cost_of(choosing, group, colour, parent);
 	if (!choose_parents(choosing))
 		return false;
-	if (choosing->objective == HD_KEY_SHIFT_LINKS)
-		lower_the_limit(choosing);
-	store_group(choosing, group);
+	if (choosing->objective == HD_KEY_SHIFT_LINKS) {
+		/* The last colours got what was left. If others can make room for them, so that
+		 * no link of any colour carries as much, chooses once more with that limit. */
+		uint64_t most = most_flows(choosing, choosing->colour), first = most;
+		choosing->tight = true;
+		memset(choosing->colour, 0xFF, parents * sizeof(*choosing->colour));
+		for (; most; most = most_flows(choosing, choosing->match)) {
+			choosing->limit = most - 1;
+			if (!rest_fits(choosing, 0))
+				break;
+		}
+		choosing->limit = most;
+		if (most < first)
+			choose_parents(choosing);
+	}
+	const struct key_level *level = choosing->level;
+	uint8_t *cables = choosing->shift->cable[choosing->number] + (size_t)group * level->cables;
+	for (uint32_t cable = 0; cable < level->cables; cable++) {
+		uint32_t colour = cable % level->parents, parent = choosing->parent[colour];
+		uint32_t turn = choosing->costs[colour * level->parents + parent].turn;
+		cables[cable] = (uint8_t)turned(level, cable, parent, turn);
+	}
 	return true;
 }
 
@@ -349,14 +319,6 @@ static void sort_flows(struct choosing *choosing)
 		for (uint32_t colour = 0; !pass && colour < colours; colour++)
 			first[colour + 2] += first[colour + 1];
 	}
-}
-
-static void keep_level(struct choosing *choosing, uint32_t number)
-{
-	const struct key_level *level = &choosing->tree->level[number];
-
-	for (uint32_t i = 0; i < level->groups * level->cables; i++)
-		choosing->shift->cable[number][i] = (uint8_t)(i % level->cables);
 }
 
 static void climb(struct choosing *choosing)
@@ -391,7 +353,9 @@ static uint32_t choose_levels(struct choosing *choosing, uint32_t lowest)
 	for (; number < choosing->tree->top; number++) {
 		choosing->number = number;
 		choosing->level = &choosing->tree->level[number];
-		keep_level(choosing, number);
+		const struct key_level *level = &choosing->tree->level[number];
+		for (uint32_t i = 0; i < level->groups * level->cables; i++)
+			choosing->shift->cable[number][i] = (uint8_t)(i % level->cables);
 		if (number >= lowest) {
 			sort_flows(choosing);
 			for (uint32_t group = 0; group < choosing->level->groups; group++)
@@ -401,35 +365,6 @@ static uint32_t choose_levels(struct choosing *choosing, uint32_t lowest)
 		climb(choosing);
 	}
 	return number;
-}
-
-static int allocate(struct choosing *choosing)
-{
-	const struct hd_key_tree *tree = choosing->tree;
-	struct hd_arena *arena = &choosing->arena;
-	uint32_t groups = tree->level[tree->top].groups, parents = 0;
-	uint32_t flows = choosing->key->flow_count;
-
-	for (uint32_t level = 0; level < tree->top; level++)
-		if (parents < tree->level[level].parents)
-			parents = tree->level[level].parents;
-	choosing->group = hd_arena_alloc(arena, flows, sizeof(uint32_t));
-	choosing->flows = hd_arena_alloc(arena, flows, sizeof(uint32_t));
-	choosing->shifted = hd_arena_alloc(arena, groups, sizeof(uint32_t));
-	choosing->next_shifted = hd_arena_alloc(arena, groups, sizeof(uint32_t));
-	choosing->first = hd_arena_alloc(arena, (size_t)groups + 2, sizeof(uint32_t));
-	choosing->costs = hd_arena_alloc(arena, (size_t)parents * parents, sizeof(struct cost));
-	choosing->order = hd_arena_alloc(arena, parents, sizeof(uint32_t));
-	choosing->parent = hd_arena_alloc(arena, parents, sizeof(uint32_t));
-	choosing->colour = hd_arena_alloc(arena, parents, sizeof(uint32_t));
-	choosing->match = hd_arena_alloc(arena, parents, sizeof(uint32_t));
-	choosing->seen = hd_arena_alloc(arena, parents, sizeof(bool));
-	key_counts_init(&choosing->own, flows, 2 * tree->top, tree->fabric->isl_count, arena);
-	for (uint32_t level = 0; level < tree->top; level++)
-		choosing->shift->cable[level] = hd_arena_alloc(
-		    &choosing->shift->arena,
-		    (size_t)tree->level[level].groups * tree->level[level].cables, 1);
-	return hd_arena_check(arena) || hd_arena_check(&choosing->shift->arena) ? -ENOMEM : 0;
 }
 
 static void count_flows(const struct choosing *choosing, const struct hd_key_shift *shift,
@@ -484,8 +419,31 @@ static int keep_if_better(struct choosing *choosing)
 static int choose_regular(struct choosing *choosing)
 {
 	uint32_t top = choosing->tree->top, lowest = 0;
-	int rc = allocate(choosing);
+	const struct hd_key_tree *tree = choosing->tree;
+	struct hd_arena *arena = &choosing->arena;
+	uint32_t groups = tree->level[tree->top].groups, parents = 0;
+	uint32_t flows = choosing->key->flow_count;
 
+	for (uint32_t level = 0; level < tree->top; level++)
+		if (parents < tree->level[level].parents)
+			parents = tree->level[level].parents;
+	choosing->group = hd_arena_alloc(arena, flows, sizeof(uint32_t));
+	choosing->flows = hd_arena_alloc(arena, flows, sizeof(uint32_t));
+	choosing->shifted = hd_arena_alloc(arena, groups, sizeof(uint32_t));
+	choosing->next_shifted = hd_arena_alloc(arena, groups, sizeof(uint32_t));
+	choosing->first = hd_arena_alloc(arena, (size_t)groups + 2, sizeof(uint32_t));
+	choosing->costs = hd_arena_alloc(arena, (size_t)parents * parents, sizeof(struct cost));
+	choosing->order = hd_arena_alloc(arena, parents, sizeof(uint32_t));
+	choosing->parent = hd_arena_alloc(arena, parents, sizeof(uint32_t));
+	choosing->colour = hd_arena_alloc(arena, parents, sizeof(uint32_t));
+	choosing->match = hd_arena_alloc(arena, parents, sizeof(uint32_t));
+	choosing->seen = hd_arena_alloc(arena, parents, sizeof(bool));
+	key_counts_init(&choosing->own, flows, 2 * tree->top, tree->fabric->isl_count, arena);
+	for (uint32_t level = 0; level < tree->top; level++)
+		choosing->shift->cable[level] = hd_arena_alloc(
+		    &choosing->shift->arena,
+		    (size_t)tree->level[level].groups * tree->level[level].cables, 1);
+	int rc = hd_arena_check(arena) || hd_arena_check(&choosing->shift->arena) ? -ENOMEM : 0;
 	if (!rc) {
 		count_flows(choosing, NULL, &choosing->own);
 		/* where something is missing, a level may not bear the shift of those below it */

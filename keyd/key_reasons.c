@@ -13,25 +13,20 @@ bool hd_key_tree_is_regular(const struct hd_key_tree *tree)
 	return !tree->ranks;
 }
 
-/* Marks both directions of all cables of a regular tree. */
-static void mark_levels(const struct hd_key_tree *tree, bool *used)
-{
-	for (uint32_t number = 0; number < tree->top; number++) {
-		const struct key_level *level = &tree->level[number];
-		size_t cables = (size_t)level->blocks * level->groups * level->cables;
-		for (size_t i = 0; i < cables; i++) {
-			if (level->link[i] == HD_NONE)
-				continue;
-			used[level->link[i]] = true;
-			used[tree->fabric->isl_reverse[level->link[i]]] = true;
-		}
-	}
-}
-
 static void mark_used(const struct hd_key_tree *tree, bool *used)
 {
 	if (!tree->ranks) {
-		mark_levels(tree, used);
+		/* Marks both directions of all cables of a regular tree. */
+		for (uint32_t number = 0; number < tree->top; number++) {
+			const struct key_level *level = &tree->level[number];
+			size_t cables = (size_t)level->blocks * level->groups * level->cables;
+			for (size_t i = 0; i < cables; i++) {
+				if (level->link[i] == HD_NONE)
+					continue;
+				used[level->link[i]] = true;
+				used[tree->fabric->isl_reverse[level->link[i]]] = true;
+			}
+		}
 		return;
 	}
 	for (uint32_t link = 0; link < tree->fabric->isl_count; link++)

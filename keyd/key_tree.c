@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "key_levels.h"
+/*
+ * The tree of a fabric that keys are made for. hd_key_tree_new() tries these, and takes the first that fits: a
+ * regular tree; two levels with any cables; the same without cables between switches of a level; the same without
+ * routers; last, levels of any tree (ranks/). If none fits, the reason is that of the whole fabric.
+ *
+ * A tree does not change, and belongs to the fabric that it was made for.
+ */
+#include "key_ranks.h"
 
 #include <errno.h>
 #include <heddle/fabric/regular_tree.h>
@@ -111,23 +118,7 @@ static void add_cable(struct taking *taking, uint32_t leaf, uint32_t parallel, u
 			    hd_fabric_find_isl(taking->tree->fabric, leaf, left->isl_port[link]));
 }
 
-static int allocate_levels(struct taking *taking, uint32_t parallel)
-{
-	struct hd_key_tree *tree = taking->tree;
-	uint32_t leaves = taking->count[0], spines = taking->count[1];
-
-	tree->top = 1;
-	tree->level[0] = (struct key_level){
-	    .parents = spines, .parallel = parallel, .leaves = 1, .blocks = leaves, .groups = 1};
-	tree->level[1] = (struct key_level){.leaves = leaves, .blocks = 1, .groups = spines};
-	tree->leaf = hd_arena_alloc(&tree->arena, tree->fabric->host_count, sizeof(*tree->leaf));
-	return key_level_allocate(&tree->level[0], &tree->arena) ||
-		       key_level_allocate(&tree->level[1], &tree->arena)
-		   ? -ENOMEM
-		   : 0;
-}
-
-static int fill(struct taking *taking)
+static int tree_fill(struct taking *taking)
 {
 	struct hd_key_tree *tree = taking->tree;
 	uint32_t switches = taking->fabric->switch_count, parallel = 0;
@@ -140,7 +131,14 @@ static int fill(struct taking *taking)
 	if (!taking->count[0] || !parallel ||
 	    (uint64_t)parallel * taking->count[1] >= KEY_CABLES_MAX)
 		return -ENOTSUP;
-	if (allocate_levels(taking, parallel))
+	uint32_t leaves = taking->count[0], spines = taking->count[1];
+	tree->top = 1;
+	tree->level[0] = (struct key_level){
+	    .parents = spines, .parallel = parallel, .leaves = 1, .blocks = leaves, .groups = 1};
+	tree->level[1] = (struct key_level){.leaves = leaves, .blocks = 1, .groups = spines};
+	tree->leaf = hd_arena_alloc(&tree->arena, tree->fabric->host_count, sizeof(*tree->leaf));
+	if (key_level_allocate(&tree->level[0], &tree->arena) ||
+	    key_level_allocate(&tree->level[1], &tree->arena))
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < switches; sw++) {
 		if (taking->number[sw] == HD_NONE)
@@ -157,47 +155,6 @@ static int fill(struct taking *taking)
 	}
 	tree->intact = key_level_is_whole(&tree->level[0]);
 	return 0;
-}
-
-/*
- * Fills in a tree, whose fabric is set, from levels that hd_tree_find() has found in it, or in what is left of it:
- * `fabric`. Errors: -ENOTSUP there are not two levels, hosts are not on leaves, or leaves have more cables than
- * KEY_CABLES_MAX; -ENOMEM. Cost: O(links + leaves * spines).
- */
-static int key_two_levels_take(struct hd_key_tree *tree, const struct hd_fabric *fabric,
-			       const struct hd_tree *levels)
-{
-	struct hd_arena arena = {0};
-	struct taking taking = {
-	    .tree = tree,
-	    .fabric = fabric,
-	    .level = levels->level,
-	    .number = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t)),
-	    .cables = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t)),
-	};
-	int rc = hd_arena_check(&arena);
-
-	if (!rc && levels->level_count != 2)
-		rc = -ENOTSUP;
-	if (!rc) {
-		number_switches(&taking);
-		rc = fill(&taking);
-	}
-	hd_arena_release(&arena);
-	return rc;
-}
-
-static void take_cables(const struct hd_key_tree *tree, struct key_level *level, uint32_t place,
-			const struct hd_regular_tree *labels)
-{
-	uint32_t sw = level->at[place];
-
-	for (uint32_t cable = 0; sw != HD_NONE && cable < level->cables; cable++) {
-		uint8_t port = labels->up_port[(size_t)sw * HD_TREE_FANOUT + cable];
-		if (port != HD_NO_PORT)
-			key_level_add_cable(level, place, cable,
-					    hd_fabric_find_isl(tree->fabric, sw, port));
-	}
 }
 
 static int take_level(struct hd_key_tree *tree, uint32_t number,
@@ -217,8 +174,15 @@ static int take_level(struct hd_key_tree *tree, uint32_t number,
 		return -ENOMEM;
 	uint32_t places = level->blocks * level->groups;
 	memcpy(level->at, labels->at[number], places * sizeof(*level->at));
-	for (uint32_t place = 0; place < places; place++)
-		take_cables(tree, level, place, labels);
+	for (uint32_t place = 0; place < places; place++) {
+		uint32_t sw = level->at[place];
+		for (uint32_t cable = 0; sw != HD_NONE && cable < level->cables; cable++) {
+			uint8_t port = labels->up_port[(size_t)sw * HD_TREE_FANOUT + cable];
+			if (port != HD_NO_PORT)
+				key_level_add_cable(level, place, cable,
+						    hd_fabric_find_isl(tree->fabric, sw, port));
+		}
+	}
 	return 0;
 }
 
@@ -270,19 +234,37 @@ static int take_regular(struct finding *finding)
 	return rc;
 }
 
-static int take_two_levels(struct finding *finding)
-{
-	struct hd_tree levels;
-	int rc = hd_tree_find(finding->fabric, &no_facts, 1, &finding->arena, &levels, NULL);
-
-	return rc ? rc : key_two_levels_take(finding->tree, finding->fabric, &levels);
-}
-
 static int take_either(struct finding *finding)
 {
 	int rc = take_regular(finding);
 
-	return rc == -ENOTSUP ? take_two_levels(finding) : rc;
+	if (rc != -ENOTSUP)
+		return rc;
+	struct hd_tree levels;
+	rc = hd_tree_find(finding->fabric, &no_facts, 1, &finding->arena, &levels, NULL);
+	if (rc)
+		return rc;
+	/* * Fills in a tree, whose fabric is set, from levels that hd_tree_find() has found in
+	 * it, or in what is left of it: `fabric`. Cost: O(links + leaves * spines). */
+	struct hd_key_tree *tree = finding->tree;
+	const struct hd_fabric *fabric = finding->fabric;
+	struct hd_arena arena = {0};
+	struct taking taking = {
+	    .tree = tree,
+	    .fabric = fabric,
+	    .level = levels.level,
+	    .number = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t)),
+	    .cables = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t)),
+	};
+	rc = hd_arena_check(&arena);
+	if (!rc && levels.level_count != 2)
+		rc = -ENOTSUP;
+	if (!rc) {
+		number_switches(&taking);
+		rc = tree_fill(&taking);
+	}
+	hd_arena_release(&arena);
+	return rc;
 }
 
 /* Leaves out the cables that join two switches of one level. */
@@ -300,17 +282,21 @@ static int take_pruned(struct finding *finding)
 	return rc;
 }
 
-/* The fabric without its routers: those above the tree would make spines leaves. -ENOTSUP: there
- * are none. */
-static int leave_out_routers(const struct hd_fabric *fabric, struct hd_arena *arena,
-			     struct hd_fabric *out)
+static int take_below_routers(struct finding *finding)
 {
+	struct hd_fabric left;
+	struct finding below = {.tree = finding->tree, .fabric = &left};
+
+	/* The fabric without its routers: those above the tree would make spines leaves.
+	 * -ENOTSUP: there are none. */
+	const struct hd_fabric *fabric = finding->fabric;
+	struct hd_arena *arena = &finding->arena;
+	struct hd_fabric *out = &left;
 	uint32_t kept = 0;
 	uint32_t *port = hd_arena_alloc(arena, fabric->host_count, sizeof(*port));
 	uint32_t *host_switch = hd_arena_alloc(arena, fabric->host_count, sizeof(*host_switch));
 	uint8_t *switch_port = hd_arena_alloc(arena, fabric->host_count, sizeof(*switch_port));
 	uint32_t *base = hd_arena_alloc(arena, (size_t)fabric->switch_count + 1, sizeof(*base));
-
 	if (hd_arena_check(arena))
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
@@ -330,15 +316,7 @@ static int leave_out_routers(const struct hd_fabric *fabric, struct hd_arena *ar
 	out->host_switch = host_switch;
 	out->host_switch_port = switch_port;
 	out->host_base = base;
-	return kept && kept < fabric->host_count ? 0 : -ENOTSUP;
-}
-
-static int take_below_routers(struct finding *finding)
-{
-	struct hd_fabric left;
-	struct finding below = {.tree = finding->tree, .fabric = &left};
-	int rc = leave_out_routers(finding->fabric, &finding->arena, &left);
-
+	int rc = kept && kept < fabric->host_count ? 0 : -ENOTSUP;
 	if (rc)
 		return rc;
 	rc = take_either(&below);

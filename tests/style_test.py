@@ -217,7 +217,7 @@ def test_the_page_of_heddle_keyd_has_its_options():
 
 # Where the options of each section of heddle.conf are defined that OpenSM reads, besides those of engines.
 SECTIONS = {"heddle": "config/sections/heddle_section.c", "ar": "ar_manager/wire/ar_config.c",
-            "ar.quirks": "ar_manager/wire/quirks.c", "drain": "config/sections/drain_section.c",
+            "ar.quirks": "ar_manager/wire/codec.c", "drain": "config/sections/drain_section.c",
             "map": "config/sections/map_section.c", "keys": "config/sections/keys_section.c",
             "repair": "config/sections/repair_section.c", "status": "config/sections/status_section.c",
             "certificate": "config/sections/certificate_section.c", "sweep": "config/sections/sweep_section.c"}

@@ -1,9 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A plan of one algorithm that has no credit loop. plan.c calls attempts_make() for each algorithm that a request
+ * allows.
+ *
+ * In this order: the plan as it is; its careful variant; if groups could deadlock, the links that cutting.h finds
+ * are left out, and the plan is made again until no loop is left; then the variants whose paths climb, then
+ * descend. Of two plans without a loop the one with more adaptive entries is kept. A plan that is handed out is
+ * proved.
+ */
 #include "attempts.h"
+
 #include "cutting.h"
 #include "levels.h"
 
 #include <errno.h>
+#include <string.h>
+
+/* ---- algorithms ---- */
+
+const struct planner_algorithm *const algorithms_all[ALGORITHMS_COUNT] = {
+    &planner_dfp, &planner_tree, &planner_lag};
+
+const char *hd_ar_algorithm_name(enum hd_ar_algorithm algorithm)
+{
+	for (size_t i = 0; i < ALGORITHMS_COUNT; i++)
+		if (algorithms_all[i]->algorithm == algorithm)
+			return algorithms_all[i]->name;
+	return "auto";
+}
+
+bool hd_ar_algorithm_find(const char *name, enum hd_ar_algorithm *out)
+{
+	for (size_t i = 0; i < ALGORITHMS_COUNT; i++)
+		if (!strcmp(algorithms_all[i]->name, name)) {
+			*out = algorithms_all[i]->algorithm;
+			return true;
+		}
+	if (strcmp(name, "auto"))
+		return false;
+	*out = HD_AR_AUTO;
+	return true;
+}
+
+/* ---- attempts ---- */
 
 /* ---- one variant ---- */
 
@@ -16,7 +55,7 @@ struct attempt {
 	struct hd_error first; /* why ports had to be left out; "" if none had */
 };
 
-static int prove(const struct hd_ar_request *request, struct attempt *attempt)
+static int attempts_prove(const struct hd_ar_request *request, struct attempt *attempt)
 {
 	struct hd_ar_plan *plan = attempt->plan;
 	const struct hd_ar_proof_request wanted = {.fabric = request->fabric,
@@ -74,10 +113,10 @@ static int replan(const struct hd_ar_request *request, const struct planner_algo
 		return rc;
 	hd_ar_loop_free(attempt->loop);
 	attempt->loop = NULL;
-	return prove(request, attempt);
+	return attempts_prove(request, attempt);
 }
 
-static void release(struct attempt *attempt)
+static void attempts_release(struct attempt *attempt)
 {
 	hd_ar_plan_free(attempt->plan);
 	hd_ar_loop_free(attempt->loop);
@@ -95,7 +134,7 @@ static int try(const struct hd_ar_request *request, const struct planner_algorit
 	if (!rc) {
 		attempt->wide = attempt->plan->adaptive;
 		if (!request->unproved)
-			rc = prove(request, attempt);
+			rc = attempts_prove(request, attempt);
 	}
 	if (rc == -ELOOP && attempt->plan->table_count == 1)
 		rc = replan(request, algorithm, order, attempt);
@@ -132,15 +171,15 @@ static int try_both(const struct hd_ar_request *request, const struct planner_al
 	result->loop = best->first;
 	result->refused = rc == -ELOOP;
 	if (rc && !is_refused(rc)) {
-		release(&careful);
+		attempts_release(&careful);
 		return rc;
 	}
 	if (careful.plan && (!best->plan || careful.plan->adaptive >= best->plan->adaptive)) {
-		release(best);
+		attempts_release(best);
 		*best = careful;
 		return 0;
 	}
-	release(&careful);
+	attempts_release(&careful);
 	return rc;
 }
 
@@ -174,28 +213,13 @@ static int try_also(struct search *search, const struct planner_algorithm *varia
 		search->best->err = other.err;
 	} else if (!rc &&
 		   other.plan->adaptive > (search->best->plan ? search->best->plan->adaptive : 0)) {
-		release(search->best);
+		attempts_release(search->best);
 		*search->best = other;
 		other = (struct attempt){.plan = NULL};
 		search->result->in_part = true;
 	}
-	release(&other);
+	attempts_release(&other);
 	return is_refused(rc) ? 0 : rc;
-}
-
-/* If cables are stray, also with hosts that pass them last. */
-static int search_orders(struct search *search, const struct planner_algorithm *algorithm,
-			 const struct levels *levels, struct hd_arena *arena)
-{
-	uint8_t *up, *order, *crossing;
-
-	if (levels_directions(levels, arena, &up) || levels_order(levels, up, arena, &order) ||
-	    levels_order_crossing(levels, arena, &crossing))
-		return hd_error_no_memory(&search->best->err);
-	int rc = try_also(search, algorithm->climbing, order);
-	if (!rc)
-		rc = try_also(search, algorithm->united, order);
-	return rc || !levels->strays ? rc : try_also(search, algorithm, crossing);
 }
 
 static int search_more(struct search *search, const struct planner_algorithm *algorithm,
@@ -207,7 +231,17 @@ static int search_more(struct search *search, const struct planner_algorithm *al
 
 	if (rc == -ENOMEM)
 		search->best->err = reason;
-	return rc ? (is_refused(rc) ? 0 : rc) : search_orders(search, algorithm, &levels, arena);
+	if (rc)
+		return (is_refused(rc) ? 0 : rc);
+	/* If cables are stray, also with hosts that pass them last. */
+	uint8_t *up, *order, *crossing;
+	if (levels_directions(&levels, arena, &up) || levels_order(&levels, up, arena, &order) ||
+	    levels_order_crossing(&levels, arena, &crossing))
+		return hd_error_no_memory(&search->best->err);
+	rc = try_also(search, algorithm->climbing, order);
+	if (!rc)
+		rc = try_also(search, algorithm->united, order);
+	return rc || !levels.strays ? rc : try_also(search, algorithm, crossing);
 }
 
 /* Looks for more where the definition is refused, and much is left out or nothing has come of it. */
@@ -222,7 +256,7 @@ static int try_in_part(const struct hd_ar_request *request,
 		return rc;
 	int failed = is_full(&search) ? 0 : search_more(&search, algorithm, &arena);
 	if (failed)
-		release(best);
+		attempts_release(best);
 	hd_arena_release(&arena);
 	return failed ? failed : best->plan ? 0 : rc;
 }
@@ -246,6 +280,6 @@ int attempts_make(const struct hd_ar_request *request, const struct planner_algo
 		*loop = best.loop;
 		best.loop = NULL;
 	}
-	release(&best);
+	attempts_release(&best);
 	return rc;
 }

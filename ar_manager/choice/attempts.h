@@ -3,7 +3,14 @@
 #ifndef AR_MANAGER_ATTEMPTS_H
 #define AR_MANAGER_ATTEMPTS_H
 
-#include "planner.h"
+#include "planning.h"
+
+/* The table of algorithms. */
+
+#define ALGORITHMS_COUNT 3u
+
+/* In the order in which AUTO tries them. */
+extern const struct planner_algorithm *const algorithms_all[ALGORITHMS_COUNT];
 
 /* What came of an algorithm beside its plan. */
 struct attempts_result {

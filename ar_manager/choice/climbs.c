@@ -130,15 +130,6 @@ static void compare_up(const uint8_t *restrict near, const uint8_t *restrict own
 	}
 }
 
-static void compare_down(const uint8_t *restrict near, const uint8_t *restrict own,
-			 uint8_t *restrict plane, size_t stride, uint8_t bit)
-{
-	for (size_t i = 0; i < stride; i++) {
-		uint8_t leads = (uint8_t)(near[i] + 2) == own[i] && (own[i] & 1) ? 0xFF : 0;
-		plane[i] = (uint8_t)(plane[i] | (leads & bit));
-	}
-}
-
 void climbs_compare(const struct climbs *climbs, uint32_t from, uint32_t link, uint32_t to,
 		    uint8_t *plane, uint8_t bit)
 {
@@ -147,6 +138,11 @@ void climbs_compare(const struct climbs *climbs, uint32_t from, uint32_t link, u
 
 	if (climbs->up[link])
 		compare_up(near, own, plane, climbs->stride, bit);
-	else
-		compare_down(near, own, plane, climbs->stride, bit);
+	else {
+		size_t stride = climbs->stride;
+		for (size_t i = 0; i < stride; i++) {
+			uint8_t leads = (uint8_t)(near[i] + 2) == own[i] && (own[i] & 1) ? 0xFF : 0;
+			plane[i] = (uint8_t)(plane[i] | (leads & bit));
+		}
+	}
 }

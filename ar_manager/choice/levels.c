@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The levels of a fabric that is a tree, or a tree but for some cables, and the directions of links by them.
+ * plan_tree.c, attempts.c and notes.c call it.
+ *
+ * Levels are counted from the switches with hosts. If most hosts seem to be above the leaves, steps from the hosts
+ * are tried in place of them. Directions and orders of links come from the levels alone, so they never have a
+ * circle.
+ */
 #include "levels.h"
 
 #include <errno.h>
@@ -50,20 +58,6 @@ static int steps_from_hosts(const struct hd_fabric *fabric, struct hd_arena *are
 	return 0;
 }
 
-/* A few hosts above the leaves are common. If most are there, as few leaves may be an accident of their numbers. */
-static int doubt(const struct hd_fabric *fabric, struct hd_arena *arena, const uint8_t **level)
-{
-	uint8_t *other;
-
-	if (hosts_above(fabric, *level) <= fabric->host_count / ABOVE_SHARE)
-		return 0;
-	if (steps_from_hosts(fabric, arena, &other))
-		return -ENOMEM;
-	if (count_strays(fabric, other) <= fabric->isl_count / 2 / STRAY_SHARE)
-		*level = other;
-	return 0;
-}
-
 static uint32_t highest(const struct hd_fabric *fabric, const uint8_t *level)
 {
 	uint32_t most = 0;
@@ -74,8 +68,8 @@ static uint32_t highest(const struct hd_fabric *fabric, const uint8_t *level)
 	return most;
 }
 
-static int find(const struct hd_fabric *fabric, struct hd_arena *arena, const uint8_t **level,
-		struct hd_error *err)
+static int find_best_levels(const struct hd_fabric *fabric, struct hd_arena *arena,
+			    const uint8_t **level, struct hd_error *err)
 {
 	static const struct hd_tree_facts no_facts;
 	struct hd_tree tree;
@@ -89,14 +83,25 @@ static int find(const struct hd_fabric *fabric, struct hd_arena *arena, const ui
 		if (!rc)
 			*level = pruned.level;
 	}
-	return rc ? rc : doubt(fabric, arena, level);
+	if (rc)
+		return rc;
+	/* A few hosts above the leaves are common. If most are there, as few leaves may be an
+	 * accident of their numbers. */
+	uint8_t *other;
+	if (hosts_above(fabric, *level) <= fabric->host_count / ABOVE_SHARE)
+		return 0;
+	if (steps_from_hosts(fabric, arena, &other))
+		return -ENOMEM;
+	if (count_strays(fabric, other) <= fabric->isl_count / 2 / STRAY_SHARE)
+		*level = other;
+	return 0;
 }
 
 int levels_find(const struct hd_fabric *fabric, struct hd_arena *arena, struct levels *out,
 		struct hd_error *err)
 {
 	const uint8_t *level;
-	int rc = find(fabric, arena, &level, err);
+	int rc = find_best_levels(fabric, arena, &level, err);
 
 	if (rc)
 		return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
@@ -143,52 +148,9 @@ static uint32_t mark_tree(const struct levels *levels, uint32_t from, uint32_t *
 	return hosts;
 }
 
-/* tree[switch_count]: equal for switches of one tree. Returns the tree with the most hosts. */
-static uint32_t mark_trees(const struct levels *levels, uint32_t *tree, uint32_t *queue)
-{
-	uint32_t most = 0, best = 0;
-
-	memset(tree, 0xFF, levels->fabric->switch_count * sizeof(*tree));
-	for (uint32_t sw = 0; sw < levels->fabric->switch_count; sw++) {
-		uint32_t hosts = tree[sw] == HD_NONE ? mark_tree(levels, sw, tree, queue) : 0;
-		if (hosts > most) {
-			most = hosts;
-			best = sw;
-		}
-	}
-	return best;
-}
-
 static uint32_t rank_of_level(const struct levels *levels, uint32_t sw)
 {
 	return levels->highest - (levels->level[sw] == HD_TREE_NO_LEVEL ? 0 : levels->level[sw]);
-}
-
-/* Ranks of switches without one, by steps from the others; lowest: the last rank that any switch has. */
-static void spread_ranks(const struct hd_fabric *fabric, uint32_t *rank, uint32_t lowest)
-{
-	for (uint32_t above = 0; above <= lowest; above++)
-		for (uint32_t link = 0; link < fabric->isl_count; link++) {
-			uint32_t far = fabric->isl_to[link];
-			if (rank[far] != HD_NONE || rank[hd_isl_from(fabric, link)] != above)
-				continue;
-			rank[far] = above + 1;
-			if (above == lowest)
-				lowest++;
-		}
-}
-
-/* A lower rank is higher up. */
-static void find_ranks(const struct levels *levels, uint32_t *rank, uint32_t *tree, uint32_t *queue)
-{
-	uint32_t first = mark_trees(levels, tree, queue), switches = levels->fabric->switch_count;
-
-	for (uint32_t sw = 0; sw < switches; sw++)
-		rank[sw] = tree[sw] == first ? rank_of_level(levels, sw) : HD_NONE;
-	spread_ranks(levels->fabric, rank, levels->highest);
-	for (uint32_t sw = 0; sw < switches; sw++)
-		if (rank[sw] == HD_NONE) /* no cable leads there */
-			rank[sw] = rank_of_level(levels, sw);
 }
 
 int levels_directions(const struct levels *levels, struct hd_arena *arena, uint8_t **up)
@@ -201,7 +163,35 @@ int levels_directions(const struct levels *levels, struct hd_arena *arena, uint8
 	*up = hd_arena_alloc(arena, fabric->isl_count, sizeof(**up));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
-	find_ranks(levels, rank, tree, queue);
+	/* A lower rank is higher up. */
+	/* tree[switch_count]: equal for switches of one tree. */
+	uint32_t most = 0, best = 0;
+	memset(tree, 0xFF, levels->fabric->switch_count * sizeof(*tree));
+	for (uint32_t sw = 0; sw < levels->fabric->switch_count; sw++) {
+		uint32_t hosts = tree[sw] == HD_NONE ? mark_tree(levels, sw, tree, queue) : 0;
+		if (hosts > most) {
+			most = hosts;
+			best = sw;
+		}
+	}
+	uint32_t first = best, switches = levels->fabric->switch_count;
+	for (uint32_t sw = 0; sw < switches; sw++)
+		rank[sw] = tree[sw] == first ? rank_of_level(levels, sw) : HD_NONE;
+	/* Ranks of switches without one, by steps from the others; lowest: the last rank that
+	 * any switch has. */
+	uint32_t lowest = levels->highest;
+	for (uint32_t above = 0; above <= lowest; above++)
+		for (uint32_t link = 0; link < fabric->isl_count; link++) {
+			uint32_t far = fabric->isl_to[link];
+			if (rank[far] != HD_NONE || rank[hd_isl_from(fabric, link)] != above)
+				continue;
+			rank[far] = above + 1;
+			if (above == lowest)
+				lowest++;
+		}
+	for (uint32_t sw = 0; sw < switches; sw++)
+		if (rank[sw] == HD_NONE) /* no cable leads there */
+			rank[sw] = rank_of_level(levels, sw);
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
 		uint32_t near = hd_isl_from(fabric, link), far = fabric->isl_to[link];
 		(*up)[link] = rank[far] != rank[near] ? rank[far] < rank[near] : far < near;

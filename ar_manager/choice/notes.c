@@ -1,16 +1,133 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Why not more entries of a plan are adaptive, in words for an administrator. plan.c begins the notes, adds what
+ * each algorithm says, and ends them; nothing is done if nobody asks.
+ *
+ * A cause is looked for in this order: cables that no tree has, then the first packets that turn downwards and
+ * upwards again. Reasons are computed after the plan, and never change it.
+ */
 #include "notes.h"
+
+#include "climbs.h"
+#include "host_lids.h"
 #include "levels.h"
-#include "turns.h"
 
 #include <errno.h>
 #include <heddle/fabric/dragonfly_plus.h>
+#include <heddle/fabric/graph.h>
+#include <heddle/fabric/routes.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static struct hd_ar_note *add(const struct hd_ar_request *request, enum hd_ar_note_kind kind,
-			      enum hd_ar_algorithm algorithm)
+/* Turns of forwarding tables: packets that climb after they have descended. */
+
+struct turns_first {
+	uint32_t lid;
+	uint32_t link, next; /* packets descend by `link`, then climb by `next` */
+	bool of_hosts; /* they go from a host to a host */
+	uint32_t source, destination; /* switches at the ends of their way */
+	bool needed; /* no path climbs, then descends from the one to the other */
+};
+
+/* ---- turns ---- */
+
+struct search {
+	const struct hd_fabric *fabric;
+	const struct hd_routes *routes;
+	const uint8_t *up; /* [isl_count] */
+	struct host_lids lids;
+	uint32_t *seen; /* [switch_count] the LID + 1 whose packets were last followed from there */
+};
+
+/* Follows packets to a LID until they arrive, or come to a switch that others have passed. */
+static bool notes_follow(struct search *search, uint32_t sw, uint32_t lid, struct turns_first *out)
+{
+	uint32_t link = HD_NONE;
+
+	while (search->seen[sw] != lid + 1 || link != HD_NONE) {
+		uint32_t next =
+		    hd_fabric_find_isl(search->fabric, sw, hd_routes_port(search->routes, sw, lid));
+		if (next != HD_NONE && link != HD_NONE && !search->up[link] && search->up[next]) {
+			*out = (struct turns_first){.lid = lid, .link = link, .next = next};
+			return true;
+		}
+		if (next == HD_NONE || search->seen[sw] == lid + 1)
+			return false;
+		search->seen[sw] = lid + 1;
+		link = next;
+		sw = search->fabric->isl_to[next];
+	}
+	return false;
+}
+
+static bool follow_all(struct search *search, bool of_hosts, struct turns_first *out)
+{
+	const struct hd_fabric *fabric = search->fabric;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		search->seen[sw] = 0;
+	for (uint32_t lid = 0; lid < fabric->lid_count; lid++) {
+		if (search->lids.destination[lid] == HD_NONE ||
+		    (of_hosts && !search->lids.may_adapt[lid]))
+			continue;
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			if ((of_hosts ? hd_has_hosts(fabric, sw) : hd_has_adapters(fabric, sw)) &&
+			    notes_follow(search, sw, lid, out)) {
+				out->of_hosts = of_hosts;
+				out->source = sw;
+				out->destination = search->lids.sw[search->lids.destination[lid]];
+				return true;
+			}
+	}
+	return false;
+}
+
+static int notes_find(struct search *search, struct hd_arena *arena, struct turns_first *out)
+{
+	if (!(follow_all(search, true, out) || follow_all(search, false, out)))
+		return -ENOENT;
+	/* Whether no path does without a turn. */
+	const struct hd_go_on always = {NULL, NULL};
+	size_t switches = search->fabric->switch_count;
+	struct climbs climbs;
+	int rc = climbs_find(&climbs, search->fabric, search->up, switches, 1, &always, arena);
+	if (!rc)
+		out->needed =
+		    climbs.states[out->source * switches + out->destination] == CLIMBS_NONE;
+	return rc;
+}
+
+/* The first turn, of hosts if they have one, else of adapters that are set aside. Errors: -ENOENT there is none,
+ * -ENOTSUP the fabric has no levels, -ERANGE, -ENOMEM. Cost: O(switches * LIDs), and that of climbs_find(). */
+static int turns_find(const struct hd_fabric *fabric, const struct hd_routes *routes,
+		      struct turns_first *out)
+{
+	struct hd_arena arena = {0};
+	struct search search = {.fabric = fabric, .routes = routes};
+	struct levels levels;
+	uint8_t *up;
+	int rc = levels_find(fabric, &arena, &levels, NULL);
+
+	if (!rc)
+		rc = levels_directions(&levels, &arena, &up);
+	if (!rc)
+		rc = host_lids_init(&search.lids, fabric, &arena);
+	search.seen = hd_arena_alloc(&arena, fabric->switch_count, sizeof(*search.seen));
+	if (!rc)
+		rc = hd_arena_check(&arena);
+	if (!rc) {
+		search.up = up;
+		rc = notes_find(&search, &arena, out);
+	}
+	hd_arena_release(&arena);
+	return rc;
+}
+
+/* ---- notes ---- */
+
+static struct hd_ar_note *notes_add(const struct hd_ar_request *request, enum hd_ar_note_kind kind,
+				    enum hd_ar_algorithm algorithm)
 {
 	struct hd_ar_notes *notes = request->notes;
 
@@ -105,27 +222,6 @@ static void name_strays(const struct levels *levels, struct hd_ar_note *note)
 	set_remedy(note, "cable these switches by a level above them, or take these cables out");
 }
 
-/* A fabric that is a tree but for some cables, or is none. Errors: -ENOENT it is a tree, -ENOMEM. */
-static int name_cables(const struct hd_fabric *fabric, struct hd_ar_note *note)
-{
-	struct hd_arena arena = {0};
-	struct hd_error reason = {""};
-	struct levels levels;
-	int rc = levels_find(fabric, &arena, &levels, &reason);
-
-	if (rc == -ENOTSUP) {
-		set_cause(note, reason.text);
-		set_remedy(note, "a fabric in which each cable joins neighbouring levels");
-		rc = 0;
-	} else if (!rc && levels.strays) {
-		name_strays(&levels, note);
-	} else if (!rc) {
-		rc = -ENOENT;
-	}
-	hd_arena_release(&arena);
-	return rc;
-}
-
 /* ---- turns ---- */
 
 static void name_turn(const struct hd_ar_request *request, const struct turns_first *turn,
@@ -150,27 +246,34 @@ static void name_turn(const struct hd_ar_request *request, const struct turns_fi
 				 "the switches at the top as its roots");
 }
 
-/* Errors: those of turns_find(). */
-static int name_turns(const struct hd_ar_request *request, struct hd_ar_note *note)
-{
-	struct turns_first turn;
-	int rc = turns_find(request->fabric, request->routes, &turn);
-
-	if (!rc)
-		name_turn(request, &turn, note);
-	return rc;
-}
-
 /* ---- notes ---- */
 
 /* Why groups close a loop: the cables, else the tables, else shortest paths that the tables do not take. */
-static int explain(const struct hd_ar_request *request, const struct hd_error *loop,
-		   struct hd_ar_note *note)
+static int notes_explain(const struct hd_ar_request *request, const struct hd_error *loop,
+			 struct hd_ar_note *note)
 {
-	int rc = name_cables(request->fabric, note);
-
-	if (rc && rc != -ENOMEM)
-		rc = name_turns(request, note);
+	/* A fabric that is a tree but for some cables, or is none. */
+	const struct hd_fabric *fabric = request->fabric;
+	struct hd_arena arena = {0};
+	struct hd_error reason = {""};
+	struct levels levels;
+	int rc = levels_find(fabric, &arena, &levels, &reason);
+	if (rc == -ENOTSUP) {
+		set_cause(note, reason.text);
+		set_remedy(note, "a fabric in which each cable joins neighbouring levels");
+		rc = 0;
+	} else if (!rc && levels.strays) {
+		name_strays(&levels, note);
+	} else if (!rc) {
+		rc = -ENOENT;
+	}
+	hd_arena_release(&arena);
+	if (rc && rc != -ENOMEM) {
+		struct turns_first turn;
+		rc = turns_find(request->fabric, request->routes, &turn);
+		if (!rc)
+			name_turn(request, &turn, note);
+	}
 	if (!rc || rc == -ENOMEM)
 		return rc;
 	snprintf(note->cause, sizeof(note->cause),
@@ -197,7 +300,7 @@ static int add_dfp(const struct hd_ar_request *request, const struct hd_error *r
 	bool is_other = false;
 	int rc = request->algorithm == HD_AR_AUTO ? find_kind(request->fabric, &is_other) : 0;
 	struct hd_ar_note *note =
-	    rc || is_other ? NULL : add(request, HD_AR_NOTE_REFUSED, HD_AR_DFP);
+	    rc || is_other ? NULL : notes_add(request, HD_AR_NOTE_REFUSED, HD_AR_DFP);
 
 	if (!note)
 		return rc;
@@ -213,11 +316,11 @@ int notes_refused(const struct hd_ar_request *request, enum hd_ar_algorithm algo
 		return 0;
 	if (algorithm == HD_AR_DFP)
 		return add_dfp(request, reason);
-	struct hd_ar_note *note = add(request, HD_AR_NOTE_REFUSED, algorithm);
+	struct hd_ar_note *note = notes_add(request, HD_AR_NOTE_REFUSED, algorithm);
 	if (!note)
 		return 0;
 	if (algorithm == HD_AR_TREE)
-		return explain(request, reason, note);
+		return notes_explain(request, reason, note);
 	set_cause(note, reason->text);
 	return 0;
 }
@@ -225,12 +328,12 @@ int notes_refused(const struct hd_ar_request *request, enum hd_ar_algorithm algo
 int notes_in_part(const struct hd_ar_request *request, const struct hd_ar_plan *plan,
 		  uint64_t entries, const struct hd_error *loop)
 {
-	struct hd_ar_note *note = add(request, HD_AR_NOTE_STATIC, plan->algorithm);
+	struct hd_ar_note *note = notes_add(request, HD_AR_NOTE_STATIC, plan->algorithm);
 
 	if (!note)
 		return 0;
 	note->entries = entries;
-	return explain(request, loop, note);
+	return notes_explain(request, loop, note);
 }
 
 /* The note of the plan that was left stays, and says what is in its way. */
@@ -260,11 +363,9 @@ static bool any_able(const struct hd_ar_plan *plan)
 
 void notes_none(const struct hd_ar_request *request, const struct hd_ar_plan *plan)
 {
-	struct hd_ar_note *note;
-
 	if (request->notes && request->notes->count && any_able(plan))
 		return; /* the cause is known */
-	note = add(request, HD_AR_NOTE_NOTHING, plan->algorithm);
+	struct hd_ar_note *note = notes_add(request, HD_AR_NOTE_NOTHING, plan->algorithm);
 	if (!note)
 		return;
 	if (!any_able(plan)) {

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Hop counts after a change of some links, without counting them all again. plan_changes.c calls it for each
+ * destination switch that a change can concern.
+ *
+ * First, switches lose their count if no neighbour that is one hop nearer is left; then counts spread again from
+ * those that kept theirs, nearest first. The result is that of a count from the beginning, which the unit test
+ * compares.
+ */
 #include "hop_update.h"
 
 #include <errno.h>
@@ -71,40 +79,6 @@ static bool has_support(const struct updating *updating, uint32_t sw)
 	return false;
 }
 
-/* Asks those again to which the switch was one hop nearer. */
-static void ask_behind(struct updating *updating, uint32_t sw)
-{
-	const struct hd_fabric *fabric = updating->update->fabric;
-
-	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
-		const uint32_t to = fabric->isl_to[link];
-		if (updating->row[to] == updating->row[sw] + 1u &&
-		    updating->row[to] != HOP_UPDATE_NONE && !updating->lost[to])
-			push(updating, to);
-	}
-}
-
-static void lose_counts(struct updating *updating)
-{
-	const struct hop_update *update = updating->update;
-
-	for (uint32_t i = 0; i < update->changed_count; i++)
-		push(updating, update->changed[i]);
-	while (updating->waiting) {
-		const uint32_t sw = pop(updating);
-		if (!updating->row[sw] || updating->row[sw] == HOP_UPDATE_NONE ||
-		    updating->lost[sw] || has_support(updating, sw))
-			continue;
-		updating->lost[sw] = true;
-		touch(updating, sw);
-		ask_behind(updating, sw);
-	}
-	for (uint32_t i = 0; i < updating->touched_count; i++) {
-		updating->row[updating->touched[i]] = HOP_UPDATE_NONE;
-		updating->lost[updating->touched[i]] = false;
-	}
-}
-
 /* ---- counts that are found ---- */
 
 static void improve(struct updating *updating, uint32_t sw, uint32_t hops)
@@ -121,7 +95,7 @@ static void improve(struct updating *updating, uint32_t sw, uint32_t hops)
 }
 
 /* Takes the least count of a neighbour, plus one. */
-static void take(struct updating *updating, uint32_t sw)
+static void hop_update_take(struct updating *updating, uint32_t sw)
 {
 	const struct hd_fabric *fabric = updating->update->fabric;
 	uint32_t least = HOP_UPDATE_NONE;
@@ -133,33 +107,6 @@ static void take(struct updating *updating, uint32_t sw)
 		improve(updating, sw, least + 1);
 }
 
-static void hand_on(struct updating *updating, uint32_t sw)
-{
-	const struct hd_fabric *fabric = updating->update->fabric;
-
-	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
-		if (counts(updating, link))
-			improve(updating, fabric->isl_to[link], updating->row[sw] + 1u);
-}
-
-static void find_counts(struct updating *updating)
-{
-	const struct hop_update *update = updating->update;
-	const uint32_t lost = updating->touched_count;
-
-	for (uint32_t i = 0; i < lost; i++)
-		take(updating, updating->touched[i]);
-	for (uint32_t i = 0; i < update->changed_count; i++) {
-		take(updating, update->changed[i]);
-		push(updating, update->changed[i]);
-	}
-	while (updating->waiting) {
-		const uint32_t sw = pop(updating);
-		if (updating->row[sw] != HOP_UPDATE_NONE)
-			hand_on(updating, sw);
-	}
-}
-
 /* ---- all ---- */
 
 static int update_row(struct updating *updating, uint32_t destination)
@@ -169,8 +116,47 @@ static int update_row(struct updating *updating, uint32_t destination)
 
 	updating->row = update->hops + destination * update->stride;
 	updating->touched_count = 0;
-	lose_counts(updating);
-	find_counts(updating);
+	for (uint32_t i = 0; i < update->changed_count; i++)
+		push(updating, update->changed[i]);
+	while (updating->waiting) {
+		const uint32_t sw = pop(updating);
+		if (!updating->row[sw] || updating->row[sw] == HOP_UPDATE_NONE ||
+		    updating->lost[sw] || has_support(updating, sw))
+			continue;
+		updating->lost[sw] = true;
+		touch(updating, sw);
+		/* Asks those again to which the switch was one hop nearer. */
+		const struct hd_fabric *fabric = updating->update->fabric;
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			const uint32_t to = fabric->isl_to[link];
+			if (updating->row[to] == updating->row[sw] + 1u &&
+			    updating->row[to] != HOP_UPDATE_NONE && !updating->lost[to])
+				push(updating, to);
+		}
+	}
+	for (uint32_t i = 0; i < updating->touched_count; i++) {
+		updating->row[updating->touched[i]] = HOP_UPDATE_NONE;
+		updating->lost[updating->touched[i]] = false;
+	}
+	const uint32_t lost = updating->touched_count;
+	for (uint32_t i = 0; i < lost; i++)
+		hop_update_take(updating, updating->touched[i]);
+	for (uint32_t i = 0; i < update->changed_count; i++) {
+		hop_update_take(updating, update->changed[i]);
+		push(updating, update->changed[i]);
+	}
+	while (updating->waiting) {
+		const uint32_t sw = pop(updating);
+		if (updating->row[sw] != HOP_UPDATE_NONE) {
+			const struct hd_fabric *fabric = updating->update->fabric;
+			for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+			     link++)
+				if (counts(updating, link))
+					improve(updating, fabric->isl_to[link],
+						updating->row[sw] + 1u);
+		}
+	}
 	for (uint32_t i = 0; i < updating->touched_count; i++) {
 		const uint32_t sw = updating->touched[i];
 		updating->is_touched[sw] = false;

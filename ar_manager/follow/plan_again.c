@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The row of a switch from the row of the plan before. planner.c asks for it switch by switch, in many threads; a
+ * worker writes only its own memory.
+ *
+ * An entry is made again only if the hop counts, the static port or the owner of its LID have changed. Groups that
+ * keep an entry keep their number. If a group without a number is wanted twice, or the table becomes too small,
+ * the switch is planned afresh; the result is the same in both ways.
+ */
 #include "plan_again.h"
 #include "plan_changes.h"
-#include "plan_memory.h"
-#include "plan_row.h"
+#include "plan_data.h"
 
 #include <string.h>
 
@@ -122,16 +129,6 @@ static bool find_group(const struct planner *planner, struct plan_again_work *wo
 	return true;
 }
 
-static void note_new_group(const struct planner *planner, struct plan_again_work *work, uint32_t sw,
-			   const uint64_t *set)
-{
-	if (work->has_new)
-		return;
-	work->has_new = true;
-	work->wish = (struct groups_wish){.heir_of = HD_AR_NO_GROUP};
-	link_sets_to_ports(planner->fabric, sw, set, planner->words, &work->wish.group.ports[0]);
-}
-
 /* The group that an entry wants now. False: the switch has to be planned afresh. */
 static bool wanted_group(const struct planner *planner, struct planner_worker *worker, uint32_t sw,
 			 uint32_t lid, uint8_t port, uint16_t *group)
@@ -154,8 +151,15 @@ static bool wanted_group(const struct planner *planner, struct planner_worker *w
 	if (work->class_group == HD_AR_NO_GROUP || !link_sets_has(worker->set, link))
 		return true;
 	*group = (uint16_t)work->class_group;
-	if (*group == NEW_GROUP)
-		note_new_group(planner, work, sw, worker->set);
+	if (*group == NEW_GROUP) {
+		const uint64_t *set = worker->set;
+		if (!work->has_new) {
+			work->has_new = true;
+			work->wish = (struct groups_wish){.heir_of = HD_AR_NO_GROUP};
+			link_sets_to_ports(planner->fabric, sw, set, planner->words,
+					   &work->wish.group.ports[0]);
+		}
+	}
 	return true;
 }
 
@@ -218,64 +222,6 @@ static bool make_entries(const struct planner *planner, struct planner_worker *w
 	return made;
 }
 
-static void begin_switch(const struct planner *planner, struct plan_again_work *work, uint32_t sw)
-{
-	work->was = &planner->changes->previous->switches[planner->changes->before[sw]];
-	work->row = work->was->row;
-	work->entry_count = 0;
-	work->with_port = work->row->entries;
-	work->adaptive = work->row->adaptive;
-	work->differs = work->has_new = false;
-	work->class = HD_NONE;
-	work->counts[NEW_GROUP] = 0;
-	if (work->was->group_count)
-		memcpy(work->counts, work->row->lids,
-		       work->was->group_count * sizeof(*work->counts));
-}
-
-/* Gives numbers to the groups, as if the switch were planned afresh. False: there may be no room for all. */
-static bool number_groups(const struct planner *planner, struct planner_worker *worker, uint32_t sw,
-			  struct hd_ar_switch *planned)
-{
-	struct plan_again_work *work = worker->again;
-	const struct hd_ar_switch *was = work->was;
-	const uint32_t room = planning_room(planner, sw);
-
-	worker->wish_count = 0;
-	for (uint32_t number = 0; number < was->group_count; number++) {
-		if (!work->counts[number])
-			continue;
-		if (worker->wish_count == planner->wish_room)
-			return false;
-		worker->wishes[worker->wish_count++] =
-		    (struct groups_wish){.group = was->groups[number],
-					 .lids = work->counts[number],
-					 .heir_of = HD_AR_NO_GROUP};
-	}
-	if (worker->wish_count + work->has_new > least(planner->wish_room, room))
-		return false;
-	if (work->has_new) {
-		work->wish.lids = work->counts[NEW_GROUP];
-		worker->wishes[worker->wish_count++] = work->wish;
-	}
-	groups_choose(&worker->chooser, worker->wishes, worker->wish_count, room, was, planned);
-	return true;
-}
-
-static void copy_entries(const struct planner *planner, const struct plan_again_work *work,
-			 uint16_t new_group, struct hd_ar_row *row)
-{
-	const uint32_t was = planner->changes->known->lid_count, now = row->lid_count;
-
-	memcpy(row->lid_group, work->was->lid_group[0], least(was, now) * sizeof(*row->lid_group));
-	memcpy(row->lid_port, work->was->lid_port[0], least(was, now));
-	for (uint32_t i = 0; i < work->entry_count; i++) {
-		const struct entry *entry = &work->entries[i];
-		row->lid_port[entry->lid] = entry->port;
-		row->lid_group[entry->lid] = entry->group == NEW_GROUP ? new_group : entry->group;
-	}
-}
-
 static void make_row(const struct planner *planner, struct planner_worker *worker,
 		     struct hd_ar_switch *planned)
 {
@@ -294,7 +240,14 @@ static void make_row(const struct planner *planner, struct planner_worker *worke
 		new_group =
 		    (uint16_t)wish->number; /* the last one is the new one, if there is one */
 	}
-	copy_entries(planner, work, new_group, row);
+	const uint32_t was = planner->changes->known->lid_count, now = row->lid_count;
+	memcpy(row->lid_group, work->was->lid_group[0], least(was, now) * sizeof(*row->lid_group));
+	memcpy(row->lid_port, work->was->lid_port[0], least(was, now));
+	for (uint32_t i = 0; i < work->entry_count; i++) {
+		const struct entry *entry = &work->entries[i];
+		row->lid_port[entry->lid] = entry->port;
+		row->lid_group[entry->lid] = entry->group == NEW_GROUP ? new_group : entry->group;
+	}
 	row->entries = work->with_port;
 	row->adaptive = row->possible = work->adaptive;
 	row->counted = true;
@@ -315,7 +268,17 @@ bool plan_again_switch(const struct planner *planner, struct planner_worker *wor
 
 	if (!changes || changes->whole[sw])
 		return false;
-	begin_switch(planner, work, sw);
+	work->was = &planner->changes->previous->switches[planner->changes->before[sw]];
+	work->row = work->was->row;
+	work->entry_count = 0;
+	work->with_port = work->row->entries;
+	work->adaptive = work->row->adaptive;
+	work->differs = work->has_new = false;
+	work->class = HD_NONE;
+	work->counts[NEW_GROUP] = 0;
+	if (work->was->group_count)
+		memcpy(work->counts, work->row->lids,
+		       work->was->group_count * sizeof(*work->counts));
 	const bool any = find_lids(planner, work, sw);
 	if (!any) {
 		share(work, planned);
@@ -332,8 +295,28 @@ bool plan_again_switch(const struct planner *planner, struct planner_worker *wor
 	}
 	struct hd_ar_switch now = {.guid = planned->guid, .sub_groups = planned->sub_groups};
 	now.form = work->was->form;
-	if (!number_groups(planner, worker, sw, &now))
+	/* Gives numbers to the groups, as if the switch were planned afresh. False: there may be
+	 * no room for all. */
+	const struct hd_ar_switch *was = work->was;
+	const uint32_t room = planning_room(planner, sw);
+	worker->wish_count = 0;
+	for (uint32_t number = 0; number < was->group_count; number++) {
+		if (!work->counts[number])
+			continue;
+		if (worker->wish_count == planner->wish_room)
+			return false;
+		worker->wishes[worker->wish_count++] =
+		    (struct groups_wish){.group = was->groups[number],
+					 .lids = work->counts[number],
+					 .heir_of = HD_AR_NO_GROUP};
+	}
+	if (worker->wish_count + work->has_new > least(planner->wish_room, room))
 		return false;
+	if (work->has_new) {
+		work->wish.lids = work->counts[NEW_GROUP];
+		worker->wishes[worker->wish_count++] = work->wish;
+	}
+	groups_choose(&worker->chooser, worker->wishes, worker->wish_count, room, was, &now);
 	make_row(planner, worker, &now);
 	if (!worker->failed)
 		*planned = now;

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What has changed since the previous plan. plan_tree.c and plan_lag call plan_changes_find() before a plan is
+ * made, and then plan_changes_hops() for the hop counts.
+ *
+ * Switches and their links are compared with what the previous plan remembers (plan_memory.h), then the owners of
+ * LIDs, then hop counts. If too much has changed, or the plans are of different kinds, planner->changes stays NULL
+ * and all is planned afresh.
+ */
 #include "plan_changes.h"
 #include "hop_update.h"
-#include "plan_memory.h"
+#include "plan_data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +31,6 @@ struct finding {
 	uint32_t *seen; /* [switch_count] the destination at hand + 1: it has a pair */
 };
 
-static void set_bit(uint64_t *bits, uint32_t i)
-{
-	bits[i / 64] |= UINT64_C(1) << i % 64;
-}
-
 static uint32_t most(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
@@ -44,20 +47,6 @@ static const struct plan_memory *memory_of(const struct planner *planner)
 	if (!memory || memory->algorithm != planner->algorithm)
 		return NULL;
 	return memory;
-}
-
-/* Both lists are by ascending GUID. */
-static void match_switches(const struct planner *planner, struct plan_changes *changes)
-{
-	for (uint32_t sw = 0, old = 0; sw < planner->fabric->switch_count; sw++) {
-		const uint64_t guid = planner->fabric->node_guid[sw];
-		while (old < changes->known->switch_count &&
-		       changes->previous->switches[old].guid < guid)
-			old++;
-		const bool found = old < changes->known->switch_count &&
-				   changes->previous->switches[old].guid == guid;
-		changes->before[sw] = found ? old : HD_NONE;
-	}
 }
 
 static bool same_links(const struct planner *planner, const struct plan_changes *changes,
@@ -91,16 +80,6 @@ static bool differs(const struct planner *planner, const struct plan_changes *ch
 	       changes->known->cut[old] || cuts_any(planner->cuts, sw);
 }
 
-static void compare_switches(const struct planner *planner, struct plan_changes *changes)
-{
-	for (uint32_t sw = 0; sw < planner->fabric->switch_count; sw++) {
-		const bool same = same_links(planner, changes, sw);
-		if (!same)
-			changes->changed[changes->changed_count++] = sw;
-		changes->whole[sw] = !same || differs(planner, changes, sw);
-	}
-}
-
 /* Whether the LID has the owner that it had. */
 static bool same_owner(const struct planner *planner, const struct plan_changes *changes,
 		       uint32_t lid)
@@ -116,17 +95,6 @@ static bool same_owner(const struct planner *planner, const struct plan_changes 
 	       lids->may_adapt[lid] == known->may_adapt[lid];
 }
 
-static void compare_lids(const struct planner *planner, struct plan_changes *changes)
-{
-	const uint32_t count = most(planner->lids.lid_count, changes->known->lid_count);
-
-	for (uint32_t lid = 0; lid < count; lid++)
-		if (!same_owner(planner, changes, lid)) {
-			set_bit(changes->lids, lid);
-			changes->any_lid = true;
-		}
-}
-
 /* Levels say which ports lead down, and count for all that leads to a switch. */
 static bool same_levels(const struct planner *planner, const struct plan_changes *changes)
 {
@@ -140,25 +108,8 @@ static bool same_levels(const struct planner *planner, const struct plan_changes
 	return true;
 }
 
-static void sort_lids(const struct planner *planner, struct plan_changes *changes)
-{
-	const struct host_lids *lids = &planner->lids;
-
-	for (uint32_t sw = 0; sw < planner->fabric->switch_count; sw++)
-		changes->number[sw] = HD_NONE;
-	for (uint32_t i = 0; i < lids->count; i++)
-		changes->number[lids->sw[i]] = i;
-	for (uint32_t lid = 0; lid < lids->lid_count; lid++)
-		if (lids->may_adapt[lid])
-			changes->lid_base[lids->destination[lid]]++;
-	for (uint32_t i = 1; i <= lids->count; i++)
-		changes->lid_base[i] += changes->lid_base[i - 1];
-	for (uint32_t lid = lids->lid_count; lid-- > 0;)
-		if (lids->may_adapt[lid])
-			changes->lid_list[--changes->lid_base[lids->destination[lid]]] = lid;
-}
-
-static struct plan_changes *allocate(struct planner *planner, const struct plan_memory *known)
+static struct plan_changes *plan_changes_allocate(struct planner *planner,
+						  const struct plan_memory *known)
 {
 	struct hd_arena *arena = &planner->arena;
 	const uint32_t switches = planner->fabric->switch_count, lids = planner->lids.lid_count;
@@ -187,13 +138,44 @@ int plan_changes_find(struct planner *planner)
 
 	if (!known)
 		return 0;
-	struct plan_changes *changes = allocate(planner, known);
+	struct plan_changes *changes = plan_changes_allocate(planner, known);
 	if (!changes)
 		return -ENOMEM;
-	match_switches(planner, changes);
-	compare_switches(planner, changes);
-	compare_lids(planner, changes);
-	sort_lids(planner, changes);
+	/* Both lists are by ascending GUID. */
+	for (uint32_t sw = 0, old = 0; sw < planner->fabric->switch_count; sw++) {
+		const uint64_t guid = planner->fabric->node_guid[sw];
+		while (old < changes->known->switch_count &&
+		       changes->previous->switches[old].guid < guid)
+			old++;
+		const bool found = old < changes->known->switch_count &&
+				   changes->previous->switches[old].guid == guid;
+		changes->before[sw] = found ? old : HD_NONE;
+	}
+	for (uint32_t sw = 0; sw < planner->fabric->switch_count; sw++) {
+		const bool same = same_links(planner, changes, sw);
+		if (!same)
+			changes->changed[changes->changed_count++] = sw;
+		changes->whole[sw] = !same || differs(planner, changes, sw);
+	}
+	const uint32_t count = most(planner->lids.lid_count, changes->known->lid_count);
+	for (uint32_t lid = 0; lid < count; lid++)
+		if (!same_owner(planner, changes, lid)) {
+			changes->lids[lid / 64] |= UINT64_C(1) << lid % 64;
+			changes->any_lid = true;
+		}
+	const struct host_lids *lids = &planner->lids;
+	for (uint32_t sw = 0; sw < planner->fabric->switch_count; sw++)
+		changes->number[sw] = HD_NONE;
+	for (uint32_t i = 0; i < lids->count; i++)
+		changes->number[lids->sw[i]] = i;
+	for (uint32_t lid = 0; lid < lids->lid_count; lid++)
+		if (lids->may_adapt[lid])
+			changes->lid_base[lids->destination[lid]]++;
+	for (uint32_t i = 1; i <= lids->count; i++)
+		changes->lid_base[i] += changes->lid_base[i - 1];
+	for (uint32_t lid = lids->lid_count; lid-- > 0;)
+		if (lids->may_adapt[lid])
+			changes->lid_list[--changes->lid_base[lids->destination[lid]]] = lid;
 	if (changes->changed_count <= switches / MANY_CHANGED + 8 && same_levels(planner, changes))
 		planner->changes = changes;
 	return 0;

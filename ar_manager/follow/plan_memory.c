@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "plan_memory.h"
+#include "plan_data.h"
 #include "planning.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct plan_memory *plan_memory_new(void)
-{
-	return calloc(1, sizeof(struct plan_memory));
-}
-
-void plan_memory_free(struct plan_memory *memory)
-{
-	if (!memory)
-		return;
-	hd_arena_release(&memory->arena);
-	free(memory);
-}
-
-static int allocate(struct plan_memory *memory, const struct hd_fabric *fabric)
+static int plan_memory_allocate(struct plan_memory *memory, const struct hd_fabric *fabric)
 {
 	const uint32_t switches = fabric->switch_count, links = fabric->isl_count;
 	const uint32_t lids = fabric->lid_count;
@@ -37,21 +24,6 @@ static int allocate(struct plan_memory *memory, const struct hd_fabric *fabric)
 	return hd_arena_check(&memory->arena);
 }
 
-static void note_links(const struct planner *planner, struct plan_memory *memory)
-{
-	const struct hd_fabric *fabric = planner->fabric;
-	const uint32_t links = fabric->isl_count;
-
-	memcpy(memory->link_base, fabric->isl_base,
-	       (fabric->switch_count + 1u) * sizeof(*memory->link_base));
-	if (!links)
-		return;
-	memcpy(memory->link_to, fabric->isl_to, links * sizeof(*memory->link_to));
-	memcpy(memory->link_port, fabric->isl_port, links);
-	if (planner->stray)
-		memcpy(memory->stray, planner->stray, links * sizeof(*memory->stray));
-}
-
 int plan_memory_fill(struct planner *planner)
 {
 	struct plan_memory *memory = planner->holder->memory;
@@ -61,9 +33,18 @@ int plan_memory_fill(struct planner *planner)
 		planner->holder->memory = NULL;
 		return 0;
 	}
-	if (allocate(memory, planner->fabric))
+	if (plan_memory_allocate(memory, planner->fabric))
 		return -ENOMEM;
-	note_links(planner, memory);
+	const struct hd_fabric *fabric = planner->fabric;
+	const uint32_t links = fabric->isl_count;
+	memcpy(memory->link_base, fabric->isl_base,
+	       (fabric->switch_count + 1u) * sizeof(*memory->link_base));
+	if (links) {
+		memcpy(memory->link_to, fabric->isl_to, links * sizeof(*memory->link_to));
+		memcpy(memory->link_port, fabric->isl_port, links);
+		if (planner->stray)
+			memcpy(memory->stray, planner->stray, links * sizeof(*memory->stray));
+	}
 	for (uint32_t sw = 0; sw < memory->switch_count; sw++) {
 		memory->room[sw] = planning_room(planner, sw);
 		memory->cut[sw] = cuts_any(planner->cuts, sw);

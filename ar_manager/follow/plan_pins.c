@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "plan_holder.h"
-#include "plan_row.h"
+/*
+ * Plans with pinned entries: entries that are static for now, such as while a change is under way (pins.h). The
+ * plugin and change/ call it.
+ *
+ * A pinned plan shares the rows of the plan without pins but for those that a pin changes, and holds that plan. So
+ * to remove all pins is to return it.
+ */
+#include "plan_data.h"
 
 #include <errno.h>
 #include <heddle/ar_manager/pins.h>
@@ -10,7 +16,7 @@
 
 /* ---- pins ---- */
 
-static int compare(const struct hd_ar_pin *a, const struct hd_ar_pin *b)
+static int plan_pins_compare(const struct hd_ar_pin *a, const struct hd_ar_pin *b)
 {
 	if (a->sw != b->sw)
 		return a->sw < b->sw ? -1 : 1;
@@ -19,7 +25,7 @@ static int compare(const struct hd_ar_pin *a, const struct hd_ar_pin *b)
 
 static int by_place(const void *a, const void *b)
 {
-	return compare(a, b);
+	return plan_pins_compare(a, b);
 }
 
 void hd_ar_pins_release(struct hd_ar_pins *pins)
@@ -35,7 +41,7 @@ void hd_ar_pins_sort(struct hd_ar_pins *pins)
 	if (pins->count)
 		qsort(pins->list, pins->count, sizeof(*pins->list), by_place);
 	for (uint32_t i = 0; i < pins->count; i++)
-		if (!kept || compare(&pins->list[kept - 1], &pins->list[i]))
+		if (!kept || plan_pins_compare(&pins->list[kept - 1], &pins->list[i]))
 			pins->list[kept++] = pins->list[i];
 	pins->count = kept;
 }
@@ -43,9 +49,9 @@ void hd_ar_pins_sort(struct hd_ar_pins *pins)
 /* Whether the list has the pin; *next goes on to the first that does not come before it. */
 static bool passes(const struct hd_ar_pins *pins, uint32_t *next, const struct hd_ar_pin *pin)
 {
-	while (*next < pins->count && compare(&pins->list[*next], pin) < 0)
+	while (*next < pins->count && plan_pins_compare(&pins->list[*next], pin) < 0)
 		++*next;
-	return *next < pins->count && !compare(&pins->list[*next], pin);
+	return *next < pins->count && !plan_pins_compare(&pins->list[*next], pin);
 }
 
 int hd_ar_pins_change(const struct hd_ar_pins *pins, const struct hd_ar_pins *gone,
@@ -58,9 +64,10 @@ int hd_ar_pins_change(const struct hd_ar_pins *pins, const struct hd_ar_pins *go
 	if (!made.list)
 		return -ENOMEM;
 	while (left < pins->count || added < come->count) {
-		int order = left == pins->count	   ? 1
-			    : added == come->count ? -1
-						   : compare(&pins->list[left], &come->list[added]);
+		int order = left == pins->count ? 1
+			    : added == come->count
+				? -1
+				: plan_pins_compare(&pins->list[left], &come->list[added]);
 		if (order >= 0)
 			made.list[made.count++] = come->list[added++];
 		else if (!passes(gone, &next, &pins->list[left]))
@@ -96,19 +103,6 @@ struct hd_ar_plan *hd_ar_plan_unpinned(struct hd_ar_plan *plan)
 	return holder->unpinned ? holder->unpinned : plan;
 }
 
-static int check(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
-		 const struct hd_routes *routes, struct hd_error *err)
-{
-	if (plan->table_count > 1)
-		return hd_error_set(
-		    err, -ENOTSUP,
-		    "routing keys do not go with private tables of adaptive routing");
-	if (plan->switch_count != fabric->switch_count || plan->lid_count != fabric->lid_count ||
-	    routes->switch_count != fabric->switch_count || routes->lid_count != fabric->lid_count)
-		return hd_error_set(err, -EINVAL, "the plan is not one of this fabric");
-	return 0;
-}
-
 /* One entry: static, or as in the plan without pins. */
 static int put_entry(struct hd_ar_plan_copy *copy, const struct hd_ar_plan *unpinned,
 		     const struct hd_ar_pin *place, bool pinned, uint8_t port)
@@ -141,18 +135,6 @@ static void count_row(struct hd_ar_row *row, const struct hd_ar_switch *sw,
 	row->counted = true;
 }
 
-static void count_rows(struct hd_ar_plan_copy *copy, const struct hd_ar_plan *unpinned,
-		       const struct hd_ar_pins *places)
-{
-	for (uint32_t i = 0; i < places->count; i++) {
-		const uint32_t sw = places->list[i].sw;
-		const struct hd_ar_switch *now = &copy->switches[sw];
-		if (!i || places->list[i - 1].sw != sw)
-			count_row((struct hd_ar_row *)(uintptr_t)now->row, now,
-				  &unpinned->switches[sw]);
-	}
-}
-
 int hd_ar_plan_repinned(struct hd_ar_plan *pinned, const struct hd_fabric *fabric,
 			const struct hd_routes *routes, const struct hd_ar_pins *pins,
 			const struct hd_ar_pins *places, struct hd_ar_plan **out,
@@ -160,8 +142,16 @@ int hd_ar_plan_repinned(struct hd_ar_plan *pinned, const struct hd_fabric *fabri
 {
 	struct hd_ar_plan *unpinned = hd_ar_plan_unpinned(pinned);
 	struct hd_ar_plan_copy copy;
-	int rc = check(pinned, fabric, routes, err);
 
+	if (pinned->table_count > 1)
+		return hd_error_set(
+		    err, -ENOTSUP,
+		    "routing keys do not go with private tables of adaptive routing");
+	if (pinned->switch_count != fabric->switch_count ||
+	    pinned->lid_count != fabric->lid_count ||
+	    routes->switch_count != fabric->switch_count || routes->lid_count != fabric->lid_count)
+		return hd_error_set(err, -EINVAL, "the plan is not one of this fabric");
+	int rc = 0;
 	if (rc)
 		return rc;
 	if (hd_ar_plan_copy_new(pinned, fabric, NULL, &copy))
@@ -175,7 +165,13 @@ int hd_ar_plan_repinned(struct hd_ar_plan *pinned, const struct hd_fabric *fabri
 		hd_ar_plan_free(copy.plan);
 		return hd_error_no_memory(err);
 	}
-	count_rows(&copy, unpinned, places);
+	for (uint32_t i = 0; i < places->count; i++) {
+		const uint32_t sw = places->list[i].sw;
+		const struct hd_ar_switch *now = &copy.switches[sw];
+		if (!i || places->list[i - 1].sw != sw)
+			count_row((struct hd_ar_row *)(uintptr_t)now->row, now,
+				  &unpinned->switches[sw]);
+	}
 	((struct plan_holder *)copy.plan)->unpinned = hd_ar_plan_hold(unpinned);
 	*out = copy.plan;
 	return 0;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A program (program.h) on the queue of SMPs: MADs of the program go to switches by their paths, and answers come
+ * back to it. The command and the plugin use it.
+ *
+ * hd_ar_link_aim() says which switches there are and by which path each is reached; hd_ar_link_run() sends and
+ * waits until nothing is under way. One thread at a time.
+ */
 #include <errno.h>
 #include <heddle/ar_manager/link.h>
 #include <heddle/base/index.h>
@@ -41,11 +48,10 @@ static void on_end(void *cookie, const struct hd_smp_result *result)
 }
 
 /* `gmp` NULL: the MAD is an SMP. */
-static int submit(struct hd_ar_link *link, uint32_t sw, uint32_t slot, struct hd_smp *smp,
-		  const struct hd_gmp *gmp)
+static int ar_link_submit(struct hd_ar_link *link, uint32_t sw, uint32_t slot, struct hd_smp *smp,
+			  const struct hd_gmp *gmp)
 {
 	struct errand *errand = malloc(sizeof(*errand));
-	int rc;
 
 	if (!errand)
 		return -ENOMEM;
@@ -55,7 +61,7 @@ static int submit(struct hd_ar_link *link, uint32_t sw, uint32_t slot, struct hd
 		errand->gmp = *gmp;
 		smp->gmp = &errand->gmp;
 	}
-	rc = hd_smp_queue_submit(link->queue, sw, smp, on_end, errand);
+	int rc = hd_smp_queue_submit(link->queue, sw, smp, on_end, errand);
 	if (rc)
 		free(errand);
 	return rc;
@@ -69,7 +75,7 @@ static int send_mad(void *context, uint32_t sw, uint32_t slot, bool set,
 			     .modifier = mad->modifier};
 
 	memcpy(smp.data, mad->data, sizeof(smp.data));
-	return submit(context, sw, slot, &smp, NULL);
+	return ar_link_submit(context, sw, slot, &smp, NULL);
 }
 
 static int send_n2n(void *context, uint32_t sw, uint32_t slot, bool set,
@@ -81,7 +87,7 @@ static int send_n2n(void *context, uint32_t sw, uint32_t slot, bool set,
 	struct hd_gmp gmp = {.class = HD_N2N_CLASS, .lid = mad->lid};
 
 	hd_n2n_mad_encode(mad, gmp.data);
-	return submit(context, sw, slot, &smp, &gmp);
+	return ar_link_submit(context, sw, slot, &smp, &gmp);
 }
 
 static uint64_t now(void *context)
@@ -121,14 +127,6 @@ struct hd_ar_program *hd_ar_link_program(struct hd_ar_link *link)
 	return link->program;
 }
 
-static void take_queue(struct hd_ar_link *link, struct hd_smp_queue *queue, uint32_t count)
-{
-	link->sent = hd_ar_link_sent(link);
-	hd_smp_queue_free(link->queue);
-	link->queue = queue;
-	link->room = count;
-}
-
 int hd_ar_link_aim(struct hd_ar_link *link, const uint64_t *guids,
 		   const struct hd_smp_address *addresses, uint32_t count)
 {
@@ -143,8 +141,12 @@ int hd_ar_link_aim(struct hd_ar_link *link, const uint64_t *guids,
 		hd_smp_queue_free(larger);
 		return -ENOMEM;
 	}
-	if (larger)
-		take_queue(link, larger, count);
+	if (larger) {
+		link->sent = hd_ar_link_sent(link);
+		hd_smp_queue_free(link->queue);
+		link->queue = larger;
+		link->room = count;
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		hd_smp_queue_aim(link->queue, i, &addresses[i]);
 		hd_smp_queue_forgive(link->queue, i);
@@ -168,16 +170,6 @@ int hd_ar_link_aim_fabric(struct hd_ar_link *link, const struct hd_fabric *fabri
 	return rc;
 }
 
-/* Ends all that is under way. */
-static void cancel(struct hd_ar_link *link)
-{
-	hd_ar_program_stop(link->program);
-	while (hd_ar_program_busy(link->program)) {
-		hd_smp_queue_cancel(link->queue, HD_NONE);
-		hd_smp_queue_work(link->queue);
-	}
-}
-
 int hd_ar_link_run(struct hd_ar_link *link, bool (*go_on)(void *context), void *context)
 {
 	int rc = 0;
@@ -189,8 +181,14 @@ int hd_ar_link_run(struct hd_ar_link *link, bool (*go_on)(void *context), void *
 		if (!rc && hd_ar_program_busy(link->program))
 			hd_smp_queue_wait_for(link->queue, LONGEST_WAIT);
 	}
-	if (rc)
-		cancel(link);
+	if (rc) {
+		/* Ends all that is under way. */
+		hd_ar_program_stop(link->program);
+		while (hd_ar_program_busy(link->program)) {
+			hd_smp_queue_cancel(link->queue, HD_NONE);
+			hd_smp_queue_work(link->queue);
+		}
+	}
 	return rc;
 }
 

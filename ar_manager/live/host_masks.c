@@ -17,7 +17,7 @@ struct telling {
 
 static hd_smp_done on_end;
 
-static void submit(struct telling *telling, uint32_t host, const struct hd_smp *smp)
+static void host_masks_submit(struct telling *telling, uint32_t host, const struct hd_smp *smp)
 {
 	if (hd_smp_queue_submit(telling->queue, host, smp, on_end, telling))
 		telling->rc = -ENOMEM;
@@ -32,19 +32,6 @@ static enum hd_ar_host_state failed_state(const struct hd_smp_result *result)
 	return result->smp->method == HD_SMP_SET ? HD_AR_HOST_REFUSED : HD_AR_HOST_WITHOUT;
 }
 
-/* Changes the mask in the record that the host has answered. */
-static void change(struct telling *telling, const struct hd_smp_result *result,
-		   struct hd_ar_ext_port_info info)
-{
-	struct hd_smp smp = *result->smp;
-
-	smp.method = HD_SMP_SET;
-	memcpy(smp.data, result->data, sizeof(smp.data));
-	info.ooo_sl_mask = telling->sl_mask;
-	hd_ar_ext_port_info_encode(&info, smp.data);
-	submit(telling, result->destination, &smp);
-}
-
 static void take_record(struct telling *telling, const struct hd_smp_result *result)
 {
 	const bool set = result->smp->method == HD_SMP_SET;
@@ -55,22 +42,15 @@ static void take_record(struct telling *telling, const struct hd_smp_result *res
 		telling->states[result->destination] = set ? HD_AR_HOST_CHANGED : HD_AR_HOST_HELD;
 	else if (set)
 		telling->states[result->destination] = HD_AR_HOST_REFUSED;
-	else
-		change(telling, result, info);
-}
-
-static void take_capabilities(struct telling *telling, const struct hd_smp_result *result)
-{
-	const struct hd_smp smp = {.method = HD_SMP_GET,
-				   .attribute = HD_AR_EXT_PORT_INFO,
-				   .modifier = telling->hosts->ports[result->destination]};
-	struct hd_ar_capability_mask mask;
-
-	hd_ar_capability_mask_decode(result->data, &mask);
-	if (hd_ar_capability_mask_has(&mask, HD_AR_CAN_EXT_PORT_INFO))
-		submit(telling, result->destination, &smp);
-	else
-		telling->states[result->destination] = HD_AR_HOST_WITHOUT;
+	else {
+		/* Changes the mask in the record that the host has answered. */
+		struct hd_smp smp = *result->smp;
+		smp.method = HD_SMP_SET;
+		memcpy(smp.data, result->data, sizeof(smp.data));
+		info.ooo_sl_mask = telling->sl_mask;
+		hd_ar_ext_port_info_encode(&info, smp.data);
+		host_masks_submit(telling, result->destination, &smp);
+	}
 }
 
 static void on_end(void *cookie, const struct hd_smp_result *result)
@@ -79,41 +59,18 @@ static void on_end(void *cookie, const struct hd_smp_result *result)
 
 	if (result->rc)
 		telling->states[result->destination] = failed_state(result);
-	else if (result->smp->attribute == HD_AR_GENERAL_INFO)
-		take_capabilities(telling, result);
-	else
+	else if (result->smp->attribute == HD_AR_GENERAL_INFO) {
+		const struct hd_smp smp = {.method = HD_SMP_GET,
+					   .attribute = HD_AR_EXT_PORT_INFO,
+					   .modifier = telling->hosts->ports[result->destination]};
+		struct hd_ar_capability_mask mask;
+		hd_ar_capability_mask_decode(result->data, &mask);
+		if (hd_ar_capability_mask_has(&mask, HD_AR_CAN_EXT_PORT_INFO))
+			host_masks_submit(telling, result->destination, &smp);
+		else
+			telling->states[result->destination] = HD_AR_HOST_WITHOUT;
+	} else
 		take_record(telling, result);
-}
-
-static void begin(struct telling *telling)
-{
-	const struct hd_smp smp = {.method = HD_SMP_GET,
-				   .attribute = HD_AR_GENERAL_INFO,
-				   .modifier = HD_AR_GENERAL_INFO_CAPABILITIES};
-
-	for (uint32_t host = 0; host < telling->hosts->count && !telling->rc; host++) {
-		hd_smp_queue_aim(telling->queue, host, &telling->hosts->addresses[host]);
-		submit(telling, host, &smp);
-	}
-}
-
-static int run(struct telling *telling, const struct hd_smp_port *port,
-	       bool (*go_on)(void *context), void *context)
-{
-	int rc = telling->rc;
-
-	while (!rc && hd_smp_queue_pending(telling->queue)) {
-		rc = hd_smp_queue_work(telling->queue);
-		if (!rc)
-			rc = telling->rc;
-		if (!rc && go_on && !go_on(context))
-			rc = -ECANCELED;
-		int timeout = hd_smp_queue_timeout(telling->queue);
-		if (!rc && hd_smp_queue_pending(telling->queue))
-			port->wait(port->context,
-				   timeout < 0 || timeout > LONGEST_WAIT ? LONGEST_WAIT : timeout);
-	}
-	return rc;
 }
 
 int hd_ar_host_masks_set(const struct hd_smp_port *port, const struct hd_smp_limits *limits,
@@ -122,7 +79,6 @@ int hd_ar_host_masks_set(const struct hd_smp_port *port, const struct hd_smp_lim
 			 struct hd_error *err)
 {
 	struct telling telling = {.hosts = hosts, .sl_mask = sl_mask, .states = states};
-	int rc;
 
 	memset(states, 0, hosts->count * sizeof(*states));
 	if (!hosts->count)
@@ -130,8 +86,25 @@ int hd_ar_host_masks_set(const struct hd_smp_port *port, const struct hd_smp_lim
 	telling.queue = hd_smp_queue_new(port, limits, hosts->count);
 	if (!telling.queue)
 		return hd_error_no_memory(err);
-	begin(&telling);
-	rc = run(&telling, port, go_on, context);
+	const struct hd_smp smp = {.method = HD_SMP_GET,
+				   .attribute = HD_AR_GENERAL_INFO,
+				   .modifier = HD_AR_GENERAL_INFO_CAPABILITIES};
+	for (uint32_t host = 0; host < telling.hosts->count && !telling.rc; host++) {
+		hd_smp_queue_aim(telling.queue, host, &telling.hosts->addresses[host]);
+		host_masks_submit(&telling, host, &smp);
+	}
+	int rc = telling.rc;
+	while (!rc && hd_smp_queue_pending(telling.queue)) {
+		rc = hd_smp_queue_work(telling.queue);
+		if (!rc)
+			rc = telling.rc;
+		if (!rc && go_on && !go_on(context))
+			rc = -ECANCELED;
+		int timeout = hd_smp_queue_timeout(telling.queue);
+		if (!rc && hd_smp_queue_pending(telling.queue))
+			port->wait(port->context,
+				   timeout < 0 || timeout > LONGEST_WAIT ? LONGEST_WAIT : timeout);
+	}
 	hd_smp_queue_free(telling.queue);
 	if (rc == -ENOMEM)
 		return hd_error_no_memory(err);

@@ -1,10 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "program_notices.h"
-#include "program_switch.h"
+/*
+ * The programming of all switches: how many at a time, in which order, and when it is complete. ar_link.c and the
+ * plugin drive it with a sender and its answers.
+ *
+ * An operation (detect, read, apply, disable, end of recovery) goes through every switch once; program_switch.c
+ * has what happens at one of them. After too many errors in a time a switch is left static, and the others go on.
+ */
+#include "program_state.h"
 
 #include <errno.h>
+#include <heddle/ar_manager/program.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- program order ---- */
+
+struct place {
+	bool above; /* no host is there */
+	uint32_t neighbour; /* the first one; HD_NONE: none */
+	uint32_t sw;
+};
+
+static int program_compare(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->above != y->above)
+		return x->above ? 1 : -1;
+	if (x->neighbour != y->neighbour)
+		return x->neighbour < y->neighbour ? -1 : 1;
+	return x->sw < y->sw ? -1 : x->sw > y->sw;
+}
+
+static uint32_t first_neighbour(const struct hd_fabric *fabric, uint32_t sw)
+{
+	uint32_t first = HD_NONE;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+		if (fabric->isl_to[link] < first)
+			first = fabric->isl_to[link];
+	return first;
+}
+
+int hd_ar_program_order(const struct hd_fabric *fabric, uint32_t *order)
+{
+	struct place *places = calloc(fabric->switch_count + 1u, sizeof(*places));
+
+	if (!places)
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		places[sw] =
+		    (struct place){!hd_has_hosts(fabric, sw), first_neighbour(fabric, sw), sw};
+	qsort(places, fabric->switch_count, sizeof(*places), program_compare);
+	for (uint32_t i = 0; i < fabric->switch_count; i++)
+		order[i] = places[i].sw;
+	free(places);
+	return 0;
+}
+
+/* ---- program ---- */
 
 /* Switches that are read or programmed at the same time: each needs memory for its blocks. */
 #define AT_A_TIME 256u
@@ -137,8 +191,8 @@ static void begin_more(struct hd_ar_program *program)
 	}
 }
 
-static void begin(struct hd_ar_program *program, enum program_goal goal,
-		  const struct hd_ar_plan *plan, bool reread)
+static void program_begin(struct hd_ar_program *program, enum program_goal goal,
+			  const struct hd_ar_plan *plan, bool reread)
 {
 	program->goal = goal;
 	program->plan = plan;
@@ -150,28 +204,28 @@ static void begin(struct hd_ar_program *program, enum program_goal goal,
 
 void hd_ar_program_detect(struct hd_ar_program *program)
 {
-	begin(program, PROGRAM_DETECT, NULL, false);
+	program_begin(program, PROGRAM_DETECT, NULL, false);
 }
 
 void hd_ar_program_apply(struct hd_ar_program *program, const struct hd_ar_plan *plan, bool reread)
 {
-	begin(program, PROGRAM_APPLY, plan, reread);
+	program_begin(program, PROGRAM_APPLY, plan, reread);
 }
 
 void hd_ar_program_read(struct hd_ar_program *program, const struct hd_ar_plan *plan)
 {
-	begin(program, PROGRAM_READ, plan, true);
+	program_begin(program, PROGRAM_READ, plan, true);
 }
 
 void hd_ar_program_disable(struct hd_ar_program *program, bool unread)
 {
 	program->unread = unread;
-	begin(program, PROGRAM_DISABLE, NULL, false);
+	program_begin(program, PROGRAM_DISABLE, NULL, false);
 }
 
 void hd_ar_program_end_recovery(struct hd_ar_program *program)
 {
-	begin(program, PROGRAM_END_RECOVERY, NULL, false);
+	program_begin(program, PROGRAM_END_RECOVERY, NULL, false);
 }
 
 void hd_ar_program_set_recovery(struct hd_ar_program *program, enum hd_ar_recovery most)

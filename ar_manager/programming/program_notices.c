@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "program_notices.h"
+/*
+ * What a switch is told before it may send notices of lost ports: pFRNConfig, the key of managers, and its
+ * neighbours. program_switch.c calls it at the beginning of an operation that sets tables.
+ *
+ * Phases, one MAD after the other: each is read first and set only if it differs. A switch that refuses one gets
+ * no notices, and all else goes on.
+ */
+#include "program_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,11 +14,6 @@
 
 /* Phases; from FIRST_BLOCK on one for each block of neighbours. */
 enum { PHASE_CONFIG, PHASE_KEY, FIRST_BLOCK };
-
-static uint32_t index_of(const struct hd_ar_program *program, const struct program_switch *sw)
-{
-	return (uint32_t)(sw - program->switches);
-}
 
 /* ---- neighbours ---- */
 
@@ -25,12 +27,6 @@ void program_neighbours_free(struct hd_ar_program *program)
 	program->lids = NULL;
 }
 
-/* As in NodeInfo. */
-static uint8_t type_of(const struct hd_fabric *fabric, uint32_t node)
-{
-	return node < fabric->switch_count ? 2 : fabric->node_type[node] == HD_ROUTER ? 3 : 1;
-}
-
 static struct hd_n2n_neighbour neighbour_of(const struct hd_fabric *fabric, uint32_t port,
 					    uint64_t key)
 {
@@ -41,19 +37,12 @@ static struct hd_n2n_neighbour neighbour_of(const struct hd_fabric *fabric, uint
 	const uint32_t node = fabric->port_node[peer];
 	const bool is_switch = node < fabric->switch_count;
 	const uint32_t place = is_switch ? hd_port_index(fabric, node, 0) : peer;
-	return (struct hd_n2n_neighbour){.node_type = type_of(fabric, node),
+	/* As in NodeInfo. */
+	return (struct hd_n2n_neighbour){.node_type = node < fabric->switch_count	     ? 2
+						      : fabric->node_type[node] == HD_ROUTER ? 3
+											     : 1,
 					 .lid = fabric->lid[place],
 					 .key = is_switch ? key : 0};
-}
-
-static void fill(const struct hd_ar_program *program, const struct hd_fabric *fabric, uint32_t sw,
-		 struct hd_n2n_neighbour *records)
-{
-	const uint32_t first = program->quirks.first_neighbour;
-
-	for (uint32_t port = 1; port <= hd_node_ports(fabric, sw); port++)
-		records[port - first] = neighbour_of(fabric, hd_port_index(fabric, sw, port),
-						     program->config.notices.node_key);
 }
 
 int hd_ar_program_set_neighbours(struct hd_ar_program *program, const struct hd_fabric *fabric)
@@ -80,7 +69,11 @@ int hd_ar_program_set_neighbours(struct hd_ar_program *program, const struct hd_
 	}
 	for (uint32_t sw = 0; sw < count; sw++) {
 		made.lids[sw] = fabric->lid[hd_port_index(fabric, sw, 0)];
-		fill(&made, fabric, sw, made.neighbours + made.first_neighbour[sw]);
+		struct hd_n2n_neighbour *records = made.neighbours + made.first_neighbour[sw];
+		const uint32_t first = made.quirks.first_neighbour;
+		for (uint32_t port = 1; port <= hd_node_ports(fabric, sw); port++)
+			records[port - first] = neighbour_of(
+			    fabric, hd_port_index(fabric, sw, port), made.config.notices.node_key);
 	}
 	program_neighbours_free(program);
 	*program = made;
@@ -98,7 +91,7 @@ void program_notices_forget(struct program_notices *notices)
 static const struct hd_n2n_neighbour *wanted_of(const struct hd_ar_program *program,
 						const struct program_switch *sw, uint32_t *count)
 {
-	const uint32_t *first = &program->first_neighbour[index_of(program, sw)];
+	const uint32_t *first = &program->first_neighbour[program_index(program, sw)];
 
 	*count = first[1] - first[0];
 	return program->neighbours + first[0];
@@ -120,16 +113,6 @@ static bool same_records(const struct hd_n2n_neighbour *a, const struct hd_n2n_n
 	return true;
 }
 
-static bool is_told(const struct hd_ar_program *program, const struct program_switch *sw)
-{
-	const struct program_notices *notices = &sw->notices;
-	uint32_t count;
-	const struct hd_n2n_neighbour *wanted = wanted_of(program, sw, &count);
-
-	return notices->ready && same_config(&notices->config, &program->config.notices) &&
-	       notices->count == count && same_records(notices->records, wanted, count);
-}
-
 bool program_notices_are_due(const struct hd_ar_program *program, struct program_switch *sw)
 {
 	struct program_notices *notices = &sw->notices;
@@ -143,7 +126,10 @@ bool program_notices_are_due(const struct hd_ar_program *program, struct program
 	if (notices->refused && notices->status &&
 	    same_config(&notices->config, &program->config.notices))
 		return false;
-	return !is_told(program, sw);
+	uint32_t count;
+	const struct hd_n2n_neighbour *wanted = wanted_of(program, sw, &count);
+	return !(notices->ready && same_config(&notices->config, &program->config.notices) &&
+		 notices->count == count && same_records(notices->records, wanted, count));
 }
 
 /* ---- MADs ---- */
@@ -162,7 +148,7 @@ static int send(struct hd_ar_program *program, struct program_switch *sw)
 {
 	const struct hd_ar_sender *sender = &program->sender;
 	const struct program_notices *notices = &sw->notices;
-	const uint32_t at = index_of(program, sw);
+	const uint32_t at = program_index(program, sw);
 	int rc = is_n2n(notices)
 		     ? sender->send_n2n(sender->context, at, 0, notices->set, &notices->n2n)
 		     : sender->send(sender->context, at, 0, notices->set, &notices->mad);
@@ -180,17 +166,6 @@ static int send_set(struct hd_ar_program *program, struct program_switch *sw)
 	return send(program, sw);
 }
 
-/* Sets a block of neighbours: to read it would take as long. */
-static int send_block(struct hd_ar_program *program, struct program_switch *sw)
-{
-	struct program_notices *notices = &sw->notices;
-	uint32_t count;
-	const struct hd_n2n_neighbour *wanted = wanted_of(program, sw, &count);
-
-	hd_n2n_neighbours_encode(wanted + block_of(notices) * HD_N2N_NEIGHBOURS, notices->n2n.data);
-	return send_set(program, sw);
-}
-
 /* Begins a phase: asks what it is about, or sets a block. */
 static int begin_phase(struct hd_ar_program *program, struct program_switch *sw, uint32_t phase)
 {
@@ -202,9 +177,15 @@ static int begin_phase(struct hd_ar_program *program, struct program_switch *sw,
 	notices->n2n = (struct hd_n2n_mad){.attribute = phase == PHASE_KEY ? HD_N2N_KEY_INFO
 									   : HD_N2N_NEIGHBORS_INFO,
 					   .modifier = phase >= FIRST_BLOCK ? block_of(notices) : 0,
-					   .lid = program->lids[index_of(program, sw)],
+					   .lid = program->lids[program_index(program, sw)],
 					   .manager_key = program->config.notices.manager_key};
-	return phase >= FIRST_BLOCK ? send_block(program, sw) : send(program, sw);
+	if (phase < FIRST_BLOCK)
+		return send(program, sw);
+	/* Sets a block of neighbours: to read it would take as long. */
+	uint32_t count;
+	const struct hd_n2n_neighbour *wanted = wanted_of(program, sw, &count);
+	hd_n2n_neighbours_encode(wanted + block_of(notices) * HD_N2N_NEIGHBOURS, notices->n2n.data);
+	return send_set(program, sw);
 }
 
 int program_notices_begin(struct hd_ar_program *program, struct program_switch *sw)
@@ -260,12 +241,30 @@ static bool differs(const struct hd_ar_program *program, struct program_switch *
 		   : wants_key(&notices->config, held, notices->n2n.data);
 }
 
-static int take_records(const struct hd_ar_program *program, struct program_switch *sw)
+int program_notices_answer(struct hd_ar_program *program, struct program_switch *sw,
+			   const struct hd_ar_answer *answer)
 {
-	uint32_t count;
+	if (program->stopped || answer->rc == -ECANCELED)
+		return -ECANCELED;
+	if (answer->rc) {
+		struct program_notices *notices = &sw->notices;
+		notices->refused = true;
+		notices->attribute =
+		    is_n2n(notices) ? notices->n2n.attribute : notices->mad.attribute;
+		notices->status = answer->status;
+		return 0;
+	}
+	if (!sw->notices.set && differs(program, sw, answer->data))
+		return send_set(program, sw);
+	struct program_notices *notices = &sw->notices;
+	uint32_t count, phase = notices->phase + 1;
+	wanted_of(program, sw, &count);
+	if (phase == PHASE_KEY && !notices->config.manager_key)
+		phase++;
+	if (phase != FIRST_BLOCK + count / HD_N2N_NEIGHBOURS)
+		return begin_phase(program, sw, phase);
 	const struct hd_n2n_neighbour *wanted = wanted_of(program, sw, &count);
 	struct hd_n2n_neighbour *copy = calloc(count + 1u, sizeof(*copy));
-
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, wanted, count * sizeof(*copy));
@@ -274,37 +273,4 @@ static int take_records(const struct hd_ar_program *program, struct program_swit
 	sw->notices.count = count;
 	sw->notices.ready = true;
 	return 0;
-}
-
-static int next_phase(struct hd_ar_program *program, struct program_switch *sw)
-{
-	struct program_notices *notices = &sw->notices;
-	uint32_t count, phase = notices->phase + 1;
-
-	wanted_of(program, sw, &count);
-	if (phase == PHASE_KEY && !notices->config.manager_key)
-		phase++;
-	return phase == FIRST_BLOCK + count / HD_N2N_NEIGHBOURS ? take_records(program, sw)
-								: begin_phase(program, sw, phase);
-}
-
-static void refuse(struct program_notices *notices, const struct hd_ar_answer *answer)
-{
-	notices->refused = true;
-	notices->attribute = is_n2n(notices) ? notices->n2n.attribute : notices->mad.attribute;
-	notices->status = answer->status;
-}
-
-int program_notices_answer(struct hd_ar_program *program, struct program_switch *sw,
-			   const struct hd_ar_answer *answer)
-{
-	if (program->stopped || answer->rc == -ECANCELED)
-		return -ECANCELED;
-	if (answer->rc) {
-		refuse(&sw->notices, answer);
-		return 0;
-	}
-	if (!sw->notices.set && differs(program, sw, answer->data))
-		return send_set(program, sw);
-	return next_phase(program, sw);
 }

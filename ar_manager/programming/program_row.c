@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "program_row.h"
 #include "image.h"
-#include "plan_row.h"
+#include "plan_data.h"
+#include "program_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,21 +13,17 @@ void program_row_forget(struct program_row *known)
 	*known = (struct program_row){.lid_count = 0};
 }
 
-/* All fields of an info are of one type, so that no bytes lie between them. */
-static bool same_info(const struct hd_ar_info *a, const struct hd_ar_info *b)
-{
-	return !memcmp(a, b, sizeof(*a));
-}
-
 bool program_row_is(const struct program_row *known, const struct hd_ar_plan *plan, uint32_t sw,
 		    const struct hd_ar_settings *settings, const struct hd_ar_info *info)
 {
+	/* All fields of an info are of one type, so that no bytes lie between them. */
 	return plan->table_count == 1 && hd_ar_switch_same(&known->planned, &plan->switches[sw]) &&
 	       known->mode == plan->mode && known->lid_count == plan->lid_count &&
 	       known->settings.sl_mask == settings->sl_mask &&
 	       known->settings.transport_disable == settings->transport_disable &&
 	       known->settings.ageing_time_us == settings->ageing_time_us &&
-	       known->settings.recovery == settings->recovery && same_info(&known->info, info);
+	       known->settings.recovery == settings->recovery &&
+	       !memcmp(&known->info, info, sizeof(known->info));
 }
 
 bool program_row_take(struct program_row *known, const struct hd_ar_plan *plan, uint32_t sw,
@@ -78,20 +74,6 @@ bool program_row_compares(const struct program_row *known, const struct hd_ar_pl
 	       known->planned.sub_groups == 1 && planned->sub_groups == 1;
 }
 
-/* Also the blocks of entries that must be static while their group gets other ports: these entries differ. */
-static void find_blocks(const struct hd_ar_switch *was, const struct hd_ar_switch *now,
-			uint32_t lid_count, uint32_t block_lids, bool *filled)
-{
-	for (uint32_t first = 0; first < lid_count; first += block_lids) {
-		const uint32_t left = lid_count - first;
-		const uint32_t count = left < block_lids ? left : block_lids;
-		filled[first / block_lids] =
-		    memcmp(was->lid_group[0] + first, now->lid_group[0] + first,
-			   count * sizeof(*now->lid_group[0])) ||
-		    memcmp(was->lid_port[0] + first, now->lid_port[0] + first, count);
-	}
-}
-
 int program_row_images_new(const struct program_row *known, const struct hd_ar_plan *plan,
 			   uint32_t sw, const struct hd_ar_settings *settings,
 			   const struct hd_ar_quirks *quirks, const struct hd_ar_info *info,
@@ -104,8 +86,21 @@ int program_row_images_new(const struct program_row *known, const struct hd_ar_p
 	bool *filled = calloc(known->lid_count / lids + 1, sizeof(*filled));
 	int rc = filled ? 0 : -ENOMEM;
 
-	if (!rc)
-		find_blocks(&known->planned, &plan->switches[sw], known->lid_count, lids, filled);
+	if (!rc) {
+		/* Also the blocks of entries that must be static while their group gets other
+		 * ports: these entries differ. */
+		const struct hd_ar_switch *now = &plan->switches[sw];
+		uint32_t lid_count = known->lid_count;
+		for (uint32_t first = 0; first < lid_count; first += lids) {
+			const uint32_t left = lid_count - first;
+			const uint32_t count = left < lids ? left : lids;
+			filled[first / lids] =
+			    memcmp(known->planned.lid_group[0] + first, now->lid_group[0] + first,
+				   count * sizeof(*now->lid_group[0])) ||
+			    memcmp(known->planned.lid_port[0] + first, now->lid_port[0] + first,
+				   count);
+		}
+	}
 	if (!rc)
 		rc = image_of_plan(plan, sw, settings, quirks, info, filled, &want);
 	if (!rc)

@@ -3,9 +3,63 @@
 #ifndef AR_MANAGER_PROGRAM_STATE_H
 #define AR_MANAGER_PROGRAM_STATE_H
 
-#include "program_row.h"
-
+#include <heddle/ar_manager/diff.h>
 #include <heddle/ar_manager/program.h>
+
+/* What a switch is known to hold in full, as the row of a plan: it takes no memory of its own, as an image would. */
+
+/* All zero: not known. */
+struct program_row {
+	struct hd_ar_switch planned; /* has a row, which is held here; without one: not known */
+	enum hd_ar_state mode;
+	uint32_t lid_count;
+	struct hd_ar_settings settings;
+	struct hd_ar_info info; /* the switch's own, when it held the row */
+};
+
+static inline bool program_row_is_known(const struct program_row *known)
+{
+	return known->planned.row != NULL;
+}
+
+void program_row_forget(struct program_row *known);
+
+/* Whether the switch, whose info is known, holds what the plan wants of switch `sw`, so that there is nothing to set.
+ * O(1). */
+bool program_row_is(const struct program_row *known, const struct hd_ar_plan *plan, uint32_t sw,
+		    const struct hd_ar_settings *settings, const struct hd_ar_info *info);
+
+/* Notes that the switch holds what the plan wants. False: that cannot be noted, and *known is not known: the plan has no
+ * row, private tables, or no groups for the switch. Then it has no tables, but what it had before may be of use. */
+bool program_row_take(struct program_row *known, const struct hd_ar_plan *plan, uint32_t sw,
+		      const struct hd_ar_settings *settings, const struct hd_ar_info *info);
+
+/* The image of what the switch holds; *known must be known. Errors: -ENOMEM. O(LIDs + groups). */
+int program_row_image(const struct program_row *known, const struct hd_ar_quirks *quirks,
+		      struct hd_ar_image **out);
+
+/* The images of what the switch holds and of what the plan wants, of which only the blocks are filled that matter
+ * when one becomes the other. */
+struct program_row_images {
+	struct hd_ar_image *want, *held;
+	bool *filled; /* [blocks of the AR LFT] */
+};
+
+/* Whether such images can be made: the plan wants a table of the same size and kind. */
+bool program_row_compares(const struct program_row *known, const struct hd_ar_plan *plan,
+			  uint32_t sw);
+
+/* Makes the images; they and `filled` are freed as usual. `info` is the switch's own, now. Errors: -ENOMEM, nothing is
+ * made. Cost: O(LIDs), a comparison of bytes, and O(groups + LIDs of blocks that differ). */
+int program_row_images_new(const struct program_row *known, const struct hd_ar_plan *plan,
+			   uint32_t sw, const struct hd_ar_settings *settings,
+			   const struct hd_ar_quirks *quirks, const struct hd_ar_info *info,
+			   struct program_row_images *out);
+
+/* All that is known of a switch when only a part of it was set: the row, and what has become of the blocks of
+ * `held`. Errors: -ENOMEM. */
+int program_row_mend(const struct program_row *known, const struct hd_ar_quirks *quirks,
+		     const struct hd_ar_image *held, const bool *filled, struct hd_ar_image **out);
 
 enum program_goal {
 	PROGRAM_DETECT,
@@ -20,7 +74,7 @@ enum program_stage {
 	PROGRAM_ASK_MASK,
 	PROGRAM_ASK_INFO,
 	PROGRAM_ASK_PRIVATE,
-	PROGRAM_NOTICES, /* what it needs to send notices is read and set: program_notices.h */
+	PROGRAM_NOTICES, /* what it needs to send notices is read and set: program_notices.c */
 	PROGRAM_READING,
 	PROGRAM_SETTING,
 	PROGRAM_LEAVING /* AR is switched off after too many errors */
@@ -100,5 +154,46 @@ struct hd_ar_program {
 	uint32_t running; /* of these not complete */
 	struct hd_ar_program_counts counts;
 };
+
+/* The operation of one switch that is programmed: the MADs that are under way to it, and what follows their answers. */
+
+/* Begins the operation of the program for a switch, which is complete when its stage is IDLE. */
+void program_switch_begin(struct hd_ar_program *program, struct program_switch *sw);
+
+/* Goes on with an answer. */
+void program_switch_answer(struct hd_ar_program *program, struct program_switch *sw, uint32_t slot,
+			   const struct hd_ar_answer *answer);
+
+/* Forgets what the switch can do and what it holds. */
+void program_switch_forget(struct program_switch *sw);
+
+/*
+ * What a switch needs before it may send notices of lost ports: pFRNConfig, the key of managers if the site has one, and
+ * its neighbours. One MAD after the other. A switch that refuses one has no notices, and
+ * nothing else changes for it.
+ */
+
+/* Whether the switch has to be told before its tables are set. */
+bool program_notices_are_due(const struct hd_ar_program *program, struct program_switch *sw);
+
+/* Begins to tell it: its stage is PROGRAM_NOTICES, with a MAD under way. Errors: those of the sender. */
+int program_notices_begin(struct hd_ar_program *program, struct program_switch *sw);
+
+/* Takes the answer to a MAD of this stage, and sends the next one. When none is under way afterwards, the switch is told,
+ * or refuses. Errors: those of the sender; -ECANCELED. */
+int program_notices_answer(struct hd_ar_program *program, struct program_switch *sw,
+			   const struct hd_ar_answer *answer);
+
+/* Nothing is known of the switch any more. */
+void program_notices_forget(struct program_notices *notices);
+
+/* The neighbours of all switches. */
+void program_neighbours_free(struct hd_ar_program *program);
+
+static inline uint32_t program_index(const struct hd_ar_program *program,
+				     const struct program_switch *sw)
+{
+	return (uint32_t)(sw - program->switches);
+}
 
 #endif

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "program_switch.h"
+/*
+ * The operation of one switch. program.c begins it and hands on answers; it ends when the stage is PROGRAM_IDLE.
+ *
+ * Stages: capability mask, info, private tables, notices, reading, setting, leaving. What is known to be held is
+ * not read again, and only blocks that differ are set (diff.h), in steps of which each waits for all answers of
+ * the one before. A switch that does not answer, or answers with errors, keeps what it has, and nothing is assumed
+ * of it.
+ */
 #include "image.h"
-#include "program_notices.h"
+#include "program_state.h"
 
 #include <errno.h>
 #include <heddle/fabric/aside.h>
@@ -12,11 +19,6 @@
 #define SILENT_TRIES 8u
 
 static const uint32_t step_zero;
-
-static uint32_t index_of(const struct hd_ar_program *program, const struct program_switch *sw)
-{
-	return (uint32_t)(sw - program->switches);
-}
 
 static bool sets(const struct program_switch *sw)
 {
@@ -58,23 +60,18 @@ static void end_list(struct program_switch *sw)
 	sw->count = sw->next = 0;
 }
 
-/* The row was not replaced in full. Without memory nothing is known any more. */
-static void mend(struct program_switch *sw)
-{
-	const struct hd_ar_quirks quirks = sw->held->quirks;
-	struct hd_ar_image *image = NULL;
-
-	program_row_mend(&sw->row, &quirks, sw->held, sw->filled, &image);
-	hd_ar_image_free(sw->held);
-	sw->held = image;
-	program_row_forget(&sw->row);
-}
-
 static void end(struct program_switch *sw, int rc)
 {
 	end_list(sw);
-	if (sw->filled && sw->held)
-		mend(sw);
+	if (sw->filled && sw->held) {
+		/* The row was not replaced in full. Without memory nothing is known any more. */
+		const struct hd_ar_quirks quirks = sw->held->quirks;
+		struct hd_ar_image *image = NULL;
+		program_row_mend(&sw->row, &quirks, sw->held, sw->filled, &image);
+		hd_ar_image_free(sw->held);
+		sw->held = image;
+		program_row_forget(&sw->row);
+	}
 	free(sw->filled);
 	sw->filled = NULL;
 	hd_ar_image_free(sw->want);
@@ -87,7 +84,8 @@ static int send_slot(struct hd_ar_program *program, struct program_switch *sw, u
 {
 	const struct hd_ar_sender *sender = &program->sender;
 	bool set = sets(sw);
-	int rc = sender->send(sender->context, index_of(program, sw), slot, set, &sw->mads[slot]);
+	int rc =
+	    sender->send(sender->context, program_index(program, sw), slot, set, &sw->mads[slot]);
 
 	if (rc)
 		return rc;
@@ -135,21 +133,6 @@ static int begin_list(struct hd_ar_program *program, struct program_switch *sw,
 	return sw->count ? send_step(program, sw) : 0;
 }
 
-static int begin_asking(struct hd_ar_program *program, struct program_switch *sw)
-{
-	const struct hd_ar_mad mad = {.attribute = HD_AR_GENERAL_INFO,
-				      .modifier = HD_AR_GENERAL_INFO_CAPABILITIES};
-
-	return begin_single(program, sw, PROGRAM_ASK_MASK, &mad);
-}
-
-static int ask_info(struct hd_ar_program *program, struct program_switch *sw)
-{
-	const struct hd_ar_mad mad = {.attribute = HD_AR_INFO};
-
-	return begin_single(program, sw, PROGRAM_ASK_INFO, &mad);
-}
-
 static int ask_private(struct hd_ar_program *program, struct program_switch *sw)
 {
 	const struct hd_ar_mad mad = {.attribute = HD_AR_PRIVATE_LFT_INFO};
@@ -166,43 +149,14 @@ static int switch_off(struct hd_ar_program *program, struct program_switch *sw,
 	return rc ? rc : begin_list(program, sw, stage, changes);
 }
 
-/* What is known of the tables becomes an image. */
-static int unfold(struct hd_ar_program *program, struct program_switch *sw)
-{
-	int rc = program_row_is_known(&sw->row)
-		     ? program_row_image(&sw->row, &program->quirks, &sw->held)
-		     : 0;
-
-	if (!rc)
-		program_row_forget(&sw->row);
-	return rc;
-}
-
-static bool has_blocks(const struct hd_ar_image *image)
-{
-	return image->group_blocks || image->lft_blocks || image->private_count;
-}
-
-/* The switch holds all that the plan wants. The row says it, and the image is no longer needed. */
-static void fold(struct hd_ar_program *program, struct program_switch *sw)
-{
-	const struct hd_ar_settings settings = settings_of(program, sw);
-
-	if (!program_row_take(&sw->row, program->plan, index_of(program, sw), &settings,
-			      &sw->info) &&
-	    has_blocks(sw->held))
-		return;
-	hd_ar_image_free(sw->held);
-	sw->held = NULL;
-}
-
 /* Whether the switch is known to hold all that the plan wants. */
 static bool is_done(const struct hd_ar_program *program, const struct program_switch *sw)
 {
 	const struct hd_ar_settings settings = settings_of(program, sw);
 
 	return sw->info_known && !program->reread &&
-	       program_row_is(&sw->row, program->plan, index_of(program, sw), &settings, &sw->info);
+	       program_row_is(&sw->row, program->plan, program_index(program, sw), &settings,
+			      &sw->info);
 }
 
 /* The image that the plan wants, and one of what is known in its size. */
@@ -210,13 +164,17 @@ static int make_images(struct hd_ar_program *program, struct program_switch *sw)
 {
 	const struct hd_ar_settings settings = settings_of(program, sw);
 	struct hd_ar_image *held = NULL;
-	int rc;
 
 	hd_ar_image_free(sw->want);
 	sw->want = NULL;
-	rc = unfold(program, sw);
+	/* What is known of the tables becomes an image. */
+	int rc = program_row_is_known(&sw->row)
+		     ? program_row_image(&sw->row, &program->quirks, &sw->held)
+		     : 0;
 	if (!rc)
-		rc = hd_ar_image_of_plan(program->plan, index_of(program, sw), &settings,
+		program_row_forget(&sw->row);
+	if (!rc)
+		rc = hd_ar_image_of_plan(program->plan, program_index(program, sw), &settings,
 					 &program->quirks, &sw->info, &sw->want);
 	if (!rc)
 		rc = hd_ar_image_like(sw->want, sw->held, &held);
@@ -250,13 +208,12 @@ static int find_in_use(const struct hd_ar_program *program, struct program_switc
 	const uint32_t elements =
 	    (sw->info.group_top + 1) * hd_ar_sub_groups(&sw->info, &program->quirks);
 	struct hd_ar_image shape = *sw->want, *held = NULL;
-	int rc;
 
 	if (sw->want->table_count && elements > HD_AR_GROUP_BLOCK * shape.group_blocks)
 		shape.group_blocks = (elements + HD_AR_GROUP_BLOCK - 1) / HD_AR_GROUP_BLOCK;
 	shape.private_blocks =
 	    image_private_more(sw->want, shape.group_blocks, &shape.private_count);
-	rc = shape.private_blocks ? hd_ar_image_like(&shape, NULL, &held) : -ENOMEM;
+	int rc = shape.private_blocks ? hd_ar_image_like(&shape, NULL, &held) : -ENOMEM;
 	if (!rc) {
 		hd_ar_image_free(sw->held);
 		sw->held = held;
@@ -271,8 +228,8 @@ static int compare_rows(struct hd_ar_program *program, struct program_switch *sw
 {
 	const struct hd_ar_settings settings = settings_of(program, sw);
 	struct program_row_images images;
-	int rc = program_row_images_new(&sw->row, program->plan, index_of(program, sw), &settings,
-					&program->quirks, &sw->info, &images);
+	int rc = program_row_images_new(&sw->row, program->plan, program_index(program, sw),
+					&settings, &program->quirks, &sw->info, &images);
 
 	if (rc)
 		return rc;
@@ -280,12 +237,6 @@ static int compare_rows(struct hd_ar_program *program, struct program_switch *sw
 	sw->held = images.held;
 	sw->filled = images.filled;
 	return 0;
-}
-
-static bool can_compare(const struct hd_ar_program *program, const struct program_switch *sw)
-{
-	return program->goal == PROGRAM_APPLY && sw->info_known && !program->reread &&
-	       program_row_compares(&sw->row, program->plan, index_of(program, sw));
 }
 
 /* What the switch answered, if it was asked, may have changed the image that is wanted: fields of the info that are
@@ -302,20 +253,14 @@ static int begin_setting(struct hd_ar_program *program, struct program_switch *s
 	return rc ? rc : begin_list(program, sw, PROGRAM_SETTING, changes);
 }
 
-/* To ask for blocks of a switch that has AR off takes as many MADs as to set them. Before private tables are set, the
- * switch says what it can do with them. */
-static bool is_blank(const struct hd_ar_program *program, const struct program_switch *sw)
-{
-	return program->goal == PROGRAM_APPLY && !program->reread &&
-	       program->plan->table_count == 1 && sw->info_known && !sw->info.enabled &&
-	       !sw->held && !program_row_is_known(&sw->row);
-}
-
 static int begin_reading(struct hd_ar_program *program, struct program_switch *sw)
 {
-	const bool blank = is_blank(program, sw);
+	/* To ask for blocks of a switch that has AR off takes as many MADs as to set them.
+	 * Before private tables are set, the switch says what it can do with them. */
+	const bool blank = program->goal == PROGRAM_APPLY && !program->reread &&
+			   program->plan->table_count == 1 && sw->info_known && !sw->info.enabled &&
+			   !sw->held && !program_row_is_known(&sw->row);
 	struct hd_ar_changes *unknown = NULL;
-	int rc;
 
 	if (program->reread) {
 		hd_ar_image_free(sw->held);
@@ -323,7 +268,10 @@ static int begin_reading(struct hd_ar_program *program, struct program_switch *s
 		program_row_forget(&sw->row);
 		sw->info_known = false;
 	}
-	rc = can_compare(program, sw) ? compare_rows(program, sw) : make_images(program, sw);
+	int rc = (program->goal == PROGRAM_APPLY && sw->info_known && !program->reread &&
+		  program_row_compares(&sw->row, program->plan, program_index(program, sw)))
+		     ? compare_rows(program, sw)
+		     : make_images(program, sw);
 	if (!rc && blank)
 		return begin_setting(program, sw, false);
 	if (!rc && program->goal == PROGRAM_READ)
@@ -340,19 +288,16 @@ static bool wants_private(const struct hd_ar_program *program, const struct prog
 	       hd_ar_capability_mask_has(&sw->mask, HD_AR_CAN_PORT_SL_TO_PRIVATE_LFT);
 }
 
-static bool has_nothing_to_do(const struct hd_ar_program *program, const struct program_switch *sw)
-{
-	return program->goal == PROGRAM_APPLY && is_done(program, sw);
-}
-
 /* The end of a stage: the next one, or the end of all. */
 static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 {
 	switch (sw->stage) {
 	case PROGRAM_ASK_MASK:
 		if (hd_ar_capability_mask_has(&sw->mask, HD_AR_CAN_OLD) ||
-		    hd_ar_capability_mask_has(&sw->mask, HD_AR_CAN_REV1))
-			return ask_info(program, sw);
+		    hd_ar_capability_mask_has(&sw->mask, HD_AR_CAN_REV1)) {
+			const struct hd_ar_mad mad = {.attribute = HD_AR_INFO};
+			return begin_single(program, sw, PROGRAM_ASK_INFO, &mad);
+		}
 		sw->standing = HD_AR_UNABLE;
 		break;
 	case PROGRAM_ASK_INFO:
@@ -361,7 +306,7 @@ static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 			return ask_private(program, sw);
 		break;
 	case PROGRAM_NOTICES:
-		if (!has_nothing_to_do(program, sw))
+		if (!(program->goal == PROGRAM_APPLY && is_done(program, sw)))
 			return begin_reading(program, sw);
 		break;
 	case PROGRAM_READING:
@@ -369,8 +314,18 @@ static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 			return begin_setting(program, sw, sw->count > 0);
 		break;
 	case PROGRAM_SETTING:
-		if (program->goal == PROGRAM_APPLY)
-			fold(program, sw);
+		if (program->goal == PROGRAM_APPLY) {
+			/* The switch holds all that the plan wants. The row says it, and the
+			 * image is no longer needed. */
+			const struct hd_ar_settings settings = settings_of(program, sw);
+			if (program_row_take(&sw->row, program->plan, program_index(program, sw),
+					     &settings, &sw->info) ||
+			    (!sw->held->group_blocks && !sw->held->lft_blocks &&
+			     !sw->held->private_count)) {
+				hd_ar_image_free(sw->held);
+				sw->held = NULL;
+			}
+		}
 		break;
 	default:
 		break;
@@ -418,69 +373,23 @@ static bool may_have_attributes(uint32_t vendor)
 	return !vendor || vendor == HD_VENDOR_MELLANOX || vendor == 0x8f1 || vendor == 0x119f;
 }
 
-/* A switch that does not say what it can do is asked again, but for one that hardly knows the question. */
-static void note_no_answer(struct program_switch *sw, const struct hd_ar_answer *answer)
-{
-	const bool silent = answer->rc == -ETIMEDOUT && sw->stage == PROGRAM_ASK_MASK &&
-			    !may_have_attributes(sw->vendor_id);
-
-	sw->standing = answer->rc == -EREMOTEIO || silent ? HD_AR_UNABLE : HD_AR_SILENT;
-}
-
-/* Counts tries without an answer in a row; false if they are too many. One MAD alone can take as
- * long as a window, so that a window never sees enough of them. */
-static bool still_answers(struct program_switch *sw, const struct hd_ar_answer *answer)
-{
-	if (answer->rc == -ETIMEDOUT)
-		sw->silent_tries += answer->tries ? answer->tries : 1;
-	else if (answer->rc != -EHOSTDOWN)
-		sw->silent_tries = 0;
-	return sw->silent_tries < SILENT_TRIES;
-}
-
-/* Counts errors; false if they are too many. A window ends only after a MAD without an error:
- * otherwise a short one would never end. */
-static bool within_budget(struct hd_ar_program *program, struct program_switch *sw,
-			  const struct hd_ar_answer *answer)
-{
-	const uint64_t now = program->sender.now(program->sender.context);
-	const uint64_t window = (uint64_t)program->config.error_window_s * 1000;
-	uint32_t errors = answer->rc == -EHOSTDOWN ? 0 : answer->tries ? answer->tries : 1;
-
-	if ((sw->succeeded && now - sw->window_begin > window) || !sw->errors) {
-		sw->window_begin = now;
-		sw->errors = 0;
-	}
-	sw->succeeded = false;
-	sw->errors += errors;
-	program->counts.errors += errors;
-	return still_answers(sw, answer) && sw->errors <= program->config.max_errors;
-}
-
-static void note_failure(struct program_switch *sw, uint32_t slot,
-			 const struct hd_ar_answer *answer)
-{
-	const struct hd_ar_mad *mad = &sw->mads[slot];
-
-	if (answer->rc != -EHOSTDOWN && answer->rc != -ECANCELED) {
-		sw->attribute = mad->attribute;
-		sw->modifier = mad->modifier;
-		sw->status = answer->status;
-	}
-	if (!sets(sw))
-		return;
-	if (sw->held)
-		hd_ar_image_forget(sw->held, mad->attribute, mad->modifier);
-	if (mad->attribute == HD_AR_INFO && answer->rc != -EREMOTEIO)
-		sw->info_known = false;
-}
-
 static void take_failure(struct hd_ar_program *program, struct program_switch *sw, uint32_t slot,
 			 const struct hd_ar_answer *answer)
 {
 	bool asking = sw->stage == PROGRAM_ASK_MASK || sw->stage == PROGRAM_ASK_INFO;
 
-	note_failure(sw, slot, answer);
+	const struct hd_ar_mad *mad = &sw->mads[slot];
+	if (answer->rc != -EHOSTDOWN && answer->rc != -ECANCELED) {
+		sw->attribute = mad->attribute;
+		sw->modifier = mad->modifier;
+		sw->status = answer->status;
+	}
+	if (sets(sw)) {
+		if (sw->held)
+			hd_ar_image_forget(sw->held, mad->attribute, mad->modifier);
+		if (mad->attribute == HD_AR_INFO && answer->rc != -EREMOTEIO)
+			sw->info_known = false;
+	}
 	if (sw->stage == PROGRAM_ASK_PRIVATE && !program->stopped && answer->rc != -ECANCELED) {
 		end(sw, 0); /* it has AR without private tables */
 		return;
@@ -490,28 +399,38 @@ static void take_failure(struct hd_ar_program *program, struct program_switch *s
 		return;
 	}
 	if (asking) {
-		note_no_answer(sw, answer);
+		/* A switch that does not say what it can do is asked again, but for one that
+		 * hardly knows the question. */
+		const bool silent = answer->rc == -ETIMEDOUT && sw->stage == PROGRAM_ASK_MASK &&
+				    !may_have_attributes(sw->vendor_id);
+		sw->standing = answer->rc == -EREMOTEIO || silent ? HD_AR_UNABLE : HD_AR_SILENT;
 		fail(program, sw, answer->rc);
 		return;
 	}
-	if (within_budget(program, sw, answer) && !send_slot(program, sw, slot))
+	/* Counts errors; false if they are too many. A window ends only after a MAD without an
+	 * error: otherwise a short one would never end. */
+	const uint64_t now = program->sender.now(program->sender.context);
+	const uint64_t window = (uint64_t)program->config.error_window_s * 1000;
+	uint32_t errors = answer->rc == -EHOSTDOWN ? 0 : answer->tries ? answer->tries : 1;
+	if ((sw->succeeded && now - sw->window_begin > window) || !sw->errors) {
+		sw->window_begin = now;
+		sw->errors = 0;
+	}
+	sw->succeeded = false;
+	sw->errors += errors;
+	program->counts.errors += errors;
+	/* Counts tries without an answer in a row; false if they are too many. One MAD alone can
+	 * take as long as a window, so that a window never sees enough of them. */
+	if (answer->rc == -ETIMEDOUT)
+		sw->silent_tries += answer->tries ? answer->tries : 1;
+	else if (answer->rc != -EHOSTDOWN)
+		sw->silent_tries = 0;
+	if (((sw->silent_tries < SILENT_TRIES) && sw->errors <= program->config.max_errors) &&
+	    !send_slot(program, sw, slot))
 		return;
 	sw->standing = HD_AR_LEFT;
 	sw->left_at = program->sender.now(program->sender.context);
 	fail(program, sw, answer->rc);
-}
-
-/* A switch that has notices off although they were on has lost all that it needs for them, too. */
-static void take_info(struct program_switch *sw, const uint8_t *data)
-{
-	const bool had_notices = sw->info.pfrn_enabled;
-
-	hd_ar_info_decode(data, &sw->info);
-	if (had_notices && !sw->info.pfrn_enabled && !sets(sw))
-		program_notices_forget(&sw->notices);
-	sw->info_known = true;
-	if (!sw->info.enabled)
-		sw->uncertain = false;
 }
 
 static void take_data(struct program_switch *sw, uint32_t slot, const uint8_t *data)
@@ -531,7 +450,15 @@ static void take_data(struct program_switch *sw, uint32_t slot, const uint8_t *d
 	if (!sets(sw))
 		memcpy(mad.data, data, HD_AR_DATA);
 	if (mad.attribute == HD_AR_INFO) {
-		take_info(sw, mad.data);
+		/* A switch that has notices off although they were on has lost all that it needs
+		 * for them, too. */
+		const bool had_notices = sw->info.pfrn_enabled;
+		hd_ar_info_decode(mad.data, &sw->info);
+		if (had_notices && !sw->info.pfrn_enabled && !sets(sw))
+			program_notices_forget(&sw->notices);
+		sw->info_known = true;
+		if (!sw->info.enabled)
+			sw->uncertain = false;
 		memcpy(sw->raw_info, data, HD_AR_DATA);
 	}
 	if (sw->held)
@@ -635,12 +562,6 @@ static void forgive(const struct hd_ar_program *program, struct program_switch *
 	sw->uncertain = uncertain;
 }
 
-/* They were read or set, or there is no need to: AR is off, and only notices may be on. */
-static bool has_known_tables(const struct program_switch *sw)
-{
-	return sw->held || program_row_is_known(&sw->row) || (sw->info_known && !sw->info.enabled);
-}
-
 static int end_recovery(struct hd_ar_program *program, struct program_switch *sw)
 {
 	struct hd_ar_mad mad = {.attribute = HD_AR_INFO};
@@ -654,19 +575,26 @@ static int end_recovery(struct hd_ar_program *program, struct program_switch *sw
 	return begin_single(program, sw, PROGRAM_SETTING, &mad);
 }
 
-static int begin(struct hd_ar_program *program, struct program_switch *sw)
+static int begin_switch(struct hd_ar_program *program, struct program_switch *sw)
 {
 	switch (program->goal) {
 	case PROGRAM_DETECT:
 		forgive(program, sw);
 		if (wants_private(program, sw) && !sw->private_known)
 			return ask_private(program, sw);
-		return sw->standing <= HD_AR_SILENT ? begin_asking(program, sw) : 0;
+		if (!(sw->standing <= HD_AR_SILENT))
+			return 0;
+		const struct hd_ar_mad mad = {.attribute = HD_AR_GENERAL_INFO,
+					      .modifier = HD_AR_GENERAL_INFO_CAPABILITIES};
+		return begin_single(program, sw, PROGRAM_ASK_MASK, &mad);
 	case PROGRAM_END_RECOVERY:
 		return end_recovery(program, sw);
+		/* They were read or set, or there is no need to: AR is off, and only notices may
+		 * be on. */
 	case PROGRAM_DISABLE:
 		if (sw->standing < HD_AR_ABLE || !may_be_on(sw) ||
-		    (program->unread && has_known_tables(sw)))
+		    (program->unread && (sw->held || program_row_is_known(&sw->row) ||
+					 (sw->info_known && !sw->info.enabled))))
 			return 0;
 		return switch_off(program, sw, PROGRAM_SETTING);
 	default:
@@ -691,5 +619,5 @@ void program_switch_begin(struct hd_ar_program *program, struct program_switch *
 		sw->standing = HD_AR_FOREIGN;
 		return;
 	}
-	fail_or_go_on(program, sw, begin(program, sw));
+	fail_or_go_on(program, sw, begin_switch(program, sw));
 }

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Dependencies that lie on loops. proof.c asks whether there are any; cutting.c lists them.
+ *
+ * A link is on a loop if it and another one can reach each other in the graph of its lane: strongly connected
+ * components, found with a stack in one pass. Cost: O(dependencies).
+ */
 #include "circling.h"
 
 #include <errno.h>
@@ -17,7 +23,7 @@ struct search {
 	uint32_t met, found;
 };
 
-static void enter(struct search *search, uint32_t link)
+static void circling_enter(struct search *search, uint32_t link)
 {
 	const struct hd_fabric *fabric = search->graph->fabric;
 
@@ -33,22 +39,6 @@ static void lower(struct search *search, uint32_t link, uint32_t number)
 		search->low[link] = number;
 }
 
-static void leave(struct search *search, uint32_t link)
-{
-	uint32_t member;
-
-	search->depth--;
-	if (search->depth)
-		lower(search, search->path[search->depth - 1], search->low[link]);
-	if (search->low[link] != search->number[link])
-		return;
-	do {
-		member = search->stack[--search->height];
-		search->component[member] = search->found;
-	} while (member != link);
-	search->found++;
-}
-
 /* Looks at the dependencies of a link, until one leads to a link that was not met. */
 static void advance(struct search *search, uint32_t link)
 {
@@ -60,13 +50,23 @@ static void advance(struct search *search, uint32_t link)
 		if (!hd_dependencies_has(search->graph, link, next))
 			continue;
 		if (!search->number[next]) {
-			enter(search, next);
+			circling_enter(search, next);
 			return;
 		}
 		if (search->component[next] == HD_NONE)
 			lower(search, link, search->number[next]);
 	}
-	leave(search, link);
+	uint32_t member;
+	search->depth--;
+	if (search->depth)
+		lower(search, search->path[search->depth - 1], search->low[link]);
+	if (search->low[link] != search->number[link])
+		return;
+	do {
+		member = search->stack[--search->height];
+		search->component[member] = search->found;
+	} while (member != link);
+	search->found++;
 }
 
 /*
@@ -92,7 +92,7 @@ static int components_find(const struct hd_dependencies *graph, struct hd_arena 
 	for (uint32_t link = 0; link < links; link++) {
 		if (search.number[link])
 			continue;
-		enter(&search, link);
+		circling_enter(&search, link);
 		while (search.depth)
 			advance(&search, search.path[search.depth - 1]);
 	}

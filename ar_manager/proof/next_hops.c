@@ -35,28 +35,6 @@ static uint64_t outside(const uint8_t *ports, uint32_t lid, const uint8_t *link_
 	return link;
 }
 
-static void unite_code(uint64_t *set, uint64_t code, const struct groups_view views[2])
-{
-	for (unsigned i = 0; i < 2; i++) {
-		const uint64_t *links = links_of(&views[i], code >> (48 - 16 * i) & 0xFFFF);
-		uint32_t link = code >> (8 - 8 * i) & 0xFF;
-		if (links)
-			link_sets_unite(set, links, views[i].words);
-		if (link != LINK_SETS_NO_LINK)
-			link_sets_add(set, link);
-	}
-}
-
-static void load_groups(const struct hd_ar_switch *plan, const uint8_t *link_of_port,
-			uint64_t *groups, uint32_t words)
-{
-	memset(groups, 0, (size_t)plan->group_count * words * sizeof(*groups));
-	for (uint32_t group = 0; group < plan->group_count; group++)
-		for (uint32_t sub = 0; sub < HD_AR_SUB_GROUPS; sub++)
-			link_sets_from_ports(&plan->groups[group].ports[sub], link_of_port,
-					     groups + (size_t)group * words);
-}
-
 static void load_views(const struct next_hops *next, struct next_hops_worker *worker, uint32_t sw,
 		       const uint8_t *link_of_port, struct groups_view views[2])
 {
@@ -66,8 +44,17 @@ static void load_views(const struct next_hops *next, struct next_hops_worker *wo
 		views[i] = (struct groups_view){.of_lid = groups_of(entries, i),
 						.links = worker->group[i],
 						.words = next->words};
-		if (views[i].of_lid)
-			load_groups(entries->plan[i], link_of_port, worker->group[i], next->words);
+		if (views[i].of_lid) {
+			const struct hd_ar_switch *plan = entries->plan[i];
+			uint64_t *groups = worker->group[i];
+			uint32_t words = next->words;
+			memset(groups, 0, (size_t)plan->group_count * words * sizeof(*groups));
+			for (uint32_t group = 0; group < plan->group_count; group++)
+				for (uint32_t sub = 0; sub < HD_AR_SUB_GROUPS; sub++)
+					link_sets_from_ports(&plan->groups[group].ports[sub],
+							     link_of_port,
+							     groups + (size_t)group * words);
+		}
 	}
 }
 
@@ -117,7 +104,15 @@ static void unite(const struct next_hops *next, struct next_hops_worker *worker,
 			continue;
 		worker->last[to] = code;
 		worker->differs[lid] = true;
-		unite_code(worker->united + (size_t)to * next->words, code, views);
+		uint64_t *set = worker->united + (size_t)to * next->words;
+		for (unsigned i = 0; i < 2; i++) {
+			const uint64_t *links = links_of(&views[i], code >> (48 - 16 * i) & 0xFFFF);
+			uint32_t link = code >> (8 - 8 * i) & 0xFF;
+			if (links)
+				link_sets_unite(set, links, views[i].words);
+			if (link != LINK_SETS_NO_LINK)
+				link_sets_add(set, link);
+		}
 	}
 }
 
@@ -142,22 +137,6 @@ static void number_sets(const struct next_hops *next, struct next_hops_worker *w
 	row->sets = copy;
 }
 
-/* Keeps what was loaded of the groups. */
-static void keep_groups(const struct next_hops *next, struct next_hops_worker *worker, uint32_t sw)
-{
-	const struct next_hops_entries *entries = &next->entries[sw];
-
-	for (unsigned i = 0; i < 2; i++) {
-		if (!groups_of(entries, i))
-			continue;
-		const size_t count = (size_t)entries->plan[i]->group_count * next->words;
-		uint64_t *copy = hd_arena_alloc(&worker->arena, count, sizeof(*copy));
-		if (copy && count)
-			memcpy(copy, worker->group[i], count * sizeof(*copy));
-		next->rows[sw].group[i] = copy;
-	}
-}
-
 static void do_switches(void *context, uint32_t begin, uint32_t end, unsigned index)
 {
 	const struct next_hops *next = context;
@@ -169,7 +148,17 @@ static void do_switches(void *context, uint32_t begin, uint32_t end, unsigned in
 		memset(worker->last, 0xFF, next->lids->count * sizeof(*worker->last));
 		link_sets_of_ports(next->fabric, sw, next->rows[sw].link_of_port);
 		unite(next, worker, sw);
-		keep_groups(next, worker, sw);
+		/* Keeps what was loaded of the groups. */
+		const struct next_hops_entries *entries = &next->entries[sw];
+		for (unsigned i = 0; i < 2; i++) {
+			if (!groups_of(entries, i))
+				continue;
+			const size_t count = (size_t)entries->plan[i]->group_count * next->words;
+			uint64_t *copy = hd_arena_alloc(&worker->arena, count, sizeof(*copy));
+			if (copy && count)
+				memcpy(copy, worker->group[i], count * sizeof(*copy));
+			next->rows[sw].group[i] = copy;
+		}
 		number_sets(next, worker, sw);
 	}
 }
@@ -188,10 +177,21 @@ static void init_worker(const struct next_hops *next, struct next_hops_worker *w
 	link_sets_init(&worker->sets, next->words, next->lids->count, arena);
 }
 
-static int allocate(struct next_hops *next, unsigned threads, struct hd_arena *arena)
+static bool differs(const struct next_hops *next, uint32_t lid)
 {
-	uint32_t switches = next->fabric->switch_count, groups = 0;
+	for (unsigned i = 0; i < next->worker_count; i++)
+		if (next->workers[i].differs[lid])
+			return true;
+	return false;
+}
 
+int next_hops_init(struct next_hops *next, const struct hd_fabric *fabric,
+		   const struct host_lids *lids, const struct next_hops_entries *entries,
+		   unsigned threads, const struct hd_go_on *go_on, struct hd_arena *arena)
+{
+	*next = (struct next_hops){
+	    .fabric = fabric, .lids = lids, .entries = entries, .words = link_sets_words(fabric)};
+	uint32_t switches = next->fabric->switch_count, groups = 0;
 	for (uint32_t sw = 0; sw < switches; sw++)
 		for (unsigned i = 0; i < 2; i++) {
 			const struct hd_ar_switch *plan = next->entries[sw].plan[i];
@@ -214,20 +214,16 @@ static int allocate(struct next_hops *next, unsigned threads, struct hd_arena *a
 	}
 	for (unsigned i = 0; i < workers; i++)
 		init_worker(next, &next->workers[i], groups, arena);
-	return hd_arena_check(arena);
-}
-
-static bool differs(const struct next_hops *next, uint32_t lid)
-{
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	int rc = hd_parallel_for_while(threads, fabric->switch_count, 8, do_switches, next, go_on);
 	for (unsigned i = 0; i < next->worker_count; i++)
-		if (next->workers[i].differs[lid])
-			return true;
-	return false;
-}
-
-/* before: [destinations] of memory. */
-static void find_alike(struct next_hops *next, uint32_t *before)
-{
+		if (hd_arena_check(&next->workers[i].arena))
+			return -ENOMEM;
+	uint32_t *before = hd_arena_alloc(arena, lids->count, sizeof(*before));
+	if (!before)
+		return -ENOMEM;
+	/* before: [destinations] of memory. */
 	for (uint32_t to = 0; to < next->lids->count; to++)
 		before[to] = HD_NONE;
 	for (uint32_t lid = 0; lid < next->lids->lid_count; lid++) {
@@ -239,24 +235,6 @@ static void find_alike(struct next_hops *next, uint32_t *before)
 			next->alike[lid] = next->alike[before[to]];
 		before[to] = lid;
 	}
-}
-
-int next_hops_init(struct next_hops *next, const struct hd_fabric *fabric,
-		   const struct host_lids *lids, const struct next_hops_entries *entries,
-		   unsigned threads, const struct hd_go_on *go_on, struct hd_arena *arena)
-{
-	*next = (struct next_hops){
-	    .fabric = fabric, .lids = lids, .entries = entries, .words = link_sets_words(fabric)};
-	if (allocate(next, threads, arena))
-		return -ENOMEM;
-	int rc = hd_parallel_for_while(threads, fabric->switch_count, 8, do_switches, next, go_on);
-	for (unsigned i = 0; i < next->worker_count; i++)
-		if (hd_arena_check(&next->workers[i].arena))
-			return -ENOMEM;
-	uint32_t *before = hd_arena_alloc(arena, lids->count, sizeof(*before));
-	if (!before)
-		return -ENOMEM;
-	find_alike(next, before);
 	return rc;
 }
 

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The dependencies of packets, lane by lane. proof.c, circling.c and cutting.c call proving_init(), and then
+ * collect.
+ *
+ * LIDs that take the same links on the same lanes are followed once. From the senders, lanes spread over the links
+ * that packets may take (next_hops.h); each pair of links at a switch becomes a dependency of the lane. Threads
+ * share the LIDs, and their graphs are merged.
+ */
 #include "proving.h"
 
 #include <errno.h>
@@ -14,24 +22,6 @@ static bool sends(const struct proof_graphs *graphs, uint32_t sw)
 
 	return graphs->hosts_only ? fabric->host_base[sw] < fabric->host_base[sw + 1]
 				  : hd_has_adapters(fabric, sw);
-}
-
-static int init_worker(struct proof_graphs *graphs, struct proof_graphs_worker *worker,
-		       struct hd_arena *arena)
-{
-	uint32_t switches = graphs->fabric->switch_count;
-
-	for (unsigned lane = 0; lane < PROOF_LANES; lane++)
-		if (graphs->used >> lane & 1)
-			hd_dependencies_init(&worker->graphs[lane], graphs->fabric, arena);
-	worker->passing = hd_arena_alloc(arena, switches, sizeof(*worker->passing));
-	worker->queue = hd_arena_alloc(arena, switches, sizeof(*worker->queue));
-	worker->queued = hd_arena_alloc(arena, switches, sizeof(*worker->queued));
-	worker->links = hd_arena_alloc(arena, switches, sizeof(*worker->links));
-	worker->sets =
-	    hd_arena_alloc(arena, (size_t)switches * graphs->next->words, sizeof(*worker->sets));
-	worker->followed = HD_NONE;
-	return hd_arena_check(arena);
 }
 
 /* The lanes of packets to one LID, which may still have the service level from before. */
@@ -69,34 +59,13 @@ static int note_lanes(struct proof_graphs *graphs, struct hd_arena *arena)
 	return 0;
 }
 
-/* Memory from the arena. Errors: -ECANCELED, -ENOMEM; without a reason. */
-static int proof_graphs_init(struct proof_graphs *graphs, const struct next_hops *next,
-			     const struct hd_routes *routes, const struct hd_routes *before,
-			     unsigned threads, const struct hd_go_on *go_on, struct hd_arena *arena)
-{
-	*graphs = (struct proof_graphs){.fabric = next->fabric,
-					.routes = routes,
-					.before = before,
-					.next = next,
-					.go_on = go_on};
-	graphs->used = hd_routes_lanes(next->fabric, routes);
-	if (before)
-		graphs->used = (uint16_t)(graphs->used | hd_routes_lanes(next->fabric, before));
-	graphs->worker_count = hd_parallel_workers(threads);
-	graphs->workers = hd_arena_alloc(arena, graphs->worker_count, sizeof(*graphs->workers));
-	int rc = graphs->workers ? note_lanes(graphs, arena) : -ENOMEM;
-	for (unsigned i = 0; !rc && i < graphs->worker_count; i++)
-		rc = init_worker(graphs, &graphs->workers[i], arena);
-	return rc;
-}
-
 /* Switches with new lanes, in a ring: each is in it at most once. */
 struct reach {
 	uint32_t first, count;
 };
 
-static void arrive(struct proof_graphs_worker *worker, struct reach *reach, uint32_t switches,
-		   uint32_t sw, uint32_t lanes)
+static void proving_arrive(struct proof_graphs_worker *worker, struct reach *reach,
+			   uint32_t switches, uint32_t sw, uint32_t lanes)
 {
 	if (!(lanes & ~(uint32_t)worker->passing[sw]))
 		return;
@@ -108,22 +77,8 @@ static void arrive(struct proof_graphs_worker *worker, struct reach *reach, uint
 	worker->queued[sw] = true;
 }
 
-static void go_on(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
-		  struct reach *reach, uint32_t sw)
-{
-	const struct hd_fabric *fabric = graphs->fabric;
-
-	for (uint32_t word = 0; word < graphs->next->words; word++)
-		for (uint64_t left = worker->links[sw][word]; left; left &= left - 1) {
-			uint32_t link =
-			    fabric->isl_base[sw] + word * 64 + (uint32_t)__builtin_ctzll(left);
-			arrive(worker, reach, fabric->switch_count, fabric->isl_to[link],
-			       worker->passing[sw]);
-		}
-}
-
 /* Which switches packets reach, from the lanes at the sources in passing[]. */
-static void spread(const struct proof_graphs *graphs, struct proof_graphs_worker *worker)
+static void proving_spread(const struct proof_graphs *graphs, struct proof_graphs_worker *worker)
 {
 	uint32_t switches = graphs->fabric->switch_count;
 	struct reach reach = {0, 0};
@@ -131,44 +86,44 @@ static void spread(const struct proof_graphs *graphs, struct proof_graphs_worker
 	for (uint32_t sw = 0; sw < switches; sw++) {
 		uint16_t lanes = worker->passing[sw];
 		worker->passing[sw] = 0;
-		arrive(worker, &reach, switches, sw, lanes);
+		proving_arrive(worker, &reach, switches, sw, lanes);
 	}
 	while (reach.count) {
 		uint32_t sw = worker->queue[reach.first];
 		reach.first = reach.first + 1 < switches ? reach.first + 1 : 0;
 		reach.count--;
 		worker->queued[sw] = false;
-		go_on(graphs, worker, &reach, sw);
+		const struct hd_fabric *fabric = graphs->fabric;
+		for (uint32_t word = 0; word < graphs->next->words; word++)
+			for (uint64_t left = worker->links[sw][word]; left; left &= left - 1) {
+				uint32_t link = fabric->isl_base[sw] + word * 64 +
+						(uint32_t)__builtin_ctzll(left);
+				proving_arrive(worker, &reach, fabric->switch_count,
+					       fabric->isl_to[link], worker->passing[sw]);
+			}
 	}
 }
 
-static void collect_link(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
-			 uint32_t link, uint32_t lanes)
-{
-	const uint64_t *next = worker->links[graphs->fabric->isl_to[link]];
-
-	for (; lanes; lanes &= lanes - 1)
-		hd_dependencies_collect_set(&worker->graphs[__builtin_ctz(lanes)], link, next);
-}
-
-static void collect_switch(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
-			   uint32_t sw)
-{
-	uint32_t first = graphs->fabric->isl_base[sw];
-
-	for (uint32_t word = 0; word < graphs->next->words; word++)
-		for (uint64_t left = worker->links[sw][word]; left; left &= left - 1)
-			collect_link(graphs, worker,
-				     first + word * 64 + (uint32_t)__builtin_ctzll(left),
-				     worker->passing[sw]);
-}
-
 /* Of the packets that were spread. */
-static void collect(const struct proof_graphs *graphs, struct proof_graphs_worker *worker)
+static void proving_collect(const struct proof_graphs *graphs, struct proof_graphs_worker *worker)
 {
 	for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++)
-		if (worker->passing[sw])
-			collect_switch(graphs, worker, sw);
+		if (worker->passing[sw]) {
+			uint32_t first = graphs->fabric->isl_base[sw];
+			for (uint32_t word = 0; word < graphs->next->words; word++)
+				for (uint64_t left = worker->links[sw][word]; left;
+				     left &= left - 1) {
+					uint32_t link =
+					    first + word * 64 + (uint32_t)__builtin_ctzll(left);
+					uint32_t lanes = worker->passing[sw];
+					const uint64_t *next =
+					    worker->links[graphs->fabric->isl_to[link]];
+					for (; lanes; lanes &= lanes - 1)
+						hd_dependencies_collect_set(
+						    &worker->graphs[__builtin_ctz(lanes)], link,
+						    next);
+				}
+		}
 }
 
 static void collect_destinations(void *context, uint32_t begin, uint32_t end, unsigned index)
@@ -185,8 +140,8 @@ static void collect_destinations(void *context, uint32_t begin, uint32_t end, un
 			worker->links[sw] = next_hops_get(graphs->next, sw, to);
 			worker->passing[sw] = sends(graphs, sw) ? lanes : 0;
 		}
-		spread(graphs, worker);
-		collect(graphs, worker);
+		proving_spread(graphs, worker);
+		proving_collect(graphs, worker);
 	}
 }
 
@@ -209,7 +164,7 @@ static void follow_lid(const struct proof_graphs *graphs, struct proof_graphs_wo
 		worker->passing[sw] = sends(graphs, sw) ? (uint16_t)lanes : 0;
 	}
 	worker->followed = lid;
-	spread(graphs, worker);
+	proving_spread(graphs, worker);
 }
 
 void proof_graphs_follow(struct proof_graphs *graphs, uint32_t lid)
@@ -228,12 +183,15 @@ static void collect_lids(void *context, uint32_t begin, uint32_t end, unsigned i
 		if (graphs->next->lids->destination[lid] == HD_NONE || alike(graphs, lid) != lid)
 			continue;
 		follow_lid(graphs, &graphs->workers[index], lid);
-		collect(graphs, &graphs->workers[index]);
+		proving_collect(graphs, &graphs->workers[index]);
 	}
 }
 
-static void clear(struct proof_graphs *graphs)
+int proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads)
 {
+	const struct host_lids *lids = graphs->next->lids;
+	int rc;
+
 	for (unsigned i = 0; i < graphs->worker_count; i++)
 		for (unsigned lane = 0; lane < PROOF_LANES; lane++) {
 			struct hd_dependencies *graph = &graphs->workers[i].graphs[lane];
@@ -242,31 +200,19 @@ static void clear(struct proof_graphs *graphs)
 				       (size_t)graphs->fabric->isl_count * graph->words *
 					   sizeof(*graph->waits_for));
 		}
-}
-
-static void merge(struct proof_graphs *graphs)
-{
-	for (unsigned i = 1; i < graphs->worker_count; i++)
-		for (unsigned lane = 0; lane < PROOF_LANES; lane++)
-			if (graphs->used >> lane & 1)
-				hd_dependencies_merge(&graphs->workers[0].graphs[lane],
-						      &graphs->workers[i].graphs[lane]);
-}
-
-int proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads)
-{
-	const struct host_lids *lids = graphs->next->lids;
-	int rc;
-
-	clear(graphs);
 	if (by_lid)
 		rc = hd_parallel_for_while(threads, lids->lid_count, 16, collect_lids, graphs,
 					   graphs->go_on);
 	else
 		rc = hd_parallel_for_while(threads, lids->count, 4, collect_destinations, graphs,
 					   graphs->go_on);
-	if (!rc)
-		merge(graphs);
+	if (!rc) {
+		for (unsigned i = 1; i < graphs->worker_count; i++)
+			for (unsigned lane = 0; lane < PROOF_LANES; lane++)
+				if (graphs->used >> lane & 1)
+					hd_dependencies_merge(&graphs->workers[0].graphs[lane],
+							      &graphs->workers[i].graphs[lane]);
+	}
 	return rc;
 }
 
@@ -328,20 +274,6 @@ static const uint8_t *old_ports(const struct hd_ar_proof_request *request,
 	return request->before ? hd_routes_row(request->before, sw) : NULL;
 }
 
-static struct next_hops_entries entries_of(const struct hd_ar_proof_request *request, uint32_t sw,
-					   bool groups)
-{
-	const struct hd_ar_switch *plan = plan_of(request, request->plan, sw);
-	struct next_hops_entries entries = {
-	    .port = {hd_routes_row(request->routes, sw), old_ports(request, plan, sw)}};
-
-	if (groups) {
-		entries.plan[0] = plan;
-		entries.plan[1] = plan_of(request, request->next, sw);
-	}
-	return entries;
-}
-
 int proving_init(struct proving *proving, const struct hd_ar_proof_request *request, bool groups)
 {
 	const struct hd_fabric *fabric = request->fabric;
@@ -351,14 +283,54 @@ int proving_init(struct proving *proving, const struct hd_ar_proof_request *requ
 	    hd_arena_alloc(&proving->arena, fabric->switch_count, sizeof(*proving->entries));
 	if (!proving->entries || host_lids_init(&proving->lids, fabric, &proving->arena))
 		return -ENOMEM;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		proving->entries[sw] = entries_of(request, sw, groups);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const struct hd_ar_switch *plan = plan_of(request, request->plan, sw);
+		struct next_hops_entries entries = {
+		    .port = {hd_routes_row(request->routes, sw), old_ports(request, plan, sw)}};
+		if (groups) {
+			entries.plan[0] = plan;
+			entries.plan[1] = plan_of(request, request->next, sw);
+		}
+		proving->entries[sw] = entries;
+	}
 	int rc = next_hops_init(&proving->next, fabric, &proving->lids, proving->entries,
 				request->threads, &request->go_on, &proving->arena);
-	return rc ? rc
-		  : proof_graphs_init(&proving->graphs, &proving->next, request->routes,
-				      request->before, request->threads, &request->go_on,
-				      &proving->arena);
+	if (rc)
+		return rc;
+	/* Memory from the arena. */
+	struct proof_graphs *graphs = &proving->graphs;
+	const struct next_hops *next = &proving->next;
+	const struct hd_routes *routes = request->routes;
+	const struct hd_routes *before = request->before;
+	unsigned threads = request->threads;
+	struct hd_arena *arena = &proving->arena;
+	*graphs = (struct proof_graphs){.fabric = next->fabric,
+					.routes = routes,
+					.before = before,
+					.next = next,
+					.go_on = (&request->go_on)};
+	graphs->used = hd_routes_lanes(next->fabric, routes);
+	if (before)
+		graphs->used = (uint16_t)(graphs->used | hd_routes_lanes(next->fabric, before));
+	graphs->worker_count = hd_parallel_workers(threads);
+	graphs->workers = hd_arena_alloc(arena, graphs->worker_count, sizeof(*graphs->workers));
+	rc = graphs->workers ? note_lanes(graphs, arena) : -ENOMEM;
+	for (unsigned i = 0; !rc && i < graphs->worker_count; i++) {
+		struct proof_graphs_worker *worker = &graphs->workers[i];
+		uint32_t switches = graphs->fabric->switch_count;
+		for (unsigned lane = 0; lane < PROOF_LANES; lane++)
+			if (graphs->used >> lane & 1)
+				hd_dependencies_init(&worker->graphs[lane], graphs->fabric, arena);
+		worker->passing = hd_arena_alloc(arena, switches, sizeof(*worker->passing));
+		worker->queue = hd_arena_alloc(arena, switches, sizeof(*worker->queue));
+		worker->queued = hd_arena_alloc(arena, switches, sizeof(*worker->queued));
+		worker->links = hd_arena_alloc(arena, switches, sizeof(*worker->links));
+		worker->sets = hd_arena_alloc(arena, (size_t)switches * graphs->next->words,
+					      sizeof(*worker->sets));
+		worker->followed = HD_NONE;
+		rc = hd_arena_check(arena);
+	}
+	return rc;
 }
 
 void proving_release(struct proving *proving)

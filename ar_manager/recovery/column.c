@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The entries of one LID at all switches, and which links packets to it may take. recovery_prove.c and
+ * recovery_bridge.c load one column after another.
+ *
+ * Loading checks that packets arrive, and orders the switches so that each comes after those to which it sends.
+ */
 #include "column.h"
 
 #include <errno.h>
@@ -22,13 +28,12 @@ static int list_entries(struct columns *columns, const struct hd_ar_recovery_req
 /* Whether the destination switch hands packets to the adapter, and to nobody else. */
 static bool is_handed(const struct columns *columns, uint32_t lid)
 {
-	const struct hd_ar_switch *plan;
 	uint32_t sw;
 	uint8_t port;
 
 	if (!hd_fabric_lid_destination(columns->fabric, lid, &sw, &port))
 		return false;
-	plan = columns->entries[sw].plan[0];
+	const struct hd_ar_switch *plan = columns->entries[sw].plan[0];
 	return hd_routes_port(columns->routes, sw, lid) == port &&
 	       (!plan || plan->lid_group[0][lid] == HD_AR_NO_GROUP);
 }
@@ -124,19 +129,6 @@ int column_init(struct column *column, const struct columns *all, struct hd_aren
 
 /* ---- from where packets arrive ---- */
 
-static void load_sets(struct column *column)
-{
-	const struct next_hops *next = &column->all->next;
-
-	for (uint32_t sw = 0; sw < column->all->fabric->switch_count; sw++) {
-		uint64_t *set = column->sets + (size_t)sw * next->words;
-		next_hops_of_lid(next, sw, column->lid, set);
-		column->ports[sw] = link_sets_count(set, next->words);
-		column->open[sw] = column->ports[sw];
-		column->good[sw] = column->ports[sw] > 0 || sw == column->to;
-	}
-}
-
 /* Lists the links to the switch, and tells those before it that it was looked at. Returns the new end of the
  * queue. */
 static uint32_t close_links(struct column *column, uint32_t sw, uint32_t end)
@@ -157,12 +149,33 @@ static uint32_t close_links(struct column *column, uint32_t sw, uint32_t end)
 	return end;
 }
 
-/* A switch on a circle that can be reached from one that was not looked at. */
-static uint32_t find_circle(const struct column *column)
+uint32_t column_load(struct column *column, uint32_t index)
 {
+	const struct columns *all = column->all;
+	const uint32_t switches = all->fabric->switch_count;
+	uint32_t end = 0;
+
+	column->lid = all->lid[index];
+	column->to = all->lids.sw[all->lids.destination[column->lid]];
+	column->backs = 0;
+	const struct next_hops *next = &column->all->next;
+	for (uint32_t sw = 0; sw < column->all->fabric->switch_count; sw++) {
+		uint64_t *set = column->sets + (size_t)sw * next->words;
+		next_hops_of_lid(next, sw, column->lid, set);
+		column->ports[sw] = link_sets_count(set, next->words);
+		column->open[sw] = column->ports[sw];
+		column->good[sw] = column->ports[sw] > 0 || sw == column->to;
+	}
+	for (uint32_t sw = 0; sw < switches; sw++)
+		if (!column->open[sw])
+			column->queue[end++] = sw;
+	for (uint32_t first = 0; first < end; first++)
+		end = close_links(column, column->queue[first], end);
+	if (end >= switches)
+		return HD_NONE;
+	/* A switch on a circle that can be reached from one that was not looked at. */
 	const struct hd_fabric *fabric = column->all->fabric;
 	uint32_t sw = 0;
-
 	while (!column->open[sw])
 		sw++;
 	/* so many steps lead onto the circle */
@@ -173,22 +186,4 @@ static uint32_t find_circle(const struct column *column)
 		sw = fabric->isl_to[link];
 	}
 	return sw;
-}
-
-uint32_t column_load(struct column *column, uint32_t index)
-{
-	const struct columns *all = column->all;
-	const uint32_t switches = all->fabric->switch_count;
-	uint32_t end = 0;
-
-	column->lid = all->lid[index];
-	column->to = all->lids.sw[all->lids.destination[column->lid]];
-	column->backs = 0;
-	load_sets(column);
-	for (uint32_t sw = 0; sw < switches; sw++)
-		if (!column->open[sw])
-			column->queue[end++] = sw;
-	for (uint32_t first = 0; first < end; first++)
-		end = close_links(column, column->queue[first], end);
-	return end < switches ? find_circle(column) : HD_NONE;
 }

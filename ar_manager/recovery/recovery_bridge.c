@@ -157,36 +157,6 @@ static bool loses_at_once(const struct looking *looking, uint32_t sw)
 	return marks->dead[sw] + marks->masked[sw] >= looking->column->ports[sw];
 }
 
-static void spread_losses(const struct looking *looking)
-{
-	struct marks *marks = looking->marks;
-	const uint32_t hit = marks->count;
-
-	marks->end = 0;
-	for (uint32_t i = 0; i < hit; i++)
-		if (loses_at_once(looking, marks->list[i]))
-			lose(marks, marks->list[i]);
-	for (uint32_t first = 0; first < marks->end; first++)
-		lose_before(looking, marks->queue[first]);
-}
-
-/* Source switches among those whose packets may be lost. Takes the marks back, but for dead ports. */
-static uint32_t count_lost(const struct looking *looking)
-{
-	const struct column *column = looking->column;
-	struct marks *marks = looking->marks;
-	uint32_t lost = 0;
-
-	for (uint32_t i = 0; i < marks->count; i++) {
-		const uint32_t sw = marks->list[i];
-		lost +=
-		    marks->lost[sw] && sw != column->to && hd_has_adapters(column->all->fabric, sw);
-		marks->lost[sw] = marks->told[sw] = false;
-		marks->masked[sw] = 0;
-	}
-	return lost;
-}
-
 /* ---- one loss ---- */
 
 static void cut(struct worker *worker, uint32_t link, bool dead)
@@ -212,18 +182,30 @@ static void cut_all(struct worker *worker, const struct hd_ar_losses *losses, ui
 	}
 }
 
-static void forget(struct marks *marks)
-{
-	while (marks->count)
-		marks->listed[marks->list[--marks->count]] = false;
-}
-
 static uint32_t sources_lost(const struct looking *looking)
 {
 	if (looking->level == HD_AR_RECOVERY_NOTICES)
 		spread_notices(looking);
-	spread_losses(looking);
-	return count_lost(looking);
+	struct marks *marks = looking->marks;
+	const uint32_t hit = marks->count;
+	marks->end = 0;
+	for (uint32_t i = 0; i < hit; i++)
+		if (loses_at_once(looking, marks->list[i]))
+			lose(marks, marks->list[i]);
+	for (uint32_t first = 0; first < marks->end; first++)
+		lose_before(looking, marks->queue[first]);
+	/* Source switches among those whose packets may be lost. Takes the marks back, but for
+	 * dead ports. */
+	const struct column *column = looking->column;
+	uint32_t lost = 0;
+	for (uint32_t i = 0; i < marks->count; i++) {
+		const uint32_t sw = marks->list[i];
+		lost +=
+		    marks->lost[sw] && sw != column->to && hd_has_adapters(column->all->fabric, sw);
+		marks->lost[sw] = marks->told[sw] = false;
+		marks->masked[sw] = 0;
+	}
+	return lost;
 }
 
 /* The same where one switch has dead ports, and nobody tells anybody: all from which packets come to it. */
@@ -256,7 +238,8 @@ static void try_loss(const struct bridging *bridging, struct worker *worker, uin
 		worker->missing[loss].delivered[level] += (uint64_t)weight * lost;
 	}
 	cut_all(worker, bridging->losses, loss, false);
-	forget(marks);
+	while (marks->count)
+		marks->listed[marks->list[--marks->count]] = false;
 }
 
 static uint32_t count_sources(const struct column *column)
@@ -293,22 +276,6 @@ static void try_columns(void *context, uint32_t begin, uint32_t end, unsigned in
 
 /* ---- all of them ---- */
 
-static int init_marks(struct marks *marks, const struct hd_fabric *fabric, struct hd_arena *arena)
-{
-	const uint32_t switches = fabric->switch_count;
-
-	marks->dead = hd_arena_alloc(arena, switches, sizeof(*marks->dead));
-	marks->masked = hd_arena_alloc(arena, switches, sizeof(*marks->masked));
-	marks->told = hd_arena_alloc(arena, switches, sizeof(*marks->told));
-	marks->lost = hd_arena_alloc(arena, switches, sizeof(*marks->lost));
-	marks->listed = hd_arena_alloc(arena, switches, sizeof(*marks->listed));
-	marks->cut = hd_arena_alloc(arena, fabric->isl_count, sizeof(*marks->cut));
-	marks->list = hd_arena_alloc(arena, switches, sizeof(*marks->list));
-	marks->queue = hd_arena_alloc(arena, switches, sizeof(*marks->queue));
-	marks->alone = hd_arena_alloc(arena, switches, sizeof(*marks->alone));
-	return hd_arena_check(arena);
-}
-
 static int init_workers(struct bridging *bridging, unsigned threads)
 {
 	struct hd_arena *arena = &bridging->columns.arena;
@@ -322,8 +289,21 @@ static int init_workers(struct bridging *bridging, unsigned threads)
 		struct worker *worker = &bridging->workers[i];
 		worker->missing =
 		    hd_arena_alloc(arena, bridging->losses->count, sizeof(*worker->missing));
-		if (!worker->missing || column_init(&worker->column, &bridging->columns, arena) ||
-		    init_marks(&worker->marks, bridging->columns.fabric, arena))
+		if (!worker->missing || column_init(&worker->column, &bridging->columns, arena))
+			return -ENOMEM;
+		struct marks *marks = &worker->marks;
+		const struct hd_fabric *fabric = bridging->columns.fabric;
+		const uint32_t switches = fabric->switch_count;
+		marks->dead = hd_arena_alloc(arena, switches, sizeof(*marks->dead));
+		marks->masked = hd_arena_alloc(arena, switches, sizeof(*marks->masked));
+		marks->told = hd_arena_alloc(arena, switches, sizeof(*marks->told));
+		marks->lost = hd_arena_alloc(arena, switches, sizeof(*marks->lost));
+		marks->listed = hd_arena_alloc(arena, switches, sizeof(*marks->listed));
+		marks->cut = hd_arena_alloc(arena, fabric->isl_count, sizeof(*marks->cut));
+		marks->list = hd_arena_alloc(arena, switches, sizeof(*marks->list));
+		marks->queue = hd_arena_alloc(arena, switches, sizeof(*marks->queue));
+		marks->alone = hd_arena_alloc(arena, switches, sizeof(*marks->alone));
+		if (hd_arena_check(arena))
 			return -ENOMEM;
 	}
 	return 0;

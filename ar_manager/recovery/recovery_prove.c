@@ -7,8 +7,74 @@
 #include "column.h"
 
 #include <errno.h>
+#include <heddle/ar_manager/fast_recovery.h>
+#include <heddle/base/random.h>
 #include <inttypes.h>
 #include <stdlib.h>
+
+/* ---- losses ---- */
+
+/* Cables by their lower link. Returns how many they are. */
+static uint32_t list_cables(const struct hd_fabric *fabric, uint32_t *cables)
+{
+	uint32_t count = 0;
+
+	for (uint32_t link = 0; link < fabric->isl_count; link++)
+		if (link < fabric->isl_reverse[link])
+			cables[count++] = link;
+	return count;
+}
+
+static int recovery_prove_begin(struct hd_arena *arena, size_t count, size_t links,
+				uint32_t **first, uint32_t **list)
+{
+	*first = hd_arena_alloc(arena, count + 1, sizeof(**first));
+	*list = hd_arena_alloc(arena, links, sizeof(**list));
+	return hd_arena_check(arena);
+}
+
+int hd_ar_losses_single(const struct hd_fabric *fabric, struct hd_arena *arena,
+			struct hd_ar_losses *out)
+{
+	uint32_t *first, *links;
+
+	if (recovery_prove_begin(arena, fabric->isl_count, fabric->isl_count, &first, &links))
+		return -ENOMEM;
+	const uint32_t count = list_cables(fabric, links);
+	for (uint32_t i = 0; i <= count; i++)
+		first[i] = i;
+	*out = (struct hd_ar_losses){count, first, links};
+	return 0;
+}
+
+int hd_ar_losses_sample(const struct hd_fabric *fabric, uint32_t count, uint32_t cables,
+			uint64_t seed, struct hd_arena *arena, struct hd_ar_losses *out)
+{
+	uint32_t *first, *links, *all;
+	uint64_t random = seed;
+
+	all = hd_arena_alloc(arena, fabric->isl_count, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	const uint32_t there = list_cables(fabric, all), each = cables < there ? cables : there;
+	if (recovery_prove_begin(arena, count, (size_t)count * each, &first, &links))
+		return -ENOMEM;
+	for (uint32_t loss = 0; loss < count; loss++) {
+		uint32_t *own = links + (size_t)loss * each;
+		first[loss] = loss * each;
+		for (uint32_t i = 0; i < each; i++) {
+			const uint32_t at = i + (uint32_t)hd_random_below(&random, there - i);
+			own[i] = all[at];
+			all[at] = all[i];
+			all[i] = own[i];
+		}
+	}
+	first[count] = count * each;
+	*out = (struct hd_ar_losses){count, first, links};
+	return 0;
+}
+
+/* ---- recovery prove ---- */
 
 const char *hd_ar_recovery_name(enum hd_ar_recovery level)
 {
@@ -27,7 +93,7 @@ struct walking {
 	struct circle found[HD_THREADS_MAX]; /* the one of the lowest LID */
 };
 
-static void walk(void *context, uint32_t begin, uint32_t end, unsigned index)
+static void recovery_prove_walk(void *context, uint32_t begin, uint32_t end, unsigned index)
 {
 	struct walking *walking = context;
 	struct column *column = &walking->workers[index];
@@ -66,8 +132,8 @@ static int prove_paths(const struct hd_ar_recovery_request *request, const struc
 		rc = column_init(&walking->workers[i], columns, &arena);
 	if (!rc) {
 		walking->columns = columns;
-		rc = hd_parallel_for_while(request->threads, columns->count, 4, walk, walking,
-					   &request->go_on);
+		rc = hd_parallel_for_while(request->threads, columns->count, 4, recovery_prove_walk,
+					   walking, &request->go_on);
 	}
 	rc = rc ? hd_go_on_explain(rc, err) : refuse_circle(walking, workers, err);
 	hd_arena_release(&arena);

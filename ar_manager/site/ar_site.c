@@ -23,20 +23,6 @@ int hd_ar_site_sections(struct hd_config_sections *sections, struct hd_error *er
 	return rc;
 }
 
-static int read_switches(const struct hd_config *values, struct hd_ar_config *config,
-			 struct hd_error *err)
-{
-	struct hd_config_object object;
-	int rc = 0;
-
-	for (unsigned i = 0; !rc && hd_config_object_at(values, "ar.switch", i, &object); i++) {
-		const struct hd_ar_switch_config sw =
-		    hd_ar_switch_config_from(object.guid, object.options);
-		rc = hd_ar_config_add_switch(config, &sw, err);
-	}
-	return rc;
-}
-
 static int read_legacy(const char *path, const struct hd_log *log, struct hd_ar_config *config,
 		       struct hd_error *err)
 {
@@ -60,8 +46,15 @@ int hd_ar_site_from(const struct hd_config *values, bool named, const struct hd_
 				  .quirks =
 				      hd_ar_quirks_from(hd_config_options(values, "ar.quirks")),
 				  .legacy = *path != '\0'};
-	int rc = read_switches(values, &site.config, err);
+	struct hd_ar_config *config = &site.config;
+	struct hd_config_object object;
+	int rc = 0;
 
+	for (unsigned i = 0; !rc && hd_config_object_at(values, "ar.switch", i, &object); i++) {
+		const struct hd_ar_switch_config sw =
+		    hd_ar_switch_config_from(object.guid, object.options);
+		rc = hd_ar_config_add_switch(config, &sw, err);
+	}
 	site.config.enable |= named;
 	if (!rc && site.legacy)
 		rc = read_legacy(path, log, &site.config, err);

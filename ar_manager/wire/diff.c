@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which MADs turn what a switch holds into what a plan wants. program_switch.c calls hd_ar_diff().
+ *
+ * Steps in this order: entries whose group changes become static; then groups; then entries; last the info, unless
+ * AR begins there. So no packet ever follows an entry with another group than it is for. Blocks that are held as
+ * wanted are not sent; blocks that are not known are.
+ */
 #include "image.h"
 
 #include <errno.h>
@@ -55,8 +62,8 @@ static int changes_new(const struct hd_ar_image *want, const struct hd_ar_image 
 	return 0;
 }
 
-static void add(struct hd_ar_changes *changes, uint32_t step, uint32_t attribute, uint32_t modifier,
-		const uint8_t *data)
+static void diff_add(struct hd_ar_changes *changes, uint32_t step, uint32_t attribute,
+		     uint32_t modifier, const uint8_t *data)
 {
 	struct hd_ar_mad *mad = &changes->mads[changes->count];
 
@@ -72,7 +79,7 @@ static void add_info(struct hd_ar_changes *changes, uint32_t step, const struct 
 	uint8_t data[HD_AR_DATA];
 
 	hd_ar_info_encode(info, data);
-	add(changes, step, HD_AR_INFO, 0, data);
+	diff_add(changes, step, HD_AR_INFO, 0, data);
 }
 
 static bool group_known(const struct hd_ar_image *held, uint32_t block)
@@ -134,36 +141,26 @@ int hd_ar_unknown(const struct hd_ar_image *want, const struct hd_ar_image *held
 		return rc;
 	struct hd_ar_changes *changes = &holder->changes;
 	if (!held->info_known)
-		add(changes, 0, HD_AR_INFO, 0, NULL);
+		diff_add(changes, 0, HD_AR_INFO, 0, NULL);
 	for (uint32_t block = 0; block < want->group_blocks; block++)
 		if (!group_known(held, block))
-			add(changes, 0, HD_AR_GROUP_TABLE, group_modifier(want, block), NULL);
+			diff_add(changes, 0, HD_AR_GROUP_TABLE, group_modifier(want, block), NULL);
 	for (uint32_t i = 0; i < lft_total(want); i++)
 		if (!held_lft(want, held, i))
-			add(changes, 0, image_lft_attribute(want), lft_modifier(want, i), NULL);
+			diff_add(changes, 0, image_lft_attribute(want), lft_modifier(want, i),
+				 NULL);
 	for (uint32_t i = 0; i < want->private_count; i++) {
 		const struct hd_ar_private_block *block = &want->private_blocks[i];
 		const struct hd_ar_private_block *now =
 		    image_private_find(held, block->attribute, block->modifier);
 		if (!now || !now->known)
-			add(changes, 0, block->attribute, block->modifier, NULL);
+			diff_add(changes, 0, block->attribute, block->modifier, NULL);
 	}
 	*out = changes;
 	return 0;
 }
 
 /* ---- the changes ---- */
-
-static bool all_known(const struct hd_ar_image *want, const struct hd_ar_image *held)
-{
-	bool known = held->info_known;
-
-	for (uint32_t block = 0; known && block < want->group_blocks; block++)
-		known = group_known(held, block);
-	for (uint32_t i = 0; known && i < lft_total(want); i++)
-		known = held_lft(want, held, i) != NULL;
-	return known;
-}
 
 static uint32_t sub_groups_of(const struct hd_ar_image *want)
 {
@@ -174,12 +171,6 @@ static uint32_t element_of(const struct hd_ar_image *want, uint32_t group, uint3
 {
 	return hd_ar_group_element(&want->quirks, want->info.group_top + 1, sub_groups_of(want),
 				   group, sub);
-}
-
-static uint32_t group_of(const struct hd_ar_image *want, uint32_t element)
-{
-	return want->quirks.sub_group_major ? element % (want->info.group_top + 1)
-					    : element / sub_groups_of(want);
 }
 
 /* The ports of an element; none beyond the image. */
@@ -203,14 +194,6 @@ static bool group_is_wanted(const struct hd_ar_image *want, uint32_t group)
 	return any;
 }
 
-static bool is_part(const struct hd_port_set *part, const struct hd_port_set *all)
-{
-	struct hd_port_set shared = *part;
-
-	hd_port_set_intersect(&shared, all);
-	return hd_port_set_equal(&shared, part);
-}
-
 /* Whether a number gets ports that it did not have. One that is not wanted keeps its ports until no
  * entry uses it any more. */
 static bool group_grows(const struct hd_ar_image *want, const struct hd_ar_image *held,
@@ -221,7 +204,9 @@ static bool group_grows(const struct hd_ar_image *want, const struct hd_ar_image
 	for (uint32_t sub = 0; sub < sub_groups_of(want); sub++) {
 		uint32_t element = element_of(want, group, sub);
 		struct hd_port_set wanted = ports_of(want, element), now = ports_of(held, element);
-		if (!is_part(&wanted, &now))
+		struct hd_port_set shared = wanted;
+		hd_port_set_intersect(&shared, &now);
+		if (!hd_port_set_equal(&shared, &wanted))
 			return true;
 	}
 	return false;
@@ -256,25 +241,6 @@ static bool retreat_block(const struct hd_ar_image *want, const bool *growing, u
 	return any;
 }
 
-/* The blocks in which entries become static first: some of those that differ. */
-static void retreat(const struct hd_ar_image *want, const struct hd_ar_image *held, uint32_t step,
-		    struct hd_ar_changes *changes)
-{
-	bool growing[HD_AR_GROUPS_MAX + 1], any = false;
-
-	for (uint32_t group = 0; group <= want->info.group_top; group++) {
-		growing[group] = group_grows(want, held, group);
-		any |= growing[group];
-	}
-	for (uint32_t i = 0; any && i < lft_total(want); i++) {
-		uint8_t data[HD_AR_DATA];
-		const uint8_t *before = held_lft(want, held, i);
-		if (before && memcmp(before, want->lft[i], HD_AR_DATA) &&
-		    retreat_block(want, growing, i, before, data))
-			add(changes, step, image_lft_attribute(want), lft_modifier(want, i), data);
-	}
-}
-
 /* A block with the groups that are wanted, and, where entries may still use them, those that the
  * switch holds beside these. */
 static void fill_block(const struct hd_ar_image *want, const struct hd_ar_image *held,
@@ -284,7 +250,9 @@ static void fill_block(const struct hd_ar_image *want, const struct hd_ar_image 
 
 	for (uint32_t i = 0; i < HD_AR_GROUP_BLOCK; i++) {
 		uint32_t element = block * HD_AR_GROUP_BLOCK + i;
-		bool wanted = group_is_wanted(want, group_of(want, element));
+		bool wanted = group_is_wanted(want, want->quirks.sub_group_major
+							? element % (want->info.group_top + 1)
+							: element / sub_groups_of(want));
 		sets[i] = ports_of(keep && !wanted ? held : want, element);
 	}
 	hd_ar_group_block_encode(sets, data);
@@ -297,7 +265,8 @@ static void add_groups(const struct hd_ar_image *want, const struct hd_ar_image 
 		uint8_t data[HD_AR_DATA];
 		fill_block(want, held, block, keep, data);
 		if (!group_known(held, block) || memcmp(held->groups[block], data, HD_AR_DATA))
-			add(changes, step, HD_AR_GROUP_TABLE, group_modifier(want, block), data);
+			diff_add(changes, step, HD_AR_GROUP_TABLE, group_modifier(want, block),
+				 data);
 	}
 }
 
@@ -309,32 +278,8 @@ static void clean_beyond(const struct hd_ar_image *want, const struct hd_ar_imag
 
 	for (uint32_t block = want->group_blocks; block < held->group_blocks; block++)
 		if (held->group_known[block] && memcmp(held->groups[block], empty, HD_AR_DATA))
-			add(changes, step, HD_AR_GROUP_TABLE, group_modifier(want, block), empty);
-}
-
-/* Takes away the groups that no entry uses any more. */
-static void clean_groups(const struct hd_ar_image *want, const struct hd_ar_image *held,
-			 uint32_t step, struct hd_ar_changes *changes)
-{
-	for (uint32_t block = 0; block < want->group_blocks; block++) {
-		uint8_t kept[HD_AR_DATA];
-		fill_block(want, held, block, true, kept);
-		if (memcmp(kept, want->groups[block], HD_AR_DATA))
-			add(changes, step, HD_AR_GROUP_TABLE, group_modifier(want, block),
-			    want->groups[block]);
-	}
-	clean_beyond(want, held, step, changes);
-}
-
-/* Whether the first step has set the block already, and to what. */
-static const uint8_t *retreated(const struct hd_ar_changes *changes, uint32_t retreats,
-				uint32_t modifier, uint32_t *next)
-{
-	while (*next < retreats && changes->mads[*next].modifier < modifier)
-		++*next;
-	return *next < retreats && changes->mads[*next].modifier == modifier
-		   ? changes->mads[*next].data
-		   : NULL;
+			diff_add(changes, step, HD_AR_GROUP_TABLE, group_modifier(want, block),
+				 empty);
 }
 
 static void add_lft(const struct hd_ar_image *want, const struct hd_ar_image *held, uint32_t step,
@@ -344,11 +289,16 @@ static void add_lft(const struct hd_ar_image *want, const struct hd_ar_image *he
 
 	for (uint32_t i = 0; i < lft_total(want); i++) {
 		uint32_t modifier = lft_modifier(want, i);
-		const uint8_t *now = retreated(changes, retreats, modifier, &next);
+		/* Whether the first step has set the block already, and to what. */
+		while (next < retreats && changes->mads[next].modifier < modifier)
+			++next;
+		const uint8_t *now = next < retreats && changes->mads[next].modifier == modifier
+					 ? changes->mads[next].data
+					 : NULL;
 		if (!now)
 			now = held_lft(want, held, i);
 		if (!now || memcmp(now, want->lft[i], HD_AR_DATA))
-			add(changes, step, image_lft_attribute(want), modifier, want->lft[i]);
+			diff_add(changes, step, image_lft_attribute(want), modifier, want->lft[i]);
 	}
 }
 
@@ -368,8 +318,8 @@ static void clean_lft(const struct hd_ar_image *want, const struct hd_ar_image *
 			const uint32_t block = want->lft_blocks + i;
 			const size_t at = (size_t)table * held->lft_blocks + block;
 			if (held->lft_known[at] && memcmp(held->lft[at], blank, HD_AR_DATA))
-				add(changes, step, image_lft_attribute(want),
-				    hd_ar_lft_modifier(table, block), blank);
+				diff_add(changes, step, image_lft_attribute(want),
+					 hd_ar_lft_modifier(table, block), blank);
 		}
 }
 
@@ -379,7 +329,12 @@ static bool must_switch_off(const struct hd_ar_image *want, const struct hd_ar_i
 {
 	if (held->info_known && !held->info.enabled)
 		return false;
-	return !all_known(want, held) || image_private_active(held) ||
+	bool known = held->info_known;
+	for (uint32_t block = 0; known && block < want->group_blocks; block++)
+		known = group_known(held, block);
+	for (uint32_t i = 0; known && i < lft_total(want); i++)
+		known = held_lft(want, held, i) != NULL;
+	return !known || image_private_active(held) ||
 	       held->info.sub_grps_active != want->info.sub_grps_active;
 }
 
@@ -389,7 +344,7 @@ static void add_private_off(const struct hd_ar_image *held, uint32_t step,
 	uint8_t data[HD_AR_DATA];
 
 	image_private_off(held, data);
-	add(changes, step, HD_AR_PRIVATE_LFT_INFO, 0, data);
+	diff_add(changes, step, HD_AR_PRIVATE_LFT_INFO, 0, data);
 }
 
 static void switch_off(const struct hd_ar_image *want, const struct hd_ar_image *held,
@@ -414,7 +369,20 @@ static void change_tables(const struct hd_ar_image *want, const struct hd_ar_ima
 	if (image_private_active(held))
 		add_private_off(held, 0, changes);
 	if (stays_on) {
-		retreat(want, held, 0, changes);
+		/* The blocks in which entries become static first: some of those that differ. */
+		bool growing[HD_AR_GROUPS_MAX + 1], any = false;
+		for (uint32_t group = 0; group <= want->info.group_top; group++) {
+			growing[group] = group_grows(want, held, group);
+			any |= growing[group];
+		}
+		for (uint32_t i = 0; any && i < lft_total(want); i++) {
+			uint8_t data[HD_AR_DATA];
+			const uint8_t *before = held_lft(want, held, i);
+			if (before && memcmp(before, want->lft[i], HD_AR_DATA) &&
+			    retreat_block(want, growing, i, before, data))
+				diff_add(changes, 0, image_lft_attribute(want),
+					 lft_modifier(want, i), data);
+		}
 		retreats = changes->count;
 	}
 	clean_lft(want, held, stays_on ? 0 : 1, changes);
@@ -423,9 +391,17 @@ static void change_tables(const struct hd_ar_image *want, const struct hd_ar_ima
 	add_groups(want, held, order == HD_AR_LFT_FIRST && !stays_on ? 2 : 1, stays_on, changes);
 	if (order != HD_AR_LFT_FIRST || stays_on)
 		add_lft(want, held, 2, retreats, changes);
-	if (stays_on)
-		clean_groups(want, held, 3, changes);
-	else
+	if (stays_on) {
+		/* Takes away the groups that no entry uses any more. */
+		for (uint32_t block = 0; block < want->group_blocks; block++) {
+			uint8_t kept[HD_AR_DATA];
+			fill_block(want, held, block, true, kept);
+			if (memcmp(kept, want->groups[block], HD_AR_DATA))
+				diff_add(changes, 3, HD_AR_GROUP_TABLE, group_modifier(want, block),
+					 want->groups[block]);
+		}
+		clean_beyond(want, held, 3, changes);
+	} else
 		clean_beyond(want, held, 3, changes);
 }
 
@@ -437,7 +413,7 @@ static void add_private(const struct hd_ar_image *want, const struct hd_ar_image
 	for (uint32_t i = 0; i < want->private_count; i++) {
 		const struct hd_ar_private_block *block = &want->private_blocks[i];
 		if (block->attribute == attribute && !image_private_is_held(block, held))
-			add(changes, step, attribute, block->modifier, block->data);
+			diff_add(changes, step, attribute, block->modifier, block->data);
 	}
 }
 
@@ -462,20 +438,6 @@ static void add_all_private(const struct hd_ar_image *want, const struct hd_ar_i
 	clean_lft(want, held, STEP_LFT, changes);
 	add_private(want, held, HD_AR_PRIVATE_LFT_MAP, STEP_MAPS, changes);
 	add_private(want, held, HD_AR_PORT_SL_TO_PRIVATE_LFT, STEP_MAPS, changes);
-}
-
-/* Private tables change only while AR is off. */
-static void change_private(const struct hd_ar_image *want, const struct hd_ar_image *held,
-			   struct hd_ar_changes *changes)
-{
-	add_all_private(want, held, changes);
-	bool differs =
-	    changes->count > 0 || held->info.sub_grps_active != want->info.sub_grps_active;
-	if (!differs || (held->info_known && !held->info.enabled))
-		return;
-	changes->count = 0;
-	switch_off(want, held, changes);
-	add_all_private(want, held, changes);
 }
 
 int hd_ar_switch_off(const struct hd_ar_info *info, const struct hd_ar_image *held,
@@ -515,9 +477,17 @@ int hd_ar_diff(const struct hd_ar_image *want, const struct hd_ar_image *held,
 	if (rc)
 		return rc;
 	struct hd_ar_changes *changes = &holder->changes;
-	if (want->private_count)
-		change_private(want, held, changes);
-	else if (want->info.enabled)
+	if (want->private_count) {
+		/* Private tables change only while AR is off. */
+		add_all_private(want, held, changes);
+		bool differs =
+		    changes->count > 0 || held->info.sub_grps_active != want->info.sub_grps_active;
+		if (differs && !(held->info_known && !held->info.enabled)) {
+			changes->count = 0;
+			switch_off(want, held, changes);
+			add_all_private(want, held, changes);
+		}
+	} else if (want->info.enabled)
 		change_tables(want, held, order, changes);
 	bool switched_off = changes->count && changes->mads[0].attribute == HD_AR_INFO;
 	if (!want->private_count && !want->info.enabled && image_private_active(held)) {

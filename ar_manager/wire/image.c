@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The blocks that a switch holds, or that a plan wants it to hold. diff.c compares two images; the programming
+ * stores answers in one.
+ *
+ * An image has the info, the blocks of groups, of AR LFTs, and of private tables, and for each whether it is
+ * known. Reserved bits are cleared, so that equal blocks are equal bytes.
+ */
 #include "image.h"
 
 #include <endian.h>
@@ -94,12 +101,6 @@ static int image_new(const struct hd_ar_image *shape, struct hd_ar_image **out)
 
 /* ---- what a plan wants ---- */
 
-/* With private tables a switch needs them even where no entry is adaptive. */
-static bool has_tables(const struct hd_ar_plan *plan, const struct hd_ar_switch *planned)
-{
-	return planned->used > 0 || (plan->table_count > 1 && planned->form != HD_AR_FORM_NONE);
-}
-
 uint32_t hd_ar_sub_groups(const struct hd_ar_info *info, const struct hd_ar_quirks *quirks)
 {
 	uint32_t active = info->sub_grps_active + quirks->active_minus_one;
@@ -115,29 +116,11 @@ uint32_t hd_ar_group_element(const struct hd_ar_quirks *quirks, uint32_t groups,
 
 const uint8_t *hd_ar_image_groups(const struct hd_ar_image *image, uint32_t table, uint32_t block)
 {
-	const struct hd_ar_private_block *private;
-
 	if (!table)
 		return block < image->group_blocks ? image->groups[block] : NULL;
-	private = image_private_find(image, HD_AR_GROUP_TABLE,
-				     hd_ar_group_modifier(&image->quirks, table, 0, block));
+	const struct hd_ar_private_block *private = image_private_find(
+	    image, HD_AR_GROUP_TABLE, hd_ar_group_modifier(&image->quirks, table, 0, block));
 	return private ? private->data : NULL;
-}
-
-static void want_groups(struct hd_ar_image *image, const struct hd_ar_switch *planned)
-{
-	for (uint32_t group = 0; group < planned->group_count; group++)
-		for (uint32_t sub = 0; sub < planned->sub_groups; sub++) {
-			struct hd_port_set sets[HD_AR_GROUP_BLOCK];
-			uint32_t element = hd_ar_group_element(&image->quirks, planned->group_count,
-							       planned->sub_groups, group, sub);
-			uint8_t *block = image->groups[element / HD_AR_GROUP_BLOCK];
-			hd_ar_group_block_decode(block, sets);
-			sets[element % HD_AR_GROUP_BLOCK] = planned->groups[group].ports[sub];
-			hd_ar_group_block_encode(sets, block);
-		}
-	for (uint32_t block = 0; block < image->group_blocks; block++)
-		image->group_known[block] = true;
 }
 
 static struct hd_ar_entry entry_of(const struct hd_ar_image *image, const struct hd_ar_plan *plan,
@@ -215,30 +198,6 @@ static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, ui
 	return 0;
 }
 
-static void want_image_info(struct hd_ar_image *image, const struct hd_ar_switch *planned,
-			    bool enabled, const struct hd_ar_settings *settings,
-			    const struct hd_ar_info *info)
-{
-	struct hd_ar_info *want = &image->info;
-
-	*want = *info;
-	image->info_known = true;
-	want->enabled = enabled;
-	want->fr_enabled = enabled && settings->recovery >= HD_AR_RECOVERY_LOCAL && info->is_fr_sup;
-	want->pfrn_enabled = settings->recovery >= HD_AR_RECOVERY_NOTICES && info->pfrn_sup;
-	if (!want->enabled)
-		return;
-	want->group_top = planned->group_count ? planned->group_count - 1 : 0;
-	want->sub_grps_active = planned->sub_groups - image->quirks.active_minus_one;
-	want->ageing_time_value = settings->ageing_time_us;
-	if (info->by_sl_cap) {
-		want->by_sl_en = settings->sl_mask != 0xFFFF;
-		want->enable_by_sl_mask = settings->sl_mask;
-	}
-	if (info->by_transp_cap)
-		want->by_transport_disable = settings->transport_disable;
-}
-
 static uint32_t blocks_for(uint32_t items, uint32_t block)
 {
 	return (items + block - 1) / block;
@@ -250,7 +209,10 @@ int image_of_plan(const struct hd_ar_plan *plan, uint32_t sw, const struct hd_ar
 {
 	const struct hd_ar_switch *planned = &plan->switches[sw];
 	struct hd_ar_image shape = {.form = planned->form, .quirks = *quirks}, *image = NULL;
-	const bool tables = has_tables(plan, planned);
+
+	/* With private tables a switch needs them even where no entry is adaptive. */
+	const bool tables =
+	    planned->used > 0 || (plan->table_count > 1 && planned->form != HD_AR_FORM_NONE);
 
 	if (tables) {
 		shape.group_blocks =
@@ -263,7 +225,20 @@ int image_of_plan(const struct hd_ar_plan *plan, uint32_t sw, const struct hd_ar
 	if (rc)
 		return rc;
 	if (tables) {
-		want_groups(image, planned);
+		for (uint32_t group = 0; group < planned->group_count; group++)
+			for (uint32_t sub = 0; sub < planned->sub_groups; sub++) {
+				struct hd_port_set sets[HD_AR_GROUP_BLOCK];
+				uint32_t element =
+				    hd_ar_group_element(&image->quirks, planned->group_count,
+							planned->sub_groups, group, sub);
+				uint8_t *block = image->groups[element / HD_AR_GROUP_BLOCK];
+				hd_ar_group_block_decode(block, sets);
+				sets[element % HD_AR_GROUP_BLOCK] =
+				    planned->groups[group].ports[sub];
+				hd_ar_group_block_encode(sets, block);
+			}
+		for (uint32_t block = 0; block < image->group_blocks; block++)
+			image->group_known[block] = true;
 		rc = want_lft(image, plan, sw, wanted);
 	}
 	if (!rc && image->private_count)
@@ -272,7 +247,23 @@ int image_of_plan(const struct hd_ar_plan *plan, uint32_t sw, const struct hd_ar
 		hd_ar_image_free(image);
 		return rc;
 	}
-	want_image_info(image, planned, tables, settings, info);
+	struct hd_ar_info *want = &image->info;
+	*want = *info;
+	image->info_known = true;
+	want->enabled = tables;
+	want->fr_enabled = tables && settings->recovery >= HD_AR_RECOVERY_LOCAL && info->is_fr_sup;
+	want->pfrn_enabled = settings->recovery >= HD_AR_RECOVERY_NOTICES && info->pfrn_sup;
+	if (want->enabled) {
+		want->group_top = planned->group_count ? planned->group_count - 1 : 0;
+		want->sub_grps_active = planned->sub_groups - image->quirks.active_minus_one;
+		want->ageing_time_value = settings->ageing_time_us;
+		if (info->by_sl_cap) {
+			want->by_sl_en = settings->sl_mask != 0xFFFF;
+			want->enable_by_sl_mask = settings->sl_mask;
+		}
+		if (info->by_transp_cap)
+			want->by_transport_disable = settings->transport_disable;
+	}
 	*out = image;
 	return 0;
 }
@@ -315,22 +306,6 @@ static bool find_place(struct hd_ar_image *image, uint32_t attribute, uint32_t m
 	return true;
 }
 
-/* Reserved bits become 0. */
-static void normalise(const struct hd_ar_image *image, const struct hd_ar_mad *mad, uint8_t *data)
-{
-	struct hd_ar_entry entries[HD_AR_OLD_BLOCK];
-
-	memcpy(data, mad->data, HD_AR_DATA);
-	image_private_normalise(mad->attribute, data);
-	if (mad->attribute != image_lft_attribute(image))
-		return;
-	image_entries_get(image, mad->data, entries);
-	for (uint32_t i = image_block_lids(image); i < HD_AR_OLD_BLOCK; i++)
-		if (image->form == HD_AR_FORM_OLD)
-			entries[i] = (struct hd_ar_entry){0};
-	image_entries_put(image, entries, data);
-}
-
 bool hd_ar_image_store(struct hd_ar_image *image, const struct hd_ar_mad *mad)
 {
 	struct place place;
@@ -342,7 +317,18 @@ bool hd_ar_image_store(struct hd_ar_image *image, const struct hd_ar_mad *mad)
 	}
 	if (!find_place(image, mad->attribute, mad->modifier, &place))
 		return false;
-	normalise(image, mad, place.data);
+	/* Reserved bits become 0. */
+	uint8_t *data = place.data;
+	struct hd_ar_entry entries[HD_AR_OLD_BLOCK];
+	memcpy(data, mad->data, HD_AR_DATA);
+	image_private_normalise(mad->attribute, data);
+	if (!(mad->attribute != image_lft_attribute(image))) {
+		image_entries_get(image, mad->data, entries);
+		for (uint32_t i = image_block_lids(image); i < HD_AR_OLD_BLOCK; i++)
+			if (image->form == HD_AR_FORM_OLD)
+				entries[i] = (struct hd_ar_entry){0};
+		image_entries_put(image, entries, data);
+	}
 	*place.known = true;
 	return true;
 }
@@ -495,17 +481,7 @@ static uint8_t table_of(const struct hd_ar_switch *planned, uint32_t port, uint3
 	return lane == RAISED_LANE ? 2 : 1;
 }
 
-static void want_port_map(const struct hd_ar_switch *planned, uint32_t block, uint8_t *data)
-{
-	struct hd_ar_port_sl_map map;
-
-	for (uint32_t i = 0; i < HD_AR_MAP_PORTS; i++)
-		for (uint32_t lane = 0; lane < HD_AR_SLS; lane++)
-			map.table[i][lane] = table_of(planned, block * HD_AR_MAP_PORTS + i, lane);
-	hd_ar_port_sl_map_encode(&map, data);
-}
-
-static uint8_t *add(struct hd_ar_image *image, uint32_t attribute, uint32_t modifier)
+static uint8_t *image_add(struct hd_ar_image *image, uint32_t attribute, uint32_t modifier)
 {
 	struct hd_ar_private_block *block = &image->private_blocks[image->private_count++];
 
@@ -518,18 +494,25 @@ void image_private_want(struct hd_ar_image *image, const struct hd_ar_plan *plan
 			const struct hd_ar_switch *planned)
 {
 	image->private_count = 0;
-	want_info(plan, NULL, add(image, HD_AR_PRIVATE_LFT_INFO, 0));
-	want_banks(plan, add(image, HD_AR_PRIVATE_LFT_DEF, 0));
+	want_info(plan, NULL, image_add(image, HD_AR_PRIVATE_LFT_INFO, 0));
+	want_banks(plan, image_add(image, HD_AR_PRIVATE_LFT_DEF, 0));
 	for (uint32_t table = 1; table < plan->table_count; table++)
 		for (uint32_t block = 0; block < image->group_blocks; block++) {
 			uint32_t modifier = hd_ar_group_modifier(&image->quirks, table, 0, block);
-			memcpy(add(image, HD_AR_GROUP_TABLE, modifier), image->groups[block],
+			memcpy(image_add(image, HD_AR_GROUP_TABLE, modifier), image->groups[block],
 			       HD_AR_DATA);
 		}
 	for (uint32_t table = 0; table < plan->table_count; table++)
-		want_map(plan, planned, table, add(image, HD_AR_PRIVATE_LFT_MAP, table));
-	for (uint32_t block = 0; block < map_blocks(planned); block++)
-		want_port_map(planned, block, add(image, HD_AR_PORT_SL_TO_PRIVATE_LFT, block));
+		want_map(plan, planned, table, image_add(image, HD_AR_PRIVATE_LFT_MAP, table));
+	for (uint32_t block = 0; block < map_blocks(planned); block++) {
+		uint8_t *data = image_add(image, HD_AR_PORT_SL_TO_PRIVATE_LFT, block);
+		struct hd_ar_port_sl_map map;
+		for (uint32_t i = 0; i < HD_AR_MAP_PORTS; i++)
+			for (uint32_t lane = 0; lane < HD_AR_SLS; lane++)
+				map.table[i][lane] =
+				    table_of(planned, block * HD_AR_MAP_PORTS + i, lane);
+		hd_ar_port_sl_map_encode(&map, data);
+	}
 }
 
 struct hd_ar_private_block *image_private_more(const struct hd_ar_image *want,

@@ -15,15 +15,14 @@ void client_aside_release(struct client_aside *aside)
 	aside->release(aside);
 }
 
-static void *work(void *context)
+static void *client_aside_work(void *context)
 {
 	struct client_aside *aside = context;
-	bool left;
 
 	aside->run(aside);
 	pthread_mutex_lock(&aside->mutex);
 	aside->ended = true;
-	left = aside->left;
+	bool left = aside->left;
 	pthread_cond_signal(&aside->wake);
 	pthread_mutex_unlock(&aside->mutex);
 	if (left) {
@@ -34,37 +33,37 @@ static void *work(void *context)
 }
 
 /* Signals of the program go to its own threads. */
-static int start(struct client_aside *aside, pthread_t *thread)
+static int client_aside_start(struct client_aside *aside, pthread_t *thread)
 {
 	sigset_t all, before;
-	int rc;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(thread, NULL, work, aside);
+	int rc = pthread_create(thread, NULL, client_aside_work, aside);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc ? -EAGAIN : 0;
 }
 
-static void begin(struct client_aside *aside)
+int client_aside_run(struct client_aside *aside, int64_t deadline)
 {
-	pthread_condattr_t attributes;
+	pthread_t thread;
 
+	pthread_condattr_t attributes;
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&aside->mutex, NULL);
 	pthread_cond_init(&aside->wake, &attributes);
 	pthread_condattr_destroy(&attributes);
-}
-
-/* Whether the work has ended. If not, the thread has it from now on. */
-static bool wait_for(struct client_aside *aside, int64_t deadline)
-{
+	int rc = left_alone < CLIENT_ASIDE_MOST ? client_aside_start(aside, &thread) : -EAGAIN;
+	if (rc) {
+		client_aside_release(aside);
+		return rc;
+	}
+	/* Whether the work has ended. If not, the thread has it from now on. */
 	const struct timespec until = {.tv_sec = (time_t)(deadline / 1000),
 				       .tv_nsec = (long)(deadline % 1000) * 1000000};
-	int rc = 0;
+	rc = 0;
 	bool ended;
-
 	pthread_mutex_lock(&aside->mutex);
 	while (!aside->ended && rc != ETIMEDOUT)
 		rc = pthread_cond_timedwait(&aside->wake, &aside->mutex, &until);
@@ -72,21 +71,7 @@ static bool wait_for(struct client_aside *aside, int64_t deadline)
 	aside->left = !ended;
 	left_alone += !ended;
 	pthread_mutex_unlock(&aside->mutex);
-	return ended;
-}
-
-int client_aside_run(struct client_aside *aside, int64_t deadline)
-{
-	pthread_t thread;
-	int rc;
-
-	begin(aside);
-	rc = left_alone < CLIENT_ASIDE_MOST ? start(aside, &thread) : -EAGAIN;
-	if (rc) {
-		client_aside_release(aside);
-		return rc;
-	}
-	if (!wait_for(aside, deadline)) {
+	if (!ended) {
 		pthread_detach(thread);
 		return -ETIMEDOUT;
 	}

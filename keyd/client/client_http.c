@@ -1,19 +1,240 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Connections to heddle-keyd, and one HTTP/1.1 exchange on them. client_session.c calls it.
+ *
+ * An address is a path or HOST:PORT; finding a host may be slow, so a thread does it (client_aside.h). A
+ * connection is kept, and a call is sent again once if a kept one was closed meanwhile. Every wait ends at the
+ * deadline. Answers are bounded, and what does not look like heddle-keyd's is refused.
+ */
 #include "client_http.h"
 
-#include "client_problem.h"
+#include "client_aside.h"
+#include "client_body.h"
 
 #include <errno.h>
+#include <heddle/base/clock.h>
+#include <limits.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
+/* ---- client address ---- */
+
+/* "HOST:PORT" or "[ADDRESS]:PORT" */
+static bool split(struct client_address *address)
+{
+	char *colon = strrchr(address->text, ':');
+	const char *host = address->text;
+	size_t length = colon ? (size_t)(colon - host) : 0, digits;
+
+	if (!length)
+		return false;
+	digits = strspn(colon + 1, "0123456789");
+	if (!digits || digits > 5 || colon[1 + digits] || atoi(colon + 1) > 65535)
+		return false;
+	if (*host == '[' && host[length - 1] == ']') {
+		host++;
+		length -= 2;
+	} else if (memchr(host, ':', length)) {
+		return false;
+	}
+	memcpy(address->host, host, length);
+	memcpy(address->port, colon + 1, digits);
+	return length > 0;
+}
+
+int client_address_parse(const char *text, struct client_address *out,
+			 struct hd_key_client_problem *problem)
+{
+	struct client_address address = {.network = *text != '/'};
+	const struct sockaddr_un *unix_address = NULL;
+	size_t most = address.network ? sizeof(address.text) : sizeof(unix_address->sun_path);
+
+	if (strlen(text) >= most)
+		return client_problem_set(problem, -EINVAL,
+					  "the address '%s' of heddle-keyd is too long: at most "
+					  "%zu bytes",
+					  text, most - 1);
+	memcpy(address.text, text, strlen(text));
+	if (address.network && !split(&address))
+		return client_problem_set(problem, -EINVAL,
+					  "'%s' is no address of heddle-keyd: expected the path of "
+					  "a socket, or HOST:PORT",
+					  text);
+	*out = address;
+	return 0;
+}
+
+int64_t client_address_clock(void)
+{
+	return (int64_t)hd_clock_ms();
+}
+
+int client_address_wait(int fd, short events, int64_t deadline, short *seen)
+{
+	struct pollfd waiting = {.fd = fd, .events = events};
+	int count;
+
+	do {
+		int64_t left = deadline - client_address_clock();
+		count = poll(&waiting, 1, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
+	} while (count < 0 && errno == EINTR);
+	if (count < 0)
+		return -errno;
+	*seen = waiting.revents;
+	return count ? 0 : -ETIMEDOUT;
+}
+
+/* A connected socket, or a negative errno. */
+static int dial(const struct sockaddr *to, socklen_t length, int64_t deadline)
+{
+	int fd = socket(to->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), rc = 0,
+	    one = 1;
+	socklen_t size = sizeof(rc);
+	short seen;
+
+	if (fd < 0)
+		return -errno;
+	if (to->sa_family != AF_UNIX)
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	/* EAGAIN: the queue of a unix socket is full. There is no event to wait for. */
+	while ((rc = connect(fd, to, length) ? -errno : 0) == -EAGAIN &&
+	       client_address_clock() < deadline)
+		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+	if (rc == -EINPROGRESS || rc == -EINTR) {
+		rc = client_address_wait(fd, POLLOUT, deadline, &seen);
+		if (!rc && !getsockopt(fd, SOL_SOCKET, SO_ERROR, &one, &size))
+			rc = -one;
+	}
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc == -EAGAIN ? -ETIMEDOUT : rc;
+}
+
+/* The addresses of a host. Finding them may ask servers that do not answer. */
+struct search {
+	struct client_aside aside; /* first */
+	char host[sizeof(((struct client_address *)NULL)->host)];
+	char port[sizeof(((struct client_address *)NULL)->port)];
+	struct addrinfo *found;
+	int rc; /* of getaddrinfo() */
+};
+
+static void client_http_find(struct search *search, int flags)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags};
+
+	search->rc = getaddrinfo(search->host, search->port, &hints, &search->found);
+}
+
+static void find_aside(struct client_aside *aside)
+{
+	client_http_find((struct search *)aside, AI_ADDRCONFIG);
+}
+
+static void release_search(struct client_aside *aside)
+{
+	struct search *search = (struct search *)aside;
+
+	if (search->found)
+		freeaddrinfo(search->found);
+	free(search);
+}
+
+static int refuse_search(const struct client_address *address, int rc, const char *why,
+			 struct hd_key_client_problem *problem)
+{
+	return client_problem_set(problem, rc, "cannot find the host '%s' of heddle-keyd: %s",
+				  address->host, why);
+}
+
+/* The addresses, to be freed with freeaddrinfo(). Numbers need no search. */
+static int find_host(const struct client_address *address, int64_t deadline, struct addrinfo **out,
+		     struct hd_key_client_problem *problem)
+{
+	struct search *search = calloc(1, sizeof(*search));
+	int rc = 0;
+
+	if (!search)
+		return client_problem_memory(problem);
+	search->aside.run = find_aside;
+	search->aside.release = release_search;
+	strcpy(search->host, address->host);
+	strcpy(search->port, address->port);
+	client_http_find(search, AI_NUMERICHOST);
+	if (!search->rc) {
+		*out = search->found;
+		free(search);
+		return 0;
+	}
+	rc = client_aside_run(&search->aside, deadline);
+	if (rc)
+		return refuse_search(address, rc,
+				     rc == -ETIMEDOUT ? "no answer in time"
+						      : "too many searches are under way",
+				     problem);
+	if (search->rc)
+		rc = refuse_search(address, -EHOSTUNREACH, gai_strerror(search->rc), problem);
+	*out = search->found;
+	search->found = NULL;
+	client_aside_release(&search->aside);
+	return rc;
+}
+
+static int dial_network(const struct client_address *address, int64_t deadline, int *fd,
+			struct hd_key_client_problem *problem)
+{
+	struct addrinfo *found = NULL;
+	int rc = find_host(address, deadline, &found, problem);
+
+	if (rc)
+		return rc;
+	rc = -EHOSTUNREACH;
+	for (struct addrinfo *one = found; one && rc < 0; one = one->ai_next)
+		rc = dial(one->ai_addr, one->ai_addrlen, deadline);
+	freeaddrinfo(found);
+	if (rc < 0)
+		return client_problem_set(problem, rc,
+					  "cannot connect to heddle-keyd at %s: %s; is it running "
+					  "there, and does it listen on that port?",
+					  address->text, strerror(-rc));
+	*fd = rc;
+	return 0;
+}
+
+int client_address_connect(const struct client_address *address, int64_t deadline, int *fd,
+			   struct hd_key_client_problem *problem)
+{
+	if (address->network)
+		return dial_network(address, deadline, fd, problem);
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	strcpy(to.sun_path, address->text);
+	*fd = dial((struct sockaddr *)&to, sizeof(to), deadline);
+	if (*fd >= 0)
+		return 0;
+	if (*fd == -ENOENT || *fd == -ECONNREFUSED)
+		return client_problem_set(problem, *fd,
+					  "heddle-keyd does not listen on %s (%s); start it with: "
+					  "systemctl start heddle-keyd",
+					  address->text, strerror(-*fd));
+	return client_problem_set(problem, *fd, "cannot connect to heddle-keyd on %s: %s",
+				  address->text, strerror(-*fd));
+}
+
+/* ---- client http ---- */
+
 /* A decimal number of `length` digits to *out; false if it is none, or larger than `most`. */
-static bool number(const char *text, size_t length, uint64_t most, uint64_t *out)
+static bool client_http_number(const char *text, size_t length, uint64_t most, uint64_t *out)
 {
 	uint64_t value = 0;
 
@@ -36,7 +257,7 @@ static bool read_status(const char *line, size_t length, struct client_head *out
 	uint64_t status;
 
 	if (length < 12 || memcmp(line, "HTTP/1.", 7) || (line[7] != '0' && line[7] != '1') ||
-	    line[8] != ' ' || !number(line + 9, 3, 599, &status) || status < 100 ||
+	    line[8] != ' ' || !client_http_number(line + 9, 3, 599, &status) || status < 100 ||
 	    (length > 12 && line[12] != ' '))
 		return false;
 	out->status = (int)status;
@@ -55,19 +276,18 @@ static const char *read_field(const char *line, size_t length, struct client_hea
 {
 	const char *colon = memchr(line, ':', length);
 	size_t name = colon ? (size_t)(colon - line) : 0;
-	const char *value;
 	uint64_t found;
 
 	if (!name)
 		return "a line of the head has no name";
-	value = colon + 1;
+	const char *value = colon + 1;
 	length -= name + 1;
 	for (; length && (*value == ' ' || *value == '\t'); length--)
 		value++;
 	while (length && (value[length - 1] == ' ' || value[length - 1] == '\t'))
 		length--;
 	if (is(line, name, "Content-Length")) {
-		if (!number(value, length, CLIENT_BODY_MAX, &found))
+		if (!client_http_number(value, length, CLIENT_BODY_MAX, &found))
 			return "the Content-Length is not a number, or too large";
 		if (*has_body && found != out->body)
 			return "two Content-Lengths differ";
@@ -77,7 +297,8 @@ static const char *read_field(const char *line, size_t length, struct client_hea
 		return "it has a Transfer-Encoding";
 	} else if (is(line, name, "Connection")) {
 		out->close = is(value, length, "close");
-	} else if (is(line, name, "Retry-After") && number(value, length, 86400, &found)) {
+	} else if (is(line, name, "Retry-After") &&
+		   client_http_number(value, length, 86400, &found)) {
 		out->retry_after = (unsigned)found;
 	}
 	return NULL;
@@ -149,16 +370,6 @@ void client_http_close(struct client_http *http)
 	http->fd = -1;
 }
 
-/* A kept connection on which something waits has been closed by the server, or is out of step. */
-static void drop_stale(struct client_http *http)
-{
-	char byte;
-
-	if (http->fd >= 0 && (recv(http->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
-			      (errno != EAGAIN && errno != EINTR)))
-		client_http_close(http);
-}
-
 /* Sends until all is sent or the server speaks, which may happen before it has read a long body. */
 static int send_all(int fd, const char *bytes, size_t length, int64_t deadline, bool *complete)
 {
@@ -192,13 +403,12 @@ static int send_all(int fd, const char *bytes, size_t length, int64_t deadline, 
 static int make_room(struct incoming *in)
 {
 	size_t wanted = in->has_head ? in->head.length + in->head.body : in->length + 4096;
-	char *bytes;
 
 	if (in->has_head && wanted > in->room && in->room >= 65536 && in->room * 2 < wanted)
 		wanted = in->room * 2; /* believe a length as its bytes come */
 	if (wanted <= in->room && in->length < in->room)
 		return 0;
-	bytes = realloc(in->bytes, wanted < 65536 ? 65536 : wanted);
+	char *bytes = realloc(in->bytes, wanted < 65536 ? 65536 : wanted);
 	if (!bytes)
 		return -ENOMEM;
 	in->bytes = bytes;
@@ -226,7 +436,7 @@ static int find_head(struct incoming *in)
 }
 
 /* Receives until the answer is complete. -ENODATA: the server has closed the connection before. */
-static int receive(int fd, int64_t deadline, struct incoming *in)
+static int client_http_receive(int fd, int64_t deadline, struct incoming *in)
 {
 	short seen;
 	int rc = 0;
@@ -255,28 +465,6 @@ static int receive(int fd, int64_t deadline, struct incoming *in)
 	return rc;
 }
 
-static int refuse(const struct client_http *http, int rc, const struct incoming *in,
-		  struct hd_key_client_problem *problem)
-{
-	const char *address = http->address.text;
-
-	if (rc == -ENOMEM)
-		return client_problem_memory(problem);
-	if (rc == -ETIMEDOUT)
-		return client_problem_set(problem, rc, "heddle-keyd on %s did not answer in time",
-					  address);
-	if (rc == -EPROTO)
-		return client_problem_set(problem, rc, "%s does not answer like heddle-keyd: %s",
-					  address, in->wrong);
-	if (rc == -ENODATA)
-		return client_problem_set(problem, -ECONNRESET,
-					  "heddle-keyd on %s closed the connection before it had "
-					  "answered; its log may say why",
-					  address);
-	return client_problem_set(problem, rc, "the connection to heddle-keyd on %s failed: %s",
-				  address, strerror(-rc));
-}
-
 static int take_answer(struct client_http *http, struct incoming *in, bool complete,
 		       struct client_answer *out)
 {
@@ -301,7 +489,12 @@ int client_http_exchange(struct client_http *http, const char *request, size_t l
 	int rc;
 
 	do {
-		drop_stale(http);
+		/* A kept connection on which something waits has been closed by the server, or
+		 * is out of step. */
+		char byte;
+		if (http->fd >= 0 && (recv(http->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
+				      (errno != EAGAIN && errno != EINTR)))
+			client_http_close(http);
 		kept = http->fd >= 0;
 		if (!kept) {
 			rc = client_address_connect(&http->address, deadline, &http->fd, problem);
@@ -310,12 +503,27 @@ int client_http_exchange(struct client_http *http, const char *request, size_t l
 		}
 		rc = send_all(http->fd, request, length, deadline, &complete);
 		if (!rc)
-			rc = receive(http->fd, deadline, &in);
+			rc = client_http_receive(http->fd, deadline, &in);
 		if (!rc)
 			return take_answer(http, &in, complete, out);
 		client_http_close(http);
 		/* The server may have closed a kept connection while the request was on its way. */
 	} while (kept && !in.length && (rc == -ENODATA || rc == -ECONNRESET));
 	free(in.bytes);
-	return refuse(http, rc, &in, problem);
+	const char *address = http->address.text;
+	if (rc == -ENOMEM)
+		return client_problem_memory(problem);
+	if (rc == -ETIMEDOUT)
+		return client_problem_set(problem, rc, "heddle-keyd on %s did not answer in time",
+					  address);
+	if (rc == -EPROTO)
+		return client_problem_set(problem, rc, "%s does not answer like heddle-keyd: %s",
+					  address, in.wrong);
+	if (rc == -ENODATA)
+		return client_problem_set(problem, -ECONNRESET,
+					  "heddle-keyd on %s closed the connection before it had "
+					  "answered; its log may say why",
+					  address);
+	return client_problem_set(problem, rc, "the connection to heddle-keyd on %s failed: %s",
+				  address, strerror(-rc));
 }

@@ -3,7 +3,30 @@
 #ifndef CLIENT_HTTP_H
 #define CLIENT_HTTP_H
 
-#include "client_address.h"
+#include <heddle/keyd_client.h>
+
+/* Where keyd listens, and connections to there. */
+
+struct client_address {
+	char text[256]; /* as it was given */
+	bool network; /* HOST:PORT; else the path of a socket */
+	char host[256], port[8];
+};
+
+/* Errors: -EINVAL. */
+int client_address_parse(const char *text, struct client_address *out,
+			 struct hd_key_client_problem *problem);
+
+/* Milliseconds of a clock that never steps. */
+int64_t client_address_clock(void);
+
+/* Waits for events of poll() until the deadline. 0, -ETIMEDOUT, or another errno. *seen: the
+ * events. */
+int client_address_wait(int fd, short events, int64_t deadline, short *seen);
+
+/* Connects until the deadline; *fd does not block, and programs that are executed do not get it. */
+int client_address_connect(const struct client_address *address, int64_t deadline, int *fd,
+			   struct hd_key_client_problem *problem);
 
 struct client_http {
 	struct client_address address;

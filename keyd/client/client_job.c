@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Calls about a job, its keys and its phases. */
-#include "client_problem.h"
-#include "client_read.h"
+#include "client_body.h"
 #include "client_session.h"
-#include "client_write.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -107,18 +105,6 @@ static int read_active(const json_t *json, struct hd_key_client_job *job)
 	return 0;
 }
 
-static int read_lists(const json_t *json, struct hd_key_client_job *job)
-{
-	uint32_t *numbers;
-	int rc = read_active(json, job);
-
-	if (!rc)
-		rc = read_numbers(json, "rank_offsets", 2, &numbers, &job->rank_offset_count);
-	if (!rc)
-		job->rank_offsets = (struct hd_key_client_rank_offset *)numbers;
-	return rc;
-}
-
 /* 0, -EPROTO or -ENOMEM. */
 static int read_job(const json_t *json, struct hd_key_client_job *job)
 {
@@ -140,7 +126,13 @@ static int read_job(const json_t *json, struct hd_key_client_job *job)
 		if (rc)
 			return rc;
 	}
-	return read_lists(json, job);
+	uint32_t *numbers;
+	int rc = read_active(json, job);
+	if (!rc)
+		rc = read_numbers(json, "rank_offsets", 2, &numbers, &job->rank_offset_count);
+	if (!rc)
+		job->rank_offsets = (struct hd_key_client_rank_offset *)numbers;
+	return rc;
 }
 
 /* Makes a call whose answer is a job. */
@@ -284,13 +276,6 @@ static void choose_step(struct hd_key_client *client, const char *job, const cha
 
 #define GRANTED_MOST (sizeof(client->granted) / sizeof(client->granted[0]))
 
-static void note_granted(struct hd_key_client *client, uint32_t phase)
-{
-	unsigned at = client->granted_at++ % GRANTED_MOST;
-
-	client->granted[at] = (struct client_granted){phase, client->turn};
-}
-
 /* The newest turn in which the client has heard that the step has this phase; 0: it does not know. */
 static uint32_t turn_of(const struct hd_key_client *client, uint32_t phase)
 {
@@ -352,7 +337,8 @@ static int take_grant(struct hd_key_client *client, json_t *json, uint32_t phase
 		return rc == -ENOMEM ? client_problem_memory(problem ? problem : &unused)
 				     : client_read_refuse(client, "request", problem);
 	*out = grant;
-	note_granted(client, grant.phase);
+	unsigned at = client->granted_at++ % GRANTED_MOST;
+	client->granted[at] = (struct client_granted){grant.phase, client->turn};
 	return 0;
 }
 
@@ -403,14 +389,13 @@ int hd_key_client_done(struct hd_key_client *client, const char *job, const char
 		       uint32_t phase, struct hd_key_client_problem *problem)
 {
 	struct client_call call = {.job = job, .path = "/done"};
-	uint32_t turn;
 	json_t *json;
 	int rc = client_session_check_id(step, problem);
 
 	if (rc)
 		return rc;
 	choose_step(client, job, step);
-	turn = turn_of(client, phase);
+	uint32_t turn = turn_of(client, phase);
 	rc = call_phase(client, &call,
 			turn ? json_pack("{s:s, s:I, s:I}", "step", step, "phase",
 					 (json_int_t)phase, "turn", (json_int_t)turn)

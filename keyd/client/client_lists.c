@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Calls about everything that keyd has. */
-#include "client_problem.h"
-#include "client_read.h"
+#include "client_body.h"
 #include "client_session.h"
 
 #include <errno.h>

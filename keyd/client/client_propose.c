@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Hosts for a job. */
-#include "client_problem.h"
-#include "client_read.h"
+#include "client_body.h"
 #include "client_session.h"
-#include "client_write.h"
 
 #include <errno.h>
 #include <heddle/base/plain.h>
@@ -105,12 +103,11 @@ int hd_key_client_propose(struct hd_key_client *client, const struct hd_key_clie
 	struct hd_key_client_problem unused;
 	struct hd_key_client_proposal *proposal;
 	json_t *json;
-	int rc;
 
 	call.body = body_of(what, choose);
 	if (!call.body)
 		return client_write_refuse(problem);
-	rc = client_session_call(client, &call, &json, problem);
+	int rc = client_session_call(client, &call, &json, problem);
 	if (rc)
 		return rc;
 	proposal = calloc(1, sizeof(*proposal));

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A client of heddle-keyd: who it is, and one call. The functions of heddle/keyd_client.h in client_job.c,
+ * client_lists.c and client_propose.c call client_session_call().
+ *
+ * A call is sent with the proof of who asks: nothing on the local socket, else MUNGE's credential over method,
+ * path and body, or a token. Every call ends at its deadline, also if munged is silent.
+ */
 #include "client_session.h"
 #include "client_aside.h"
-#include "client_problem.h"
+#include "client_body.h"
 
 #include <errno.h>
 #include <heddle/keyd_client.h>
@@ -58,7 +65,6 @@ static void mint(struct client_aside *aside)
 {
 	struct minting *minting = (struct minting *)aside;
 	munge_ctx_t context = munge_ctx_create();
-	const char *why;
 
 	if (!context) {
 		minting->rc = EMUNGE_NO_MEMORY;
@@ -68,7 +74,7 @@ static void mint(struct client_aside *aside)
 		munge_ctx_set(context, MUNGE_OPT_SOCKET, minting->socket);
 	minting->rc = munge_encode(&minting->credential, context, minting->digest,
 				   (int)strlen(minting->digest));
-	why = munge_ctx_strerror(context);
+	const char *why = munge_ctx_strerror(context);
 	snprintf(minting->reason, sizeof(minting->reason), "%s",
 		 why ? why : munge_strerror(minting->rc));
 	munge_ctx_destroy(context);
@@ -83,22 +89,6 @@ static void release_minting(struct client_aside *aside)
 	free(minting);
 }
 
-static struct minting *new_minting(const char *socket, const struct message *message)
-{
-	struct minting *minting = calloc(1, sizeof(*minting));
-
-	if (!minting)
-		return NULL;
-	minting->aside.run = mint;
-	minting->aside.release = release_minting;
-	digest(message->method, message->path, message->body, message->length, minting->digest);
-	if (socket && !(minting->socket = strdup(socket))) {
-		free(minting);
-		return NULL;
-	}
-	return minting;
-}
-
 /*
  * A credential for one request: it proves the caller's uid, and holds the digest of method, path and
  * body. `socket` NULL: MUNGE's default. *credential is freed with free(). Errors: -EACCES munged
@@ -107,12 +97,20 @@ static struct minting *new_minting(const char *socket, const struct message *mes
 static int munge(const char *socket, const struct message *message, int64_t deadline,
 		 char **credential, struct hd_key_client_problem *problem)
 {
-	struct minting *minting = new_minting(socket, message);
-	int rc;
+	struct minting *minting = calloc(1, sizeof(*minting));
 
 	if (!minting)
 		return client_problem_memory(problem);
-	rc = client_aside_run(&minting->aside, deadline);
+	minting->aside.run = mint;
+	minting->aside.release = release_minting;
+	digest(message->method, message->path, message->body, message->length, minting->digest);
+	if (socket && !(minting->socket = strdup(socket))) {
+		free(minting);
+		return client_problem_memory(problem);
+	}
+	if (!minting)
+		return client_problem_memory(problem);
+	int rc = client_aside_run(&minting->aside, deadline);
 	if (rc)
 		return client_problem_set(problem, rc,
 					  "MUNGE gives no credential for heddle-keyd: %s; is "
@@ -268,17 +266,15 @@ static int fetch_token(struct hd_key_client *client, const char *job, int64_t de
 {
 	struct message message = {.method = "POST", .body = (char[]){"{}"}, .length = 2};
 	struct client_answer answer;
-	const char *token;
 	json_t *json;
-	int rc;
 
 	snprintf(message.path, sizeof(message.path), "/v1/jobs/%s/token", job);
-	rc = exchange_munge(client, &message, deadline, &answer, problem);
+	int rc = exchange_munge(client, &message, deadline, &answer, problem);
 	if (!rc)
 		rc = decode(client, &answer, &json, problem);
 	if (rc)
 		return rc;
-	token = json_string_value(json_object_get(json, "token"));
+	const char *token = json_string_value(json_object_get(json, "token"));
 	if (!token || strlen(token) >= sizeof(client->token) || strpbrk(token, "\r\n")) {
 		rc = client_problem_set(problem, -EPROTO,
 					"%s does not answer like heddle-keyd: it gives no token",
@@ -338,41 +334,33 @@ static int exchange_once(struct hd_key_client *client, const struct client_call 
 	return exchange_munge(client, message, deadline, answer, problem);
 }
 
-/* Waits so long if the deadline is later. */
-static bool waits(unsigned seconds, int64_t deadline)
-{
-	struct timespec left = {.tv_sec = (time_t)seconds};
-
-	if (!seconds || client_address_clock() + (int64_t)seconds * 1000 >= deadline)
-		return false;
-	while (nanosleep(&left, &left) && errno == EINTR)
-		;
-	return true;
-}
-
 int client_session_call(struct hd_key_client *client, struct client_call *call, json_t **answer,
 			struct hd_key_client_problem *problem)
 {
 	struct hd_key_client_problem unused;
 	struct message message = {.body = NULL};
 	struct client_answer received;
-	int64_t deadline;
-	int rc;
 
 	problem = problem ? problem : &unused;
 	call->is_late = false;
-	rc = compose(call, &message, problem);
+	int rc = compose(call, &message, problem);
 	json_decref(call->body);
 	if (rc)
 		return rc;
-	deadline = call->deadline ? call->deadline : client_session_deadline(client);
+	int64_t deadline = call->deadline ? call->deadline : client_session_deadline(client);
 	/* Keyd has done nothing if it says when to try again. If it has gone then, it is being restarted. */
 	for (unsigned wait = 0;;) {
 		rc = exchange_once(client, call, &message, deadline, &received, problem);
 		if (!rc)
 			wait = received.status == 503 ? received.retry_after : 0;
-		if ((rc && rc != -ENOENT && rc != -ECONNREFUSED) || !waits(wait, deadline))
+		if ((rc && rc != -ENOENT && rc != -ECONNREFUSED))
 			break;
+		/* Waits so long if the deadline is later. */
+		struct timespec left = {.tv_sec = (time_t)wait};
+		if (!wait || client_address_clock() + (int64_t)wait * 1000 >= deadline)
+			break;
+		while (nanosleep(&left, &left) && errno == EINTR)
+			;
 		if (!rc)
 			free(received.body);
 	}
@@ -389,15 +377,14 @@ int hd_key_client_new(const char *address, unsigned timeout_ms, struct hd_key_cl
 	const char *munge_socket = getenv("HEDDLE_MUNGE_SOCKET");
 	struct hd_key_client_problem unused;
 	struct hd_key_client *client = calloc(1, sizeof(*client));
-	int rc;
 
 	problem = problem ? problem : &unused;
 	if (!client)
 		return client_problem_memory(problem);
 	if (!address)
 		address = getenv("HEDDLE_KEYD");
-	rc = client_address_parse(address ? address : HD_KEY_CLIENT_SOCKET, &client->http.address,
-				  problem);
+	int rc = client_address_parse(address ? address : HD_KEY_CLIENT_SOCKET,
+				      &client->http.address, problem);
 	if (!rc && client->http.address.network && !HAS_MUNGE)
 		rc = client_problem_set(problem, -ENOTSUP,
 					"'%s' is on the network, which needs MUNGE, and this "
@@ -442,4 +429,15 @@ void hd_key_client_free(struct hd_key_client *client)
 const char *hd_key_client_address(const struct hd_key_client *client)
 {
 	return client->http.address.text;
+}
+
+int client_read_refuse(const struct hd_key_client *client, const char *call,
+		       struct hd_key_client_problem *problem)
+{
+	struct hd_key_client_problem unused;
+
+	return client_problem_set(problem ? problem : &unused, -EPROTO,
+				  "%s does not answer like heddle-keyd: its answer to '%s' lacks a "
+				  "member, or has it in another form",
+				  hd_key_client_address(client), call);
 }

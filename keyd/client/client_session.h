@@ -51,4 +51,8 @@ int64_t client_session_deadline(const struct hd_key_client *client);
 /* 0, or -EINVAL: a job or step cannot have this id. */
 int client_session_check_id(const char *id, struct hd_key_client_problem *problem);
 
+/* -EPROTO: an answer to the call lacks something or has it wrong. */
+int client_read_refuse(const struct hd_key_client *client, const char *call,
+		       struct hd_key_client_problem *problem);
+
 #endif

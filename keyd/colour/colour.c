@@ -24,19 +24,6 @@ bool hd_colour_algorithm_parse(const char *name, enum hd_colour_algorithm *algor
 	return false;
 }
 
-static int check_edges(const struct hd_multigraph *graph, struct hd_error *err)
-{
-	for (uint32_t edge = 0; edge < graph->edge_count; edge++)
-		if (graph->left[edge] >= graph->left_count ||
-		    graph->right[edge] >= graph->right_count)
-			return hd_error_set(err, -EINVAL,
-					    "edge %u joins the nodes %u and %u, but there are %u "
-					    "left and %u right nodes",
-					    edge, graph->left[edge], graph->right[edge],
-					    graph->left_count, graph->right_count);
-	return 0;
-}
-
 /* The largest number of times that a number below `nodes` is in a list. */
 static int most_frequent(const uint32_t *list, uint32_t count, uint32_t nodes, uint32_t *most)
 {
@@ -92,11 +79,16 @@ int hd_colour_edges(const struct hd_multigraph *graph, enum hd_colour_algorithm 
 		    uint32_t *colour, uint32_t *colours, struct hd_error *err)
 {
 	uint32_t degree;
-	int rc = check_edges(graph, err);
 
-	if (rc)
-		return rc;
-	rc = hd_multigraph_degree(graph, &degree);
+	for (uint32_t edge = 0; edge < graph->edge_count; edge++)
+		if (graph->left[edge] >= graph->left_count ||
+		    graph->right[edge] >= graph->right_count)
+			return hd_error_set(err, -EINVAL,
+					    "edge %u joins the nodes %u and %u, but there are %u "
+					    "left and %u right nodes",
+					    edge, graph->left[edge], graph->right[edge],
+					    graph->left_count, graph->right_count);
+	int rc = hd_multigraph_degree(graph, &degree);
 	if (!rc && algorithm == HD_COLOUR_PAPER)
 		rc = colour_paper(graph, colour, &degree);
 	else if (!rc && degree)

@@ -31,7 +31,8 @@ struct euler {
 	uint32_t *colour; /* [edges] by number in the graph */
 };
 
-static int allocate(struct euler *euler, const struct hd_multigraph *graph, struct hd_arena *arena)
+static int colour_euler_allocate(struct euler *euler, const struct hd_multigraph *graph,
+				 struct hd_arena *arena)
 {
 	uint32_t edges = graph->edge_count;
 
@@ -52,30 +53,7 @@ static int allocate(struct euler *euler, const struct hd_multigraph *graph, stru
 	return 0;
 }
 
-static void find_mates(struct euler *euler, uint32_t begin, uint32_t end)
-{
-	struct mates *mates = euler->mates;
-
-	for (uint32_t i = begin; i < end; i++) {
-		uint32_t *open = &euler->open[euler->right[i]];
-		bool paired = i > begin && euler->left[i - 1] == euler->left[i] &&
-			      mates[i - 1].left == HD_NONE;
-
-		mates[i] = (struct mates){paired ? i - 1 : HD_NONE, *open};
-		if (paired)
-			mates[i - 1].left = i;
-		if (*open == HD_NONE) {
-			*open = i;
-		} else {
-			mates[*open].right = i;
-			*open = HD_NONE;
-		}
-	}
-	for (uint32_t i = begin; i < end; i++)
-		euler->open[euler->right[i]] = HD_NONE;
-}
-
-static uint32_t take(struct euler *euler, uint32_t place, bool second)
+static uint32_t colour_euler_take(struct euler *euler, uint32_t place, bool second)
 {
 	euler->done[place] = true;
 	euler->second[place] = second;
@@ -84,17 +62,17 @@ static uint32_t take(struct euler *euler, uint32_t place, bool second)
 
 /* Deals out the edges of the path or cycle on which an edge lies. Returns how many of them went to
  * the second half. */
-static uint32_t walk(struct euler *euler, uint32_t from)
+static uint32_t colour_euler_walk(struct euler *euler, uint32_t from)
 {
 	const struct mates *mates = euler->mates;
 	uint32_t place = from, seconds = 0;
 
 	for (;;) { /* leaves each edge of the first half by its left end */
-		take(euler, place, false);
+		colour_euler_take(euler, place, false);
 		place = mates[place].left;
 		if (place == HD_NONE)
 			break;
-		seconds += take(euler, place, true);
+		seconds += colour_euler_take(euler, place, true);
 		place = mates[place].right;
 		if (place == from)
 			return seconds;
@@ -103,11 +81,11 @@ static uint32_t walk(struct euler *euler, uint32_t from)
 	}
 	place = mates[from].right;
 	while (place != HD_NONE) { /* the other way, for a path */
-		seconds += take(euler, place, true);
+		seconds += colour_euler_take(euler, place, true);
 		place = mates[place].left;
 		if (place == HD_NONE)
 			break;
-		take(euler, place, false);
+		colour_euler_take(euler, place, false);
 		place = mates[place].right;
 	}
 	return seconds;
@@ -126,40 +104,6 @@ static void part(const struct euler *euler, uint32_t *list, uint32_t begin, uint
 	memcpy(list + firsts, euler->spare, seconds * sizeof(*list));
 }
 
-/* Halves the edges of some places. Returns where the second half begins. */
-static uint32_t split(struct euler *euler, uint32_t begin, uint32_t end)
-{
-	uint32_t seconds = 0;
-
-	find_mates(euler, begin, end);
-	memset(euler->done + begin, 0, (end - begin) * sizeof(*euler->done));
-	for (uint32_t i = begin; i < end; i++)
-		if (!euler->done[i])
-			seconds += walk(euler, i);
-	part(euler, euler->left, begin, end);
-	part(euler, euler->right, begin, end);
-	part(euler, euler->edge, begin, end);
-	return end - seconds;
-}
-
-static int colour_by_paths(struct euler *euler, uint32_t begin, uint32_t end, uint32_t degree,
-			   uint32_t first)
-{
-	const struct hd_multigraph graph = {.left_count = euler->left_count,
-					    .right_count = euler->right_count,
-					    .edge_count = end - begin,
-					    .left = euler->left + begin,
-					    .right = euler->right + begin};
-	uint32_t *own = euler->spare;
-	int rc;
-
-	memset(own, 0xFF, (end - begin) * sizeof(*own));
-	rc = colour_paths(&graph, degree, own);
-	for (uint32_t i = begin; !rc && i < end; i++)
-		euler->colour[euler->edge[i]] = first + own[i - begin];
-	return rc;
-}
-
 /* Gives the edges of some places, at most `degree` at each node, colours from `first` on. */
 static int colour_places(struct euler *euler, uint32_t begin, uint32_t end, uint32_t degree,
 			 uint32_t first)
@@ -172,9 +116,47 @@ static int colour_places(struct euler *euler, uint32_t begin, uint32_t end, uint
 			euler->colour[euler->edge[i]] = first;
 		return 0;
 	}
-	if (degree % 2)
-		return colour_by_paths(euler, begin, end, degree, first);
-	middle = split(euler, begin, end);
+	if (degree % 2) {
+		const struct hd_multigraph graph = {.left_count = euler->left_count,
+						    .right_count = euler->right_count,
+						    .edge_count = end - begin,
+						    .left = euler->left + begin,
+						    .right = euler->right + begin};
+		uint32_t *own = euler->spare;
+
+		memset(own, 0xFF, (end - begin) * sizeof(*own));
+		rc = colour_paths(&graph, degree, own);
+		for (uint32_t i = begin; !rc && i < end; i++)
+			euler->colour[euler->edge[i]] = first + own[i - begin];
+		return rc;
+	}
+	/* Halves the edges of some places. */
+	uint32_t seconds = 0;
+	struct mates *mates = euler->mates;
+	for (uint32_t i = begin; i < end; i++) {
+		uint32_t *open = &euler->open[euler->right[i]];
+		bool paired = i > begin && euler->left[i - 1] == euler->left[i] &&
+			      mates[i - 1].left == HD_NONE;
+		mates[i] = (struct mates){paired ? i - 1 : HD_NONE, *open};
+		if (paired)
+			mates[i - 1].left = i;
+		if (*open == HD_NONE) {
+			*open = i;
+		} else {
+			mates[*open].right = i;
+			*open = HD_NONE;
+		}
+	}
+	for (uint32_t i = begin; i < end; i++)
+		euler->open[euler->right[i]] = HD_NONE;
+	memset(euler->done + begin, 0, (end - begin) * sizeof(*euler->done));
+	for (uint32_t i = begin; i < end; i++)
+		if (!euler->done[i])
+			seconds += colour_euler_walk(euler, i);
+	part(euler, euler->left, begin, end);
+	part(euler, euler->right, begin, end);
+	part(euler, euler->edge, begin, end);
+	middle = end - seconds;
 	rc = colour_places(euler, begin, middle, half, first);
 	return rc ? rc : colour_places(euler, middle, end, half, first + half);
 }
@@ -189,7 +171,7 @@ int colour_euler(const struct hd_multigraph *graph, uint32_t degree, uint32_t *c
 
 	if (!rc) {
 		euler.edge = sides.order;
-		rc = allocate(&euler, graph, &arena);
+		rc = colour_euler_allocate(&euler, graph, &arena);
 	}
 	if (!rc)
 		rc = colour_places(&euler, 0, graph->edge_count, degree, 0);

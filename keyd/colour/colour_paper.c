@@ -22,7 +22,7 @@ struct matching {
 	uint32_t *queue; /* [left] also the stack of a search */
 };
 
-static int allocate(struct matching *matching, struct hd_arena *arena)
+static int colour_paper_allocate(struct matching *matching, struct hd_arena *arena)
 {
 	const struct hd_multigraph *graph = matching->graph;
 	uint32_t left = graph->left_count;
@@ -93,7 +93,7 @@ static void augment(struct matching *matching, uint32_t depth)
 }
 
 /* Looks for an augmenting path, depth first, along rising levels. */
-static bool search(struct matching *matching, uint32_t root)
+static bool colour_paper_search(struct matching *matching, uint32_t root)
 {
 	uint32_t depth = 1;
 
@@ -130,7 +130,8 @@ static void match(struct matching *matching)
 	while (grown && find_levels(matching)) {
 		grown = false;
 		for (uint32_t left = 0; left < graph->left_count; left++)
-			if (matching->of_left[left] == HD_NONE && search(matching, left))
+			if (matching->of_left[left] == HD_NONE &&
+			    colour_paper_search(matching, left))
 				grown = true;
 	}
 }
@@ -162,7 +163,7 @@ int colour_paper(const struct hd_multigraph *graph, uint32_t *colour, uint32_t *
 	int rc = colour_sides_make(graph, &arena, &matching.sides);
 
 	if (!rc)
-		rc = allocate(&matching, &arena);
+		rc = colour_paper_allocate(&matching, &arena);
 	if (rc)
 		goto release;
 	while (left) {

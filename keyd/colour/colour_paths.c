@@ -27,22 +27,8 @@ struct paths {
 	uint32_t *full; /* [node] none of so many first words has a free colour */
 };
 
-static void free_all(struct paths *paths, uint32_t nodes)
-{
-	uint32_t rest = paths->degree % WORD;
-
-	memset(paths->row, 0xFF, (size_t)nodes * paths->degree * sizeof(*paths->row));
-	for (uint32_t node = 0; node < nodes; node++) {
-		uint64_t *free = &paths->free[(size_t)node * paths->words];
-
-		for (uint32_t word = 0; word < paths->words; word++)
-			free[word] = UINT64_MAX;
-		if (rest)
-			free[paths->words - 1] = (UINT64_C(1) << rest) - 1;
-	}
-}
-
-static int allocate(struct paths *paths, uint32_t nodes, uint32_t degree, struct hd_arena *arena)
+static int colour_paths_allocate(struct paths *paths, uint32_t nodes, uint32_t degree,
+				 struct hd_arena *arena)
 {
 	paths->degree = degree;
 	paths->words = (degree + WORD - 1) / WORD;
@@ -51,7 +37,15 @@ static int allocate(struct paths *paths, uint32_t nodes, uint32_t degree, struct
 	paths->full = hd_arena_alloc(arena, nodes, sizeof(*paths->full));
 	if (arena->failed)
 		return -ENOMEM;
-	free_all(paths, nodes);
+	uint32_t rest = paths->degree % WORD;
+	memset(paths->row, 0xFF, (size_t)nodes * paths->degree * sizeof(*paths->row));
+	for (uint32_t node = 0; node < nodes; node++) {
+		uint64_t *free = &paths->free[(size_t)node * paths->words];
+		for (uint32_t word = 0; word < paths->words; word++)
+			free[word] = UINT64_MAX;
+		if (rest)
+			free[paths->words - 1] = (UINT64_C(1) << rest) - 1;
+	}
 	return 0;
 }
 
@@ -101,19 +95,14 @@ static void set_used(struct paths *paths, uint32_t node, uint32_t colour)
 	free_of(paths, node)[colour / WORD] &= ~(UINT64_C(1) << colour % WORD);
 }
 
-static void set_free(struct paths *paths, uint32_t node, uint32_t colour)
-{
-	uint32_t word = colour / WORD;
-
-	free_of(paths, node)[word] |= UINT64_C(1) << colour % WORD;
-	if (paths->full[node] > word)
-		paths->full[node] = word;
-}
-
 /* The end of a path lacks one of the colours, and now the other one. */
 static void swap_free(struct paths *paths, uint32_t node, uint32_t now_free, uint32_t now_used)
 {
-	set_free(paths, node, now_free);
+	uint32_t word = now_free / WORD;
+
+	free_of(paths, node)[word] |= UINT64_C(1) << now_free % WORD;
+	if (paths->full[node] > word)
+		paths->full[node] = word;
 	set_used(paths, node, now_used);
 }
 
@@ -139,7 +128,7 @@ static void flip(struct paths *paths, uint32_t node, uint32_t a, uint32_t b)
 	swap_free(paths, node, a + b - by, by);
 }
 
-static void add(struct paths *paths, uint32_t left, uint32_t right)
+static void colour_paths_add(struct paths *paths, uint32_t left, uint32_t right)
 {
 	uint32_t colour = lowest_common(paths, left, right);
 
@@ -189,13 +178,13 @@ int colour_paths(const struct hd_multigraph *graph, uint32_t degree, uint32_t *c
 		goto release;
 	newest = hd_arena_alloc(&arena, graph->right_count, sizeof(*newest));
 	older = hd_arena_alloc(&arena, graph->edge_count, sizeof(*older));
-	rc = allocate(&paths, graph->left_count + graph->right_count, degree, &arena);
+	rc = colour_paths_allocate(&paths, graph->left_count + graph->right_count, degree, &arena);
 	if (rc)
 		goto release;
 	for (uint32_t i = 0; i < graph->edge_count; i++) {
 		uint32_t edge = sides.order[i];
 
-		add(&paths, graph->left[edge], graph->left_count + graph->right[edge]);
+		colour_paths_add(&paths, graph->left[edge], graph->left_count + graph->right[edge]);
 	}
 	deal_out(&paths, graph, &sides, newest, older, colour);
 release:

@@ -20,13 +20,6 @@ static int take_manager(void *context, const char *word, struct hd_error *err)
 	return 0;
 }
 
-static void free_managers(struct keyd_config *config)
-{
-	for (unsigned i = 0; i < config->manager_count; i++)
-		free(config->managers[i]);
-	config->manager_count = 0;
-}
-
 static int take_scheduler(void *context, const char *word, struct hd_error *err)
 {
 	struct keyd_config *config = context;
@@ -36,7 +29,7 @@ static int take_scheduler(void *context, const char *word, struct hd_error *err)
 	return hd_value_uid(word, &config->schedulers[config->scheduler_count++], err);
 }
 
-static uint32_t number(const struct hd_options *options, const char *name)
+static uint32_t config_number(const struct hd_options *options, const char *name)
 {
 	return (uint32_t)hd_options_get(options, name)->number;
 }
@@ -53,7 +46,6 @@ static const char *text_unless(const struct hd_options *options, const char *nam
 static int take_values(struct keyd_config *config, struct hd_error *err)
 {
 	const struct hd_options *options = hd_config_options(config->values, "keyd");
-	int rc;
 
 	config->socket = hd_options_get(options, "socket")->text;
 	config->tcp = text_unless(options, "tcp", "off");
@@ -61,28 +53,27 @@ static int take_values(struct keyd_config *config, struct hd_error *err)
 	config->hosts_file = text_unless(options, "hosts_file", "none");
 	config->munge_socket = text_unless(options, "munge_socket", "none");
 	config->scheduler_hosts = hd_options_get(options, "scheduler_hosts")->text;
-	config->shift = (enum keyd_shift)number(options, "shift");
-	config->threads = number(options, "threads");
+	config->shift = (enum keyd_shift)config_number(options, "shift");
+	config->threads = config_number(options, "threads");
 	if (!config->threads)
 		config->threads = hd_parallel_cores();
-	config->max_jobs = number(options, "max_jobs");
-	config->max_connections = number(options, "max_connections");
-	config->max_user_connections = number(options, "max_user_connections");
-	config->max_address_connections = number(options, "max_address_connections");
-	config->max_large_answers = number(options, "max_large_answers");
-	config->max_flows = number(options, "max_flows");
-	config->user_memory_mb = number(options, "user_memory_mb");
-	config->idle_keys_mb = number(options, "idle_keys_mb");
-	config->proposal_ms = number(options, "proposal_ms");
-	config->answer_ms = number(options, "answer_ms");
-	config->token_s = number(options, "token_s");
-	config->patience_s = number(options, "patience_s");
-	rc = hd_value_each_word(hd_options_get(options, "sm_sockets")->text, take_manager, config,
-				err);
-	if (!rc)
-		rc = hd_value_each_word(hd_options_get(options, "scheduler_uids")->text,
-					take_scheduler, config, err);
-	return rc;
+	config->max_jobs = config_number(options, "max_jobs");
+	config->max_connections = config_number(options, "max_connections");
+	config->max_user_connections = config_number(options, "max_user_connections");
+	config->max_address_connections = config_number(options, "max_address_connections");
+	config->max_large_answers = config_number(options, "max_large_answers");
+	config->max_flows = config_number(options, "max_flows");
+	config->user_memory_mb = config_number(options, "user_memory_mb");
+	config->idle_keys_mb = config_number(options, "idle_keys_mb");
+	config->proposal_ms = config_number(options, "proposal_ms");
+	config->answer_ms = config_number(options, "answer_ms");
+	config->token_s = config_number(options, "token_s");
+	config->patience_s = config_number(options, "patience_s");
+	int rc = hd_value_each_word(hd_options_get(options, "sm_sockets")->text, take_manager,
+				    config, err);
+	return rc ? rc
+		  : hd_value_each_word(hd_options_get(options, "scheduler_uids")->text,
+				       take_scheduler, config, err);
 }
 
 int keyd_config_read(const char *path, bool must_exist, struct keyd_config *config,
@@ -105,7 +96,9 @@ int keyd_config_read(const char *path, bool must_exist, struct keyd_config *conf
 
 void keyd_config_release(struct keyd_config *config)
 {
-	free_managers(config);
+	for (unsigned i = 0; i < config->manager_count; i++)
+		free(config->managers[i]);
+	config->manager_count = 0;
 	hd_config_free(config->values);
 	hd_config_sections_free(config->sections);
 	*config = (struct keyd_config){0};

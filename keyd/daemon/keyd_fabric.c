@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The fabric that the subnet manager sends. keyd_manager.c calls keyd_fabric_take() with each one.
+ *
+ * A worker reads it and makes the view; the event thread takes the newest one, resolves the hosts of all jobs, and
+ * has keys made again (keyd_rekey.h). Until then the view before stays in use. A fabric that cannot take keys is
+ * refused with a reason that GET /v1/status shows.
+ */
 #include "keyd_fabric.h"
 
 #include "keyd_memory.h"
@@ -35,19 +42,6 @@ static void read_fabric(struct keyd_task *task)
 	reading->rc = keyd_view_new(&reading->message.fabric, &reading->view, &reading->err);
 }
 
-static void forget_shifts(struct keyd_job *job)
-{
-	struct keyd_step *step;
-
-	LIST_FOREACH(step, &job->steps, link)
-	{
-		for (uint32_t i = 0; i < step->slot_count; i++) {
-			keyd_slot_forget_shift(&step->slots[i]);
-			step->slots[i].counted = step->slots[i].hopeless = false;
-		}
-	}
-}
-
 void keyd_fabric_resolve(struct keyd *keyd)
 {
 	struct keyd_job *job;
@@ -72,7 +66,14 @@ static void drop_view(struct keyd *keyd)
 	keyd->changes++;
 	TAILQ_FOREACH(job, &keyd->jobs.list, link)
 	{
-		forget_shifts(job);
+		struct keyd_step *step;
+		LIST_FOREACH(step, &job->steps, link)
+		{
+			for (uint32_t i = 0; i < step->slot_count; i++) {
+				keyd_slot_forget_shift(&step->slots[i]);
+				step->slots[i].counted = step->slots[i].hopeless = false;
+			}
+		}
 	}
 	keyd_memory_forget_view(keyd);
 	hd_key_loads_free(keyd->loads);

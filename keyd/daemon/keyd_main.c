@@ -3,12 +3,10 @@
 #include "keyd_attempt.h"
 #include "keyd_calls.h"
 #include "keyd_fabric.h"
-#include "keyd_hosts.h"
 #include "keyd_program.h"
-#include "keyd_propose.h"
 #include "keyd_rekey.h"
-#include "keyd_show.h"
 #include "keyd_state.h"
+#include "keyd_view.h"
 
 #include <errno.h>
 #include <event2/util.h>
@@ -41,11 +39,10 @@ static void keyd_systemd_notify(const char *state)
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t length = path ? strlen(path) : 0;
-	int descriptor;
 
 	if (!length || length >= sizeof(address.sun_path) || (*path != '/' && *path != '@'))
 		return;
-	descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (descriptor < 0)
 		return;
 	memcpy(address.sun_path, path, length);
@@ -57,38 +54,11 @@ static void keyd_systemd_notify(const char *state)
 	close(descriptor);
 }
 
-static int keyd_systemd_sockets(void)
-{
-	const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
-	int sockets = 0;
-
-	if (process && count && atol(process) == (long)getpid())
-		sockets = atoi(count);
-	unsetenv("LISTEN_PID");
-	unsetenv("LISTEN_FDS");
-	unsetenv("LISTEN_FDNAMES");
-	for (int i = 0; i < sockets; i++)
-		fcntl(KEYD_SYSTEMD_FIRST + i, F_SETFD, FD_CLOEXEC);
-	return sockets < 0 ? 0 : sockets;
-}
-
 /* The sockets at which heddle-keyd listens. */
 
 #define BACKLOG 4096
 
-/* Whether somebody accepts connections at the path. */
-static bool is_served(const struct sockaddr_un *address)
-{
-	int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool served =
-	    probe >= 0 && !connect(probe, (const struct sockaddr *)address, sizeof(*address));
-
-	if (probe >= 0)
-		close(probe);
-	return served;
-}
-
-static int fail(const char *where, int descriptor, struct hd_error *err)
+static int main_fail(const char *where, int descriptor, struct hd_error *err)
 {
 	int rc = errno ? -errno : -EIO;
 
@@ -109,7 +79,13 @@ static int keyd_listen_unix(const char *path, int *descriptor, struct hd_error *
 	if (rc)
 		return rc;
 	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
-	if (is_served(&address))
+	/* Whether somebody accepts connections at the path. */
+	int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool served =
+	    probe >= 0 && !connect(probe, (const struct sockaddr *)&address, sizeof(address));
+	if (probe >= 0)
+		close(probe);
+	if (served)
 		return hd_error_set(err, -EADDRINUSE, "%s: another heddle-keyd is running", path);
 	if (!lstat(path, &facts) && !S_ISSOCK(facts.st_mode))
 		return hd_error_set(
@@ -119,7 +95,7 @@ static int keyd_listen_unix(const char *path, int *descriptor, struct hd_error *
 	listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listening < 0 || bind(listening, (struct sockaddr *)&address, sizeof(address)) ||
 	    chmod(path, 0666) || listen(listening, BACKLOG))
-		return fail(path, listening, err);
+		return main_fail(path, listening, err);
 	*descriptor = listening;
 	return 0;
 }
@@ -137,7 +113,7 @@ static int keyd_listen_tcp(const char *text, int *descriptor, struct hd_error *e
 	if (listening < 0 || setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
 	    bind(listening, (struct sockaddr *)&address, (socklen_t)length) ||
 	    listen(listening, BACKLOG))
-		return fail(text, listening, err);
+		return main_fail(text, listening, err);
 	*descriptor = listening;
 	return 0;
 }
@@ -197,7 +173,7 @@ struct finding {
 	char text[];
 };
 
-static void find(struct keyd_task *task)
+static void main_find(struct keyd_task *task)
 {
 	struct finding *finding = (struct finding *)task;
 
@@ -237,7 +213,8 @@ static void find_origins(struct keyd *keyd, const char *text)
 		hd_log(keyd->log, HD_LOG_ERROR, "no memory to read scheduler_hosts again");
 		return;
 	}
-	finding->task = (struct keyd_task){.run = find, .finish = on_found, .drop = drop_finding};
+	finding->task =
+	    (struct keyd_task){.run = main_find, .finish = on_found, .drop = drop_finding};
 	finding->keyd = keyd;
 	strcpy(finding->text, text);
 	keyd->finding = &finding->task;
@@ -297,21 +274,23 @@ static int add_signals(struct run *run, struct hd_error *err)
 	return run->drain ? 0 : hd_error_no_memory(err);
 }
 
-static int accept_given(struct keyd *keyd, int count, struct hd_error *err)
-{
-	int rc = 0;
-
-	for (int i = 0; !rc && i < count; i++)
-		rc = keyd_http_accept(keyd->http, KEYD_SYSTEMD_FIRST + i, err);
-	return rc;
-}
-
 static int listen_all(struct run *run, struct hd_error *err)
 {
 	struct keyd *keyd = &run->keyd;
-	int given = keyd_systemd_sockets(), descriptor = -1;
-	int rc = accept_given(keyd, given, err);
+	const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+	int sockets = 0;
 
+	if (process && count && atol(process) == (long)getpid())
+		sockets = atoi(count);
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
+	for (int i = 0; i < sockets; i++)
+		fcntl(KEYD_SYSTEMD_FIRST + i, F_SETFD, FD_CLOEXEC);
+	int given = (sockets < 0 ? 0 : sockets), descriptor = -1;
+	int rc = 0;
+	for (int i = 0; !rc && i < given; i++)
+		rc = keyd_http_accept(keyd->http, KEYD_SYSTEMD_FIRST + i, err);
 	if (!rc && !given) {
 		rc = keyd_listen_unix(keyd->config->socket, &descriptor, err);
 		run->own_socket = !rc;
@@ -362,16 +341,6 @@ static uint32_t connection_limit(const struct keyd_config *config)
 	return (uint32_t)most;
 }
 
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 /* Changes of what is waited for go to the kernel once in each round, not one by one. After so many
  * events of others, or this time, those of root and schedulers that have come meanwhile are next. */
 #define OTHERS_IN_A_ROW 32
@@ -397,19 +366,6 @@ static struct event_base *new_base(void)
 
 #define AUTHENTICATORS 4u
 
-static int start_threads(struct keyd *keyd, struct hd_error *err)
-{
-	int rc = keyd_workers_new(keyd->mailbox, keyd->config->threads, &keyd->workers, err);
-
-	if (!rc)
-		rc = keyd_workers_new(keyd->mailbox, AUTHENTICATORS, &keyd->authenticators, err);
-	if (!rc)
-		rc = keyd_workers_new(keyd->mailbox, 1, &keyd->writers, err);
-	if (!rc)
-		rc = keyd_proposals_new(keyd, &keyd->proposals, err);
-	return rc;
-}
-
 static int start_state(struct keyd *keyd, struct hd_error *err)
 {
 	int rc = keyd_hosts_read(keyd->config->hosts_file, &keyd->hosts, err);
@@ -424,8 +380,16 @@ static int start_state(struct keyd *keyd, struct hd_error *err)
 		rc = keyd_mailbox_new(keyd->base, &keyd->mailbox, err);
 	if (!rc)
 		rc = keyd_store_start(keyd->store, keyd->base, keyd->mailbox, err);
-	if (!rc)
-		rc = start_threads(keyd, err);
+	if (!rc) {
+		rc = keyd_workers_new(keyd->mailbox, keyd->config->threads, &keyd->workers, err);
+		if (!rc)
+			rc = keyd_workers_new(keyd->mailbox, AUTHENTICATORS, &keyd->authenticators,
+					      err);
+		if (!rc)
+			rc = keyd_workers_new(keyd->mailbox, 1, &keyd->writers, err);
+		if (!rc)
+			rc = keyd_proposals_new(keyd, &keyd->proposals, err);
+	}
 	return rc;
 }
 
@@ -455,36 +419,10 @@ static int start_network(struct run *run, struct hd_error *err)
 		rc = listen_all(run, err);
 	if (!rc)
 		rc = keyd_rekey_start(keyd, err);
-	if (!rc)
-		rc = add_signals(run, err);
-	return rc;
+	return rc ? rc : add_signals(run, err);
 }
 
-/* What still waits for workers or managers is dropped; it was not answered. */
-static void end_jobs(struct keyd *keyd)
-{
-	while (!TAILQ_EMPTY(&keyd->jobs.list)) {
-		struct keyd_job *job = TAILQ_FIRST(&keyd->jobs.list);
-
-		while (!TAILQ_EMPTY(&job->ops)) {
-			struct keyd_op *op = TAILQ_FIRST(&job->ops);
-
-			TAILQ_REMOVE(&job->ops, op, link);
-			event_del(&op->timer);
-			hd_arena_release(&op->layout.arena);
-			keyd_attempt_end(op);
-			if (op->drop)
-				op->drop(op);
-			free(op->call);
-			free(op->text);
-			free(op);
-		}
-		keyd_job_free(&keyd->jobs, job);
-	}
-	keyd_user_free_all(&keyd->jobs.users);
-}
-
-static void stop(struct run *run)
+static void main_stop(struct run *run)
 {
 	struct keyd *keyd = &run->keyd;
 
@@ -503,7 +441,24 @@ static void stop(struct run *run)
 	keyd_proposals_free(keyd->proposals);
 	if (keyd->view)
 		keyd_fabric_release(keyd);
-	end_jobs(keyd);
+	/* What still waits for workers or managers is dropped; it was not answered. */
+	while (!TAILQ_EMPTY(&keyd->jobs.list)) {
+		struct keyd_job *job = TAILQ_FIRST(&keyd->jobs.list);
+		while (!TAILQ_EMPTY(&job->ops)) {
+			struct keyd_op *op = TAILQ_FIRST(&job->ops);
+			TAILQ_REMOVE(&job->ops, op, link);
+			event_del(&op->timer);
+			hd_arena_release(&op->layout.arena);
+			keyd_attempt_end(op);
+			if (op->drop)
+				op->drop(op);
+			free(op->call);
+			free(op->text);
+			free(op);
+		}
+		keyd_job_free(&keyd->jobs, job);
+	}
+	keyd_user_free_all(&keyd->jobs.users);
 	keyd_tokens_release(&keyd->tokens);
 	keyd_hosts_free(keyd->hosts);
 	keyd_origins_free(keyd->origins);
@@ -532,7 +487,11 @@ static int keyd_run(struct keyd_config *config, const char *config_path, const s
 	int rc = 0;
 
 	TAILQ_INIT(&run.keyd.jobs.list);
-	raise_file_limit();
+	struct rlimit limit;
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 	run.keyd.base = new_base();
 	if (!run.keyd.base)
 		rc = hd_error_no_memory(err);
@@ -547,7 +506,7 @@ static int keyd_run(struct keyd_config *config, const char *config_path, const s
 		if (event_base_dispatch(run.keyd.base) < 0)
 			rc = hd_error_set(err, -EIO, "the event loop has failed");
 	}
-	stop(&run);
+	main_stop(&run);
 	return rc;
 }
 
@@ -580,7 +539,7 @@ static int complain(const struct hd_error *err)
 	return EXIT_FAILURE;
 }
 
-static int check(const struct keyd_config *config)
+static int main_check(const struct keyd_config *config)
 {
 	struct keyd_hosts *hosts;
 	struct keyd_origins *origins;
@@ -593,25 +552,6 @@ static int check(const struct keyd_config *config)
 		return complain(&err);
 	keyd_origins_free(origins);
 	return EXIT_SUCCESS;
-}
-
-static int read_and_run(const char *path, bool must_exist, bool only_check, bool verbose)
-{
-	const struct hd_log log = {write_line, &verbose};
-	struct keyd_config config;
-	struct hd_error err = {""};
-	int status = EXIT_SUCCESS;
-
-	if (keyd_config_read(path, must_exist, &config, &err))
-		return complain(&err);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a full disk is an error of write() */
-	if (only_check)
-		status = check(&config);
-	else if (keyd_run(&config, path, &log, &err))
-		status = complain(&err);
-	keyd_config_release(&config);
-	return status;
 }
 
 int main(int argc, char **argv)
@@ -649,8 +589,22 @@ int main(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (optind == argc)
-		return read_and_run(path, must_exist, only_check, verbose);
+	if (optind == argc) {
+		const struct hd_log log = {write_line, &verbose};
+		struct keyd_config config;
+		struct hd_error err = {""};
+		int status = EXIT_SUCCESS;
+		if (keyd_config_read(path, must_exist, &config, &err))
+			return complain(&err);
+		signal(SIGPIPE, SIG_IGN);
+		signal(SIGXFSZ, SIG_IGN); /* a full disk is an error of write() */
+		if (only_check)
+			status = main_check(&config);
+		else if (keyd_run(&config, path, &log, &err))
+			status = complain(&err);
+		keyd_config_release(&config);
+		return status;
+	}
 	usage(stderr);
 	return EXIT_USAGE;
 }

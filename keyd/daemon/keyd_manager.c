@@ -1,16 +1,103 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Connections to the subnet managers (keyd_manager.h). keyd_main.c starts them; keyd_program.c sends keys.
+ *
+ * Each address is connected to again and again; a folder of a socket is watched, so that a manager that starts is
+ * met at once. HELLO says who is master; FABRIC, HELD, RESULT and BROKEN go to the hooks. A frame that is damaged
+ * closes the connection, and every key that was on its way fails.
+ */
 #include "keyd_manager.h"
-
-#include "keyd_watch.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
+
+/* ---- watch ---- */
+
+#define ROOM (16 * (sizeof(struct inotify_event) + NAME_MAX + 1))
+
+struct keyd_watch {
+	int file;
+	struct event *event;
+	keyd_watch_hook *hook;
+	void *context;
+};
+
+static void on_events(evutil_socket_t file, short what, void *context)
+{
+	const struct keyd_watch *watch = context;
+	char bytes[ROOM] __attribute__((aligned(_Alignof(struct inotify_event))));
+	ssize_t length;
+
+	(void)what;
+	while ((length = read(file, bytes, sizeof(bytes))) > 0) {
+		const char *at = bytes;
+
+		while (at < bytes + length) {
+			const struct inotify_event *one = (const void *)at;
+
+			if (one->len)
+				watch->hook(watch->context, one->name);
+			at += sizeof(*one) + one->len;
+		}
+	}
+}
+
+struct keyd_watch *keyd_watch_new(struct event_base *base, keyd_watch_hook *hook, void *context)
+{
+	struct keyd_watch *watch = calloc(1, sizeof(*watch));
+
+	if (!watch)
+		return NULL;
+	*watch = (struct keyd_watch){inotify_init1(IN_NONBLOCK | IN_CLOEXEC), NULL, hook, context};
+	if (watch->file >= 0)
+		watch->event = event_new(base, watch->file, EV_READ | EV_PERSIST, on_events, watch);
+	if (watch->event && !event_add(watch->event, NULL))
+		return watch;
+	keyd_watch_free(watch);
+	return NULL;
+}
+
+void keyd_watch_free(struct keyd_watch *watch)
+{
+	if (!watch)
+		return;
+	if (watch->event)
+		event_free(watch->event);
+	if (watch->file >= 0)
+		close(watch->file);
+	free(watch);
+}
+
+const char *keyd_watch_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void keyd_watch_folder_of(struct keyd_watch *watch, const char *path)
+{
+	size_t length = (size_t)(keyd_watch_name(path) - path);
+	char folder[PATH_MAX] = ".";
+
+	if (!watch || length >= sizeof(folder))
+		return;
+	if (length)
+		snprintf(folder, sizeof(folder), "%.*s", (int)length, path);
+	(void)inotify_add_watch(watch->file, folder, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+}
+
+/* ---- manager ---- */
 
 #define WAIT_SOON_MS 10u /* between bind() and listen() of a manager that starts */
 #define WAIT_FIRST_MS 200u
@@ -53,20 +140,8 @@ static void set_master(struct keyd_managers *managers, struct manager *manager)
 	managers->hooks.changed(managers->hooks.context);
 }
 
-static void fail_sent(struct manager *manager)
-{
-	while (manager->count) {
-		struct sent sent = manager->sent[manager->first];
-
-		manager->first = (manager->first + 1) % manager->room;
-		manager->count--;
-		manager->managers->result(manager->managers->hooks.context, sent.request, sent.key,
-					  NULL);
-	}
-}
-
 /* Closes the connection and waits for the next one. Logs the first of several failures. */
-static void drop(struct manager *manager, const char *why)
+static void manager_drop(struct manager *manager, const char *why)
 {
 	struct timeval wait = {.tv_sec = manager->wait_ms / 1000,
 			       .tv_usec = (suseconds_t)(manager->wait_ms % 1000 * 1000)};
@@ -87,7 +162,13 @@ static void drop(struct manager *manager, const char *why)
 	    manager->wait_ms * 2 < WAIT_LAST_MS ? manager->wait_ms * 2 : WAIT_LAST_MS;
 	if (manager->managers->master == manager)
 		set_master(manager->managers, NULL);
-	fail_sent(manager);
+	while (manager->count) {
+		struct sent sent = manager->sent[manager->first];
+		manager->first = (manager->first + 1) % manager->room;
+		manager->count--;
+		manager->managers->result(manager->managers->hooks.context, sent.request, sent.key,
+					  NULL);
+	}
 }
 
 static void take_hello(struct manager *manager, const struct hd_channel_hello *hello)
@@ -117,25 +198,23 @@ static void take_hello(struct manager *manager, const struct hd_channel_hello *h
 
 static void take_result(struct manager *manager, const struct hd_channel_result *result)
 {
-	struct sent sent;
-
 	if (!manager->count || manager->sent[manager->first].request != result->request) {
-		drop(manager, "it has answered a request that it did not get");
+		manager_drop(manager, "it has answered a request that it did not get");
 		return;
 	}
-	sent = manager->sent[manager->first];
+	struct sent sent = manager->sent[manager->first];
 	manager->first = (manager->first + 1) % manager->room;
 	manager->count--;
 	manager->managers->result(manager->managers->hooks.context, sent.request, sent.key, result);
 }
 
-static void take(struct manager *manager, struct hd_channel_message *message)
+static void manager_take(struct manager *manager, struct hd_channel_message *message)
 {
 	struct keyd_managers *managers = manager->managers;
 	void *context = managers->hooks.context;
 
 	if (!manager->greeted && message->type != HD_CHANNEL_HELLO) {
-		drop(manager, "its first message does not name it");
+		manager_drop(manager, "its first message does not name it");
 		return;
 	}
 	switch (message->type) {
@@ -158,7 +237,7 @@ static void take(struct manager *manager, struct hd_channel_message *message)
 			managers->hooks.broken(context, &message->broken);
 		break;
 	default:
-		drop(manager, "it has sent a message that only heddle-keyd sends");
+		manager_drop(manager, "it has sent a message that only heddle-keyd sends");
 	}
 }
 
@@ -167,12 +246,11 @@ static void take(struct manager *manager, struct hd_channel_message *message)
 static size_t frame_length(struct evbuffer *input)
 {
 	uint8_t header[HD_CHANNEL_HEADER];
-	uint32_t body;
 
 	if (evbuffer_copyout(input, header, sizeof(header)) < (ev_ssize_t)sizeof(header))
 		return 0;
-	body = (uint32_t)header[8] << 24 | (uint32_t)header[9] << 16 | (uint32_t)header[10] << 8 |
-	       header[11];
+	uint32_t body = (uint32_t)header[8] << 24 | (uint32_t)header[9] << 16 |
+			(uint32_t)header[10] << 8 | header[11];
 	return body > HD_CHANNEL_BODY_MAX ? HD_CHANNEL_HEADER : HD_CHANNEL_HEADER + (size_t)body;
 }
 
@@ -191,11 +269,11 @@ static void on_bytes(struct bufferevent *stream, void *context)
 					   &message, &used, &err);
 
 		if (rc || !used) {
-			drop(manager, rc ? err.text : "it has sent a damaged frame");
+			manager_drop(manager, rc ? err.text : "it has sent a damaged frame");
 			return;
 		}
 		evbuffer_drain(input, used);
-		take(manager, &message);
+		manager_take(manager, &message);
 		hd_channel_release(&message);
 	}
 }
@@ -207,9 +285,9 @@ static void on_event(struct bufferevent *stream, short what, void *context)
 
 	(void)stream;
 	if (what & BEV_EVENT_EOF)
-		drop(manager, "it has closed the connection");
+		manager_drop(manager, "it has closed the connection");
 	else if (what & BEV_EVENT_ERROR)
-		drop(manager, evutil_socket_error_to_string(error));
+		manager_drop(manager, evutil_socket_error_to_string(error));
 }
 
 static void connect_again(evutil_socket_t unused, short what, void *context)
@@ -223,7 +301,7 @@ static void connect_again(evutil_socket_t unused, short what, void *context)
 	manager->stream =
 	    bufferevent_socket_new(manager->managers->base, -1, BEV_OPT_CLOSE_ON_FREE);
 	if (!manager->stream) {
-		drop(manager, "no memory");
+		manager_drop(manager, "no memory");
 		return;
 	}
 	bufferevent_setcb(manager->stream, on_bytes, NULL, on_event, manager);
@@ -232,7 +310,7 @@ static void connect_again(evutil_socket_t unused, short what, void *context)
 	if (bufferevent_socket_connect(manager->stream, (struct sockaddr *)&address,
 				       sizeof(address)) &&
 	    manager->stream)
-		drop(manager, strerror(errno));
+		manager_drop(manager, strerror(errno));
 }
 
 /* A manager has made its socket. It is not waited for any longer. */
@@ -336,13 +414,12 @@ int keyd_managers_set(struct keyd_managers *managers, uint64_t key, uint64_t epo
 	struct hd_channel_message message = {.type = HD_CHANNEL_SET};
 	uint8_t *bytes;
 	size_t length;
-	int rc;
 
 	if (!manager || !manager->stream)
 		return -ENOTCONN;
 	message.set = (struct hd_channel_set){
 	    .request = ++managers->requests, .key = key, .epoch = epoch, .overlay = *overlay};
-	rc = hd_channel_encode(&message, &bytes, &length);
+	int rc = hd_channel_encode(&message, &bytes, &length);
 	if (rc)
 		return rc;
 	if (note_sent(manager, message.set.request, key)) {

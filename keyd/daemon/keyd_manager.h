@@ -12,6 +12,25 @@
 #include <event2/event.h>
 #include <heddle/keyd/channel.h>
 
+/* Files that appear: who waits for a socket need not try again and again. */
+
+struct keyd_watch;
+
+/* Called in the event thread when a file appears. name: without its folder. */
+typedef void keyd_watch_hook(void *context, const char *name);
+
+/* NULL: the system has no watch to give. */
+struct keyd_watch *keyd_watch_new(struct event_base *base, keyd_watch_hook *hook, void *context);
+
+void keyd_watch_free(struct keyd_watch *watch);
+
+/* Watches the folder of a path. To be called again before each wait: the folder may be another one
+ * then. Without the folder nothing happens. NULL is allowed. */
+void keyd_watch_folder_of(struct keyd_watch *watch, const char *path);
+
+/* Path without its folder; points into it. */
+const char *keyd_watch_name(const char *path);
+
 struct keyd_managers;
 
 /* What the managers say. Messages are valid during the call. */

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The hosts of schedulers: scheduler_hosts in [keyd] as a list of hosts. keyd_calls.c asks for
+ * each call that came over the network.
+ *
+ * Names are resolved when the list is read, by a worker if it is read again. A name that cannot be resolved
+ * refuses the list, and the one before stays.
+ */
 #include "keyd_origins.h"
 
 #include <arpa/inet.h>
@@ -36,7 +43,8 @@ static bool take_sockaddr(const struct sockaddr *from, struct in6_addr *out)
 	return true;
 }
 
-static int add(struct keyd_origins *origins, const struct in6_addr *address, struct hd_error *err)
+static int origins_add(struct keyd_origins *origins, const struct in6_addr *address,
+		       struct hd_error *err)
 {
 	struct in6_addr *hosts =
 	    hd_grow(origins->hosts, origins->count, 1, &origins->room, sizeof(*hosts));
@@ -48,7 +56,7 @@ static int add(struct keyd_origins *origins, const struct in6_addr *address, str
 	return 0;
 }
 
-static int find(struct keyd_origins *origins, const char *host, struct hd_error *err)
+static int origins_find(struct keyd_origins *origins, const char *host, struct hd_error *err)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *found;
@@ -62,7 +70,7 @@ static int find(struct keyd_origins *origins, const char *host, struct hd_error 
 		struct in6_addr address;
 
 		if (take_sockaddr(one->ai_addr, &address))
-			rc = add(origins, &address, err);
+			rc = origins_add(origins, &address, err);
 	}
 	freeaddrinfo(found);
 	return rc;
@@ -75,7 +83,7 @@ static int take_word(struct keyd_origins *origins, const char *word, struct hd_e
 	else if (!strcmp(word, "local"))
 		origins->local = true;
 	else
-		return find(origins, word, err);
+		return origins_find(origins, word, err);
 	return 0;
 }
 

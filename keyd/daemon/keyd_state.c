@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The jobs of the last run. keyd_main.c calls keyd_state_load() before anything listens.
+ *
+ * Rows come in this order: jobs, steps, recipes. A row that does not fit is not used: its job is set aside, and
+ * the log says so. Offsets and keys are settled when the first fabric comes.
+ */
 #include "keyd_state.h"
 
 #include "keyd_answer.h"
@@ -94,13 +100,31 @@ static bool are_new_keys(const struct keyd_jobs *jobs, uint64_t first, uint32_t 
 	return true;
 }
 
-static int add_slots(struct keyd *keyd, struct keyd_step *step, uint64_t first_key,
-		     const char *answer, struct hd_error *err)
+static int take_step(struct keyd *keyd, const struct keyd_store_row *row, struct hd_error *err)
 {
+	struct keyd_job *job = keyd_job_find(&keyd->jobs, row->job);
+	struct keyd_layout_request layout = {.rank_count = 0};
+	struct keyd_problem problem;
+	struct keyd_step *step;
+
+	if (!job)
+		return damaged(row, "there is no such job", err);
+	if (!keyd_request_is_id(row->step, strlen(row->step)))
+		return damaged(row, "bad name", err);
+	if (*row->answer && !is_json(row->answer))
+		return damaged(row, "the answer is not JSON", err);
+	if (*row->body && keyd_request_layout(row->body, strlen(row->body), &layout, &problem))
+		return damaged(row, problem.detail, err);
+	int rc = keyd_step_new(job, row->step, layout.rank_count ? &layout : NULL, &step, err);
+	if (rc) {
+		hd_arena_release(&layout.arena);
+		return rc;
+	}
+	uint64_t first_key = (uint64_t)row->key;
+	const char *answer = row->answer;
 	struct hd_key_pattern *pattern;
 	const struct keyd_paths *paths;
-	int rc = keyd_keys_pattern(&step->job->placement, step->rank_count, &pattern, err);
-
+	rc = keyd_keys_pattern(&step->job->placement, step->rank_count, &pattern, err);
 	if (rc)
 		return rc;
 	if (step->layout.rank_count)
@@ -118,31 +142,6 @@ static int add_slots(struct keyd *keyd, struct keyd_step *step, uint64_t first_k
 	else if (keyd_step_add_slots(&keyd->jobs, step, pattern->phase_count, first_key))
 		rc = hd_error_no_memory(err);
 	hd_key_pattern_free(pattern);
-	return rc;
-}
-
-static int take_step(struct keyd *keyd, const struct keyd_store_row *row, struct hd_error *err)
-{
-	struct keyd_job *job = keyd_job_find(&keyd->jobs, row->job);
-	struct keyd_layout_request layout = {.rank_count = 0};
-	struct keyd_problem problem;
-	struct keyd_step *step;
-	int rc;
-
-	if (!job)
-		return damaged(row, "there is no such job", err);
-	if (!keyd_request_is_id(row->step, strlen(row->step)))
-		return damaged(row, "bad name", err);
-	if (*row->answer && !is_json(row->answer))
-		return damaged(row, "the answer is not JSON", err);
-	if (*row->body && keyd_request_layout(row->body, strlen(row->body), &layout, &problem))
-		return damaged(row, problem.detail, err);
-	rc = keyd_step_new(job, row->step, layout.rank_count ? &layout : NULL, &step, err);
-	if (rc) {
-		hd_arena_release(&layout.arena);
-		return rc;
-	}
-	rc = add_slots(keyd, step, (uint64_t)row->key, row->answer, err);
 	if (rc)
 		return rc;
 	keyd_step_take_active(step, row->active);
@@ -151,18 +150,6 @@ static int take_step(struct keyd *keyd, const struct keyd_store_row *row, struct
 		rc = step->answer ? 0 : hd_error_no_memory(err);
 	}
 	return rc;
-}
-
-static bool is_aside(const struct loading *loading, const char *job)
-{
-	const struct aside *aside;
-
-	STAILQ_FOREACH(aside, &loading->asides, link)
-	{
-		if (!strcmp(aside->job, job))
-			return true;
-	}
-	return false;
 }
 
 /* Forgets the job. Its rows are moved later, since they are being read now. */
@@ -185,30 +172,29 @@ static int note_aside(struct loading *loading, const char *id, const char *why)
 	return 0;
 }
 
-/* Without it, or if it is damaged, the key gets another shift. */
-static void take_recipe(struct keyd *keyd, const struct keyd_store_row *row)
-{
-	struct keyd_slot *slot = keyd_job_slot_of_key(&keyd->jobs, (uint64_t)row->key);
-
-	if (slot && !slot->recipe)
-		slot->recipe = strdup(row->body);
-}
-
 static int take_row(void *context, enum keyd_store_kind kind, const struct keyd_store_row *row,
 		    struct hd_error *err)
 {
 	struct loading *loading = context;
 	struct hd_error why = {""};
-	int rc;
 
-	if (is_aside(loading, row->job))
-		return 0;
+	const char *job = row->job;
+	const struct aside *aside;
+	STAILQ_FOREACH(aside, &loading->asides, link)
+	{
+		if (!strcmp(aside->job, job))
+			return 0;
+	}
 	if (kind == KEYD_STORE_RECIPE) {
-		take_recipe(loading->keyd, row);
+		/* Without it, or if it is damaged, the key gets another shift. */
+		struct keyd_slot *slot =
+		    keyd_job_slot_of_key(&loading->keyd->jobs, (uint64_t)row->key);
+		if (slot && !slot->recipe)
+			slot->recipe = strdup(row->body);
 		return 0;
 	}
-	rc = kind == KEYD_STORE_JOB ? take_job(loading->keyd, row, &why)
-				    : take_step(loading->keyd, row, &why);
+	int rc = kind == KEYD_STORE_JOB ? take_job(loading->keyd, row, &why)
+					: take_step(loading->keyd, row, &why);
 	if (rc && rc != -ENOMEM)
 		rc = note_aside(loading, row->job, why.text);
 	return rc ? hd_error_no_memory(err) : 0;
@@ -237,10 +223,9 @@ static int set_aside(struct loading *loading, struct hd_error *err)
 int keyd_state_load(struct keyd *keyd, struct hd_error *err)
 {
 	struct loading loading = {.keyd = keyd};
-	int rc;
 
 	STAILQ_INIT(&loading.asides);
-	rc = keyd_store_load(keyd->store, take_row, &loading, &keyd->next_key, err);
+	int rc = keyd_store_load(keyd->store, take_row, &loading, &keyd->next_key, err);
 	if (!rc)
 		rc = set_aside(&loading, err);
 	while (!STAILQ_EMPTY(&loading.asides)) {

@@ -156,43 +156,38 @@ static int check_format(struct keyd_store *store, struct hd_error *err)
 	return 0;
 }
 
-static int make_tables(struct keyd_store *store, struct hd_error *err)
-{
-	return execute(
-	    store,
-	    "BEGIN;"
-	    "CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value INTEGER);"
-	    "INSERT OR IGNORE INTO meta VALUES('next_key', 1);"
-	    "CREATE TABLE IF NOT EXISTS jobs(id TEXT PRIMARY KEY, uid INTEGER,"
-	    " body TEXT, answer TEXT, first_offset INTEGER, offsets INTEGER, placed INTEGER)"
-	    " WITHOUT ROWID;"
-	    "CREATE TABLE IF NOT EXISTS steps(job TEXT, step TEXT, body TEXT,"
-	    " answer TEXT, first_key INTEGER, active TEXT, PRIMARY KEY(job, step))"
-	    " WITHOUT ROWID;"
-	    "CREATE TABLE IF NOT EXISTS recipes(key INTEGER, job TEXT, step TEXT, recipe TEXT,"
-	    " PRIMARY KEY(job, step, key)) WITHOUT ROWID;"
-	    "PRAGMA user_version=1;"
-	    "COMMIT",
-	    "make its tables", err);
-}
-
 static int open_database(struct keyd_store *store, const char *folder, struct hd_error *err)
 {
-	int rc;
-
 	snprintf(store->path, sizeof(store->path), "%s/keyd.db", folder);
 	if (sqlite3_open_v2(store->path, &store->database,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
 			    NULL) != SQLITE_OK)
 		return sql_error(store, "open this database", err);
-	rc = execute(store,
-		     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;"
-		     "PRAGMA synchronous=FULL; PRAGMA journal_size_limit=16777216",
-		     "open this database", err);
+	int rc = execute(store,
+			 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;"
+			 "PRAGMA synchronous=FULL; PRAGMA journal_size_limit=16777216",
+			 "open this database", err);
 	if (!rc)
 		rc = check_format(store, err);
 	if (!rc)
-		rc = make_tables(store, err);
+		rc =
+		    execute(store,
+			    "BEGIN;"
+			    "CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value INTEGER);"
+			    "INSERT OR IGNORE INTO meta VALUES('next_key', 1);"
+			    "CREATE TABLE IF NOT EXISTS jobs(id TEXT PRIMARY KEY, uid INTEGER,"
+			    " body TEXT, answer TEXT, first_offset INTEGER, offsets INTEGER, "
+			    "placed INTEGER)"
+			    " WITHOUT ROWID;"
+			    "CREATE TABLE IF NOT EXISTS steps(job TEXT, step TEXT, body TEXT,"
+			    " answer TEXT, first_key INTEGER, active TEXT, PRIMARY KEY(job, step))"
+			    " WITHOUT ROWID;"
+			    "CREATE TABLE IF NOT EXISTS recipes(key INTEGER, job TEXT, step TEXT, "
+			    "recipe TEXT,"
+			    " PRIMARY KEY(job, step, key)) WITHOUT ROWID;"
+			    "PRAGMA user_version=1;"
+			    "COMMIT",
+			    "make its tables", err);
 	for (unsigned i = 0; !rc && i < STATEMENT_COUNT; i++)
 		if (sqlite3_prepare_v3(store->database, statements[i], -1,
 				       SQLITE_PREPARE_PERSISTENT, &store->prepared[i], NULL))
@@ -203,14 +198,13 @@ static int open_database(struct keyd_store *store, const char *folder, struct hd
 int keyd_store_open(const char *folder, struct keyd_store **out, struct hd_error *err)
 {
 	struct keyd_store *store = calloc(1, sizeof(*store));
-	int rc;
 
 	if (!store)
 		return hd_error_no_memory(err);
 	store->lock = -1;
 	pthread_mutex_init(&store->mutex, NULL);
 	pthread_cond_init(&store->wake, NULL);
-	rc = take_lock(store, folder, err);
+	int rc = take_lock(store, folder, err);
 	if (!rc)
 		rc = open_database(store, folder, err);
 	if (rc)
@@ -340,149 +334,64 @@ int keyd_store_set_aside(struct keyd_store *store, const char *job, const char *
 	return rc;
 }
 
-/* 0, or a negative errno. */
-static int run(struct keyd_store *store, enum statement statement)
+/* Binds values, a letter of `kinds` for each: t a text, NULL is an empty one; i a number. Runs the statement. 0, or a
+ * negative errno. */
+static int store_run(struct keyd_store *store, enum statement statement, const char *kinds, ...)
 {
 	sqlite3_stmt *prepared = store->prepared[statement];
-	const int result = sqlite3_step(prepared), rc = sql_errno(store);
+	va_list values;
 
-	sqlite3_reset(prepared);
-	if (result == SQLITE_DONE || result == SQLITE_ROW)
-		return 0;
-	return rc;
-}
-
-static void bind_text(sqlite3_stmt *statement, int place, const char *text)
-{
-	sqlite3_bind_text(statement, place, text ? text : "", -1, SQLITE_STATIC);
-}
-
-static int set_next_key(struct keyd_store *store, const struct keyd_store_row *row)
-{
-	sqlite3_bind_int64(store->prepared[SET_NEXT_KEY], 1, row->next_key);
-	return run(store, SET_NEXT_KEY);
-}
-
-static int put_step(struct keyd_store *store, const struct keyd_store_row *row, const char *step,
-		    const char *body, const char *answer)
-{
-	sqlite3_stmt *put = store->prepared[PUT_STEP];
-
-	bind_text(put, 1, row->job);
-	bind_text(put, 2, step);
-	bind_text(put, 3, body);
-	bind_text(put, 4, answer);
-	sqlite3_bind_int64(put, 5, row->key);
-	bind_text(put, 6, row->active);
-	return run(store, PUT_STEP);
-}
-
-/* With the job comes its step 0, which has the placement's layout. */
-static int write_job(struct keyd_store *store, const struct keyd_store_row *row)
-{
-	sqlite3_stmt *insert = store->prepared[INSERT_JOB];
-	int rc;
-
-	bind_text(insert, 1, row->job);
-	sqlite3_bind_int64(insert, 2, row->uid);
-	bind_text(insert, 3, row->body);
-	bind_text(insert, 4, row->answer);
-	sqlite3_bind_int64(insert, 5, row->offset);
-	sqlite3_bind_int64(insert, 6, row->offsets);
-	sqlite3_bind_int64(insert, 7, row->key); /* these ascend */
-	rc = run(store, INSERT_JOB);
-	if (!rc)
-		rc = put_step(store, row, "0", "", "");
-	return rc ? rc : set_next_key(store, row);
-}
-
-static int write_step(struct keyd_store *store, const struct keyd_store_row *row)
-{
-	int rc = put_step(store, row, row->step, row->body, row->answer);
-
-	if (!rc && row->offsets) {
-		bind_text(store->prepared[SET_OFFSETS], 1, row->job);
-		sqlite3_bind_int64(store->prepared[SET_OFFSETS], 2, row->offsets);
-		rc = run(store, SET_OFFSETS);
+	va_start(values, kinds);
+	for (int place = 1; kinds[place - 1]; place++) {
+		if (kinds[place - 1] == 't') {
+			const char *text = va_arg(values, const char *);
+			sqlite3_bind_text(prepared, place, text ? text : "", -1, SQLITE_STATIC);
+		} else {
+			sqlite3_bind_int64(prepared, place, va_arg(values, int64_t));
+		}
 	}
-	return rc ? rc : set_next_key(store, row);
-}
-
-static int write_recipe(struct keyd_store *store, const struct keyd_store_row *row)
-{
-	sqlite3_stmt *put = store->prepared[PUT_RECIPE];
-
-	sqlite3_bind_int64(put, 1, row->key);
-	bind_text(put, 2, row->job);
-	bind_text(put, 3, row->step);
-	bind_text(put, 4, row->body);
-	return run(store, PUT_RECIPE);
-}
-
-/* step "": of all steps of the job. */
-static int delete_recipes(struct keyd_store *store, const char *job, const char *step)
-{
-	bind_text(store->prepared[DELETE_RECIPES], 1, job);
-	bind_text(store->prepared[DELETE_RECIPES], 2, step);
-	return run(store, DELETE_RECIPES);
-}
-
-static int write_active(struct keyd_store *store, const struct keyd_store_row *row)
-{
-	sqlite3_stmt *set = store->prepared[SET_ACTIVE];
-
-	bind_text(set, 1, row->job);
-	bind_text(set, 2, row->step);
-	bind_text(set, 3, row->active);
-	return run(store, SET_ACTIVE);
-}
-
-static int delete_step(struct keyd_store *store, const struct keyd_store_row *row)
-{
-	int rc;
-
-	bind_text(store->prepared[DELETE_STEP], 1, row->job);
-	bind_text(store->prepared[DELETE_STEP], 2, row->step);
-	rc = run(store, DELETE_STEP);
-	return rc ? rc : delete_recipes(store, row->job, row->step);
-}
-
-static int delete_job(struct keyd_store *store, const struct keyd_store_row *row)
-{
-	int rc;
-
-	bind_text(store->prepared[DELETE_STEPS], 1, row->job);
-	bind_text(store->prepared[DELETE_JOB], 1, row->job);
-	rc = run(store, DELETE_STEPS);
-	if (!rc)
-		rc = delete_recipes(store, row->job, "");
-	return rc ? rc : run(store, DELETE_JOB);
-}
-
-static int write_phases(struct keyd_store *store, const struct keyd_store_change *change)
-{
-	int rc = write_active(store, &change->row);
-
-	for (uint32_t i = 0; !rc && i < change->more_count; i++)
-		rc = write_active(store, &change->more[i]);
-	return rc;
+	va_end(values);
+	const int result = sqlite3_step(prepared), rc = sql_errno(store);
+	sqlite3_reset(prepared);
+	return result == SQLITE_DONE || result == SQLITE_ROW ? 0 : rc;
 }
 
 static int write_change(struct keyd_store *store, const struct keyd_store_change *change)
 {
+	const struct keyd_store_row *row = &change->row;
+	int rc;
+
 	switch (change->kind) {
-	case KEYD_STORE_JOB:
-		return write_job(store, &change->row);
+	case KEYD_STORE_JOB: /* and its step 0, which has the placement's layout; keys ascend */
+		rc = store_run(store, INSERT_JOB, "tittiii", row->job, row->uid, row->body,
+			       row->answer, row->offset, row->offsets, row->key);
+		if (!rc)
+			rc = store_run(store, PUT_STEP, "ttttit", row->job, "0", "", "", row->key,
+				       row->active);
+		return rc ? rc : store_run(store, SET_NEXT_KEY, "i", row->next_key);
 	case KEYD_STORE_STEP:
-		return write_step(store, &change->row);
+		rc = store_run(store, PUT_STEP, "ttttit", row->job, row->step, row->body,
+			       row->answer, row->key, row->active);
+		if (!rc && row->offsets)
+			rc = store_run(store, SET_OFFSETS, "ti", row->job, row->offsets);
+		return rc ? rc : store_run(store, SET_NEXT_KEY, "i", row->next_key);
 	case KEYD_STORE_RECIPE:
-		return write_recipe(store, &change->row);
+		return store_run(store, PUT_RECIPE, "ittt", row->key, row->job, row->step,
+				 row->body);
 	case KEYD_STORE_ACTIVE:
-		return write_phases(store, change);
+		rc = store_run(store, SET_ACTIVE, "ttt", row->job, row->step, row->active);
+		for (uint32_t i = 0; !rc && i < change->more_count; i++)
+			rc = store_run(store, SET_ACTIVE, "ttt", change->more[i].job,
+				       change->more[i].step, change->more[i].active);
+		return rc;
 	case KEYD_STORE_DELETE_STEP:
-		return delete_step(store, &change->row);
+		rc = store_run(store, DELETE_STEP, "tt", row->job, row->step);
+		return rc ? rc : store_run(store, DELETE_RECIPES, "tt", row->job, row->step);
 	default:
-		return delete_job(store, &change->row);
+		rc = store_run(store, DELETE_STEPS, "t", row->job);
+		if (!rc) /* of all steps */
+			rc = store_run(store, DELETE_RECIPES, "tt", row->job, "");
+		return rc ? rc : store_run(store, DELETE_JOB, "t", row->job);
 	}
 }
 
@@ -508,20 +417,19 @@ static int relax(struct keyd_store *store, bool relaxed)
 static int write_all(struct keyd_store *store, const struct keyd_task_list *list)
 {
 	bool relaxed = true;
-	int rc;
 
 	for (struct keyd_task *task = list->first; task; task = task->next)
 		relaxed &= to_change(task)->kind == KEYD_STORE_ACTIVE ||
 			   to_change(task)->kind == KEYD_STORE_RECIPE;
-	rc = relax(store, relaxed);
+	int rc = relax(store, relaxed);
 	if (!rc)
-		rc = run(store, BEGIN);
+		rc = store_run(store, BEGIN, "");
 	for (struct keyd_task *task = list->first; !rc && task; task = task->next)
 		rc = write_change(store, to_change(task));
 	if (!rc)
-		rc = run(store, COMMIT);
+		rc = store_run(store, COMMIT, "");
 	if (rc && !sqlite3_get_autocommit(store->database))
-		run(store, ROLLBACK);
+		store_run(store, ROLLBACK, "");
 	return rc;
 }
 
@@ -554,26 +462,18 @@ static void write_list(struct keyd_store *store, const struct keyd_task_list *li
 	pthread_mutex_unlock(&store->mutex);
 }
 
-static struct keyd_task_list take_list(struct keyd_store *store)
-{
-	struct keyd_task_list list;
-
-	pthread_mutex_lock(&store->mutex);
-	while (!store->ending && !store->waiting.first)
-		hd_condition_wait(&store->wake, &store->mutex);
-	list = store->waiting;
-	store->waiting = (struct keyd_task_list){0};
-	pthread_mutex_unlock(&store->mutex);
-	return list;
-}
-
 static void *write_changes(void *context)
 {
 	struct keyd_store *store = context;
 
 	for (;;) {
-		struct keyd_task_list list = take_list(store);
-
+		struct keyd_task_list list;
+		pthread_mutex_lock(&store->mutex);
+		while (!store->ending && !store->waiting.first)
+			hd_condition_wait(&store->wake, &store->mutex);
+		list = store->waiting;
+		store->waiting = (struct keyd_task_list){0};
+		pthread_mutex_unlock(&store->mutex);
 		if (!list.first)
 			return NULL;
 		write_list(store, &list);
@@ -608,13 +508,11 @@ static void on_hand_over(evutil_socket_t unused, short what, void *context)
 int keyd_store_start(struct keyd_store *store, struct event_base *base,
 		     struct keyd_mailbox *mailbox, struct hd_error *err)
 {
-	int rc;
-
 	store->mailbox = mailbox;
 	store->hand_over = event_new(base, -1, 0, on_hand_over, store);
 	if (!store->hand_over)
 		return hd_error_no_memory(err);
-	rc = pthread_create(&store->thread, NULL, write_changes, store);
+	int rc = pthread_create(&store->thread, NULL, write_changes, store);
 	if (rc)
 		return hd_error_set(err, -rc, "cannot start a thread: %s", strerror(rc));
 	store->started = true;
@@ -635,10 +533,8 @@ const char *keyd_store_path(const struct keyd_store *store)
 
 struct keyd_store_counts keyd_store_counts(struct keyd_store *store)
 {
-	struct keyd_store_counts counts;
-
 	pthread_mutex_lock(&store->mutex);
-	counts = store->counts;
+	struct keyd_store_counts counts = store->counts;
 	pthread_mutex_unlock(&store->mutex);
 	return counts;
 }

@@ -17,7 +17,7 @@ struct keyd_store;
 enum keyd_store_kind {
 	KEYD_STORE_JOB, /* a new job with its step 0 */
 	KEYD_STORE_STEP, /* a step, new or again */
-	KEYD_STORE_RECIPE, /* of a key: see keyd_recipe.h; the body has it */
+	KEYD_STORE_RECIPE, /* of a key: see keyd_program.c; the body has it */
 	KEYD_STORE_ACTIVE, /* which phases of a step are active */
 	KEYD_STORE_DELETE, /* a job with its steps */
 	KEYD_STORE_DELETE_STEP

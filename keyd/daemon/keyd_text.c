@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Texts of answers (keyd_text.h): a buffer that grows while JSON is written into it, and a count of its references
+ * afterwards. keyd_answer.c, keyd_show.c, keyd_propose.c and keyd_paths.c write with it, in any thread; only the
+ * event thread counts references.
+ *
+ * A writer that has no memory goes on and writes nothing; keyd_writer_end() then returns NULL. A comma comes
+ * before a name by itself.
+ */
 #include "keyd_text.h"
 
 #include <errno.h>
@@ -29,7 +37,7 @@ void keyd_text_release(struct keyd_text *text)
 }
 
 /* Room for so many bytes and a 0, or NULL. */
-static char *reserve(struct keyd_writer *writer, size_t length)
+static char *text_reserve(struct keyd_writer *writer, size_t length)
 {
 	size_t used = writer->text ? writer->text->length : 0;
 	size_t room = writer->room ? writer->room : ROOM_FIRST;
@@ -52,9 +60,9 @@ static char *reserve(struct keyd_writer *writer, size_t length)
 	return writer->text->bytes + used;
 }
 
-static void append(struct keyd_writer *writer, const char *bytes, size_t length)
+static void text_append(struct keyd_writer *writer, const char *bytes, size_t length)
 {
-	char *end = reserve(writer, length);
+	char *end = text_reserve(writer, length);
 
 	if (!end)
 		return;
@@ -64,7 +72,7 @@ static void append(struct keyd_writer *writer, const char *bytes, size_t length)
 
 void keyd_write(struct keyd_writer *writer, const char *bytes)
 {
-	append(writer, bytes, strlen(bytes));
+	text_append(writer, bytes, strlen(bytes));
 }
 
 void keyd_write_number(struct keyd_writer *writer, uint64_t number)
@@ -74,7 +82,7 @@ void keyd_write_number(struct keyd_writer *writer, uint64_t number)
 	do
 		*--first = (char)('0' + number % 10);
 	while (number /= 10);
-	append(writer, first, (size_t)(digits + sizeof(digits) - first));
+	text_append(writer, first, (size_t)(digits + sizeof(digits) - first));
 }
 
 void keyd_write_guid(struct keyd_writer *writer, uint64_t guid)
@@ -84,7 +92,7 @@ void keyd_write_guid(struct keyd_writer *writer, uint64_t guid)
 	for (unsigned i = 0; i < 16; i++)
 		text[3 + i] = "0123456789abcdef"[guid >> (60 - 4 * i) & 15];
 	text[19] = '"';
-	append(writer, text, sizeof(text));
+	text_append(writer, text, sizeof(text));
 }
 
 static int is_plain(const char *text)
@@ -94,26 +102,20 @@ static int is_plain(const char *text)
 	return !*text;
 }
 
-/* jansson knows what is UTF-8, and how to write it. */
-static void write_odd_string(struct keyd_writer *writer, const char *text)
-{
-	json_t *json = json_string(text);
-	char *quoted = json ? json_dumps(json, JSON_ENCODE_ANY) : NULL;
-
-	keyd_write(writer, quoted ? quoted : "\"?\"");
-	free(quoted);
-	json_decref(json);
-}
-
 void keyd_write_string(struct keyd_writer *writer, const char *text)
 {
 	if (!is_plain(text)) {
-		write_odd_string(writer, text);
+		/* jansson knows what is UTF-8, and how to write it. */
+		json_t *json = json_string(text);
+		char *quoted = json ? json_dumps(json, JSON_ENCODE_ANY) : NULL;
+		keyd_write(writer, quoted ? quoted : "\"?\"");
+		free(quoted);
+		json_decref(json);
 		return;
 	}
-	append(writer, "\"", 1);
+	text_append(writer, "\"", 1);
 	keyd_write(writer, text);
-	append(writer, "\"", 1);
+	text_append(writer, "\"", 1);
 }
 
 void keyd_write_comma(struct keyd_writer *writer)
@@ -122,20 +124,32 @@ void keyd_write_comma(struct keyd_writer *writer)
 	char last = text && text->length ? text->bytes[text->length - 1] : '{';
 
 	if (last != '{' && last != '[')
-		append(writer, ",", 1);
+		text_append(writer, ",", 1);
 }
 
 void keyd_write_name(struct keyd_writer *writer, const char *name)
 {
 	keyd_write_comma(writer);
-	append(writer, "\"", 1);
+	text_append(writer, "\"", 1);
 	keyd_write(writer, name);
-	append(writer, "\":", 2);
+	text_append(writer, "\":", 2);
+}
+
+void keyd_write_member(struct keyd_writer *writer, const char *name, uint64_t number)
+{
+	keyd_write_name(writer, name);
+	keyd_write_number(writer, number);
+}
+
+void keyd_write_text(struct keyd_writer *writer, const char *name, const char *text)
+{
+	keyd_write_name(writer, name);
+	keyd_write_string(writer, text);
 }
 
 struct keyd_text *keyd_writer_end(struct keyd_writer *writer)
 {
-	char *end = reserve(writer, 0);
+	char *end = text_reserve(writer, 0);
 	struct keyd_text *text = writer->text, *fitting;
 
 	*writer = (struct keyd_writer){.room = 0};

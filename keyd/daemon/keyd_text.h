@@ -46,6 +46,10 @@ void keyd_write_string(struct keyd_writer *writer, const char *text);
 /* `,"name":` or, at the beginning of an object or a list, `"name":`. */
 void keyd_write_name(struct keyd_writer *writer, const char *name);
 
+/* A member of an object: its name, and a number or a text as its value. */
+void keyd_write_member(struct keyd_writer *writer, const char *name, uint64_t number);
+void keyd_write_text(struct keyd_writer *writer, const char *name, const char *text);
+
 /* A comma, unless an object or a list begins here. */
 void keyd_write_comma(struct keyd_writer *writer);
 

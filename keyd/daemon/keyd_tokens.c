@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/random.h>
 
-static int compare(const void *one, const void *other)
+static int tokens_compare(const void *one, const void *other)
 {
 	return strcmp(((const struct keyd_token *)one)->text,
 		      ((const struct keyd_token *)other)->text);
 }
 
-static int draw(char *text)
+static int tokens_draw(char *text)
 {
 	unsigned char bytes[KEYD_TOKEN_BYTES];
 
@@ -48,11 +48,11 @@ int keyd_tokens_add(struct keyd_tokens *tokens, const char *job, uint32_t uid, t
 	snprintf(token->job, sizeof(token->job), "%s", job);
 	token->uid = uid;
 	token->expires = now + (time_t)seconds;
-	if (draw(token->text)) {
+	if (tokens_draw(token->text)) {
 		free(token);
 		return -EIO;
 	}
-	if (!tsearch(token, &tokens->by_text, compare)) {
+	if (!tsearch(token, &tokens->by_text, tokens_compare)) {
 		free(token);
 		return -ENOMEM;
 	}
@@ -71,7 +71,7 @@ const struct keyd_token *keyd_tokens_find(const struct keyd_tokens *tokens, cons
 	if (strlen(text) != KEYD_TOKEN_TEXT - 1)
 		return NULL;
 	memcpy(wanted.text, text, KEYD_TOKEN_TEXT);
-	found = tfind(&wanted, &tokens->by_text, compare);
+	found = tfind(&wanted, &tokens->by_text, tokens_compare);
 	return found && ((const struct keyd_token *)*found)->expires > now ? *found : NULL;
 }
 
@@ -84,7 +84,7 @@ void keyd_tokens_forget(struct keyd_tokens *tokens, const char *job, time_t now)
 		if (job ? strcmp(token->job, job) != 0 : token->expires > now)
 			continue;
 		LIST_REMOVE(token, link);
-		tdelete(token, &tokens->by_text, compare);
+		tdelete(token, &tokens->by_text, tokens_compare);
 		free(token);
 		tokens->count--;
 	}

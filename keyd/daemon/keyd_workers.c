@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Threads for work that takes long, and the mailbox in which they leave it. keyd_main.c makes three sets of them:
+ * for keys, for credentials, for texts.
+ *
+ * A task runs in a thread and finishes in the event thread, in the order in which tasks end. When the daemon
+ * stops, tasks that have not finished are dropped.
+ */
 #include "keyd_workers.h"
 
 #include <errno.h>
@@ -99,12 +106,11 @@ void keyd_mailbox_free(struct keyd_mailbox *mailbox)
 void keyd_mailbox_post(struct keyd_mailbox *mailbox, struct keyd_task_list list)
 {
 	const uint64_t one = 1;
-	bool first;
 
 	if (!list.first)
 		return;
 	pthread_mutex_lock(&mailbox->mutex);
-	first = !mailbox->tasks.first;
+	bool first = !mailbox->tasks.first;
 	if (first)
 		mailbox->tasks = list;
 	else {
@@ -128,7 +134,7 @@ struct keyd_workers {
 };
 
 /* The first task, or NULL at the end. */
-static struct keyd_task *take(struct keyd_workers *workers)
+static struct keyd_task *workers_take(struct keyd_workers *workers)
 {
 	struct keyd_task *task = NULL;
 
@@ -145,12 +151,12 @@ static struct keyd_task *take(struct keyd_workers *workers)
 	return task;
 }
 
-static void *work(void *context)
+static void *workers_work(void *context)
 {
 	struct keyd_workers *workers = context;
 	struct keyd_task *task;
 
-	while ((task = take(workers))) {
+	while ((task = workers_take(workers))) {
 		struct keyd_task_list done = {0};
 
 		task->run(task);
@@ -173,7 +179,7 @@ int keyd_workers_new(struct keyd_mailbox *mailbox, unsigned threads, struct keyd
 	pthread_mutex_init(&workers->mutex, NULL);
 	pthread_cond_init(&workers->wake, NULL);
 	while (!rc && workers->count < threads) {
-		rc = pthread_create(&workers->threads[workers->count], NULL, work, workers);
+		rc = pthread_create(&workers->threads[workers->count], NULL, workers_work, workers);
 		if (!rc)
 			workers->count++;
 	}

@@ -14,12 +14,6 @@ static enum key_direction direction_of(const uint8_t *level, uint32_t near, uint
 	return level[far] + 1 == level[near] ? KEY_DESCENDS : KEY_STRAY;
 }
 
-static void add_set(struct key_ranks *ranks, uint64_t *sets, uint32_t to, uint32_t from)
-{
-	for (uint32_t word = 0; word < ranks->words; word++)
-		sets[(size_t)to * ranks->words + word] |= sets[(size_t)from * ranks->words + word];
-}
-
 /* Adds to the set of each switch of a level those of its neighbours in one direction. */
 static void gather(struct key_ranks *ranks, uint64_t *sets, uint32_t level,
 		   enum key_direction direction)
@@ -30,8 +24,12 @@ static void gather(struct key_ranks *ranks, uint64_t *sets, uint32_t level,
 		if (ranks->level[sw] != level)
 			continue;
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
-			if (ranks->direction[link] == direction)
-				add_set(ranks, sets, sw, fabric->isl_to[link]);
+			if (ranks->direction[link] == direction) {
+				uint32_t from = fabric->isl_to[link];
+				for (uint32_t word = 0; word < ranks->words; word++)
+					sets[(size_t)sw * ranks->words + word] |=
+					    sets[(size_t)from * ranks->words + word];
+			}
 	}
 }
 

@@ -47,11 +47,10 @@ static bool take_text(const char *argument, const char *name, char *out, size_t 
 static bool take_timeout(const char *argument, unsigned *out)
 {
 	char text[8], *end;
-	unsigned long value;
 
 	if (!take_text(argument, "timeout=", text, sizeof(text)))
 		return false;
-	value = strtoul(text, &end, 10);
+	unsigned long value = strtoul(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || value < 1 || value > 60000)
 		return false;
 	*out = (unsigned)value;
@@ -108,7 +107,7 @@ struct spank_layout {
 	uint32_t node_count;
 };
 
-static int fail(struct hd_key_client_problem *problem, int rc, const char *reason)
+static int spank_heddle_fail(struct hd_key_client_problem *problem, int rc, const char *reason)
 {
 	*problem = (struct hd_key_client_problem){.status = 0};
 	snprintf(problem->detail, sizeof(problem->detail),
@@ -116,13 +115,19 @@ static int fail(struct hd_key_client_problem *problem, int rc, const char *reaso
 	return rc;
 }
 
-/* The names of "node[1-3,7]", in order. Slurm 22.05 calls the type of the list hostlist_t, Slurm 24.11 hostlist_t *. */
-static int read_names(const char *list, struct spank_layout *out)
+static int read_layout(const slurm_step_layout_t *layout, struct spank_layout *out)
 {
-	struct hostlist *hosts = slurm_hostlist_create(list);
+	out->node_count = layout->node_cnt;
+	out->count = layout->task_cnt;
+	out->names = calloc(out->node_count + 1, sizeof(*out->names));
+	out->hosts = calloc(out->count + 1, sizeof(*out->hosts));
+	if (!out->names || !out->hosts)
+		return -ENOMEM;
+	/* The names of "node[1-3,7]", in order. Slurm 22.05 calls the type of the list
+	 * hostlist_t, Slurm 24.11 hostlist_t *. */
+	struct hostlist *hosts = slurm_hostlist_create(layout->node_list);
 	char *name;
 	int rc = hosts ? 0 : -ENOMEM;
-
 	for (uint32_t i = 0; !rc && i < out->node_count; i++) {
 		name = slurm_hostlist_shift(hosts);
 		out->names[i] = name ? strdup(name) : NULL;
@@ -132,20 +137,6 @@ static int read_names(const char *list, struct spank_layout *out)
 	}
 	if (hosts)
 		slurm_hostlist_destroy(hosts);
-	return rc;
-}
-
-static int read_layout(const slurm_step_layout_t *layout, struct spank_layout *out)
-{
-	int rc;
-
-	out->node_count = layout->node_cnt;
-	out->count = layout->task_cnt;
-	out->names = calloc(out->node_count + 1, sizeof(*out->names));
-	out->hosts = calloc(out->count + 1, sizeof(*out->hosts));
-	if (!out->names || !out->hosts)
-		return -ENOMEM;
-	rc = read_names(layout->node_list, out);
 	for (uint32_t node = 0; !rc && node < out->node_count; node++)
 		for (uint32_t i = 0; i < layout->tasks[node]; i++)
 			if (layout->tids[node][i] < out->count)
@@ -163,24 +154,15 @@ static int spank_layout_get(uint32_t job, uint32_t step, struct spank_layout *ou
 {
 	slurm_step_id_t id = {.job_id = job, .step_id = step, .step_het_comp = NO_VAL};
 	slurm_step_layout_t *layout = slurm_job_step_layout_get(&id);
-	int rc;
 
 	if (!layout)
-		return fail(problem, -EREMOTEIO, slurm_strerror(errno));
-	rc = read_layout(layout, out);
+		return spank_heddle_fail(problem, -EREMOTEIO, slurm_strerror(errno));
+	int rc = read_layout(layout, out);
 	slurm_job_step_layout_free(layout);
 	if (rc)
-		return fail(problem, rc,
-			    rc == -ENOMEM ? "no memory" : "slurmctld's layout lacks a rank");
+		return spank_heddle_fail(
+		    problem, rc, rc == -ENOMEM ? "no memory" : "slurmctld's layout lacks a rank");
 	return 0;
-}
-
-static void spank_layout_release(struct spank_layout *layout)
-{
-	for (uint32_t i = 0; layout->names && i < layout->node_count; i++)
-		free(layout->names[i]);
-	free(layout->names);
-	free(layout->hosts);
 }
 
 /* Every message for users begins with this, so that they know who says it. */
@@ -234,11 +216,10 @@ static bool has_started(uint32_t job_id, uint32_t step_id)
 static uint32_t whole_job(uint32_t job_id)
 {
 	job_info_msg_t *found = NULL;
-	uint32_t whole;
 
 	if (slurm_load_job(&found, job_id, SHOW_ALL))
 		return 0;
-	whole = found->record_count ? found->job_array[0].het_job_id : 0;
+	uint32_t whole = found->record_count ? found->job_array[0].het_job_id : 0;
 	slurm_free_job_info_msg(found);
 	return whole;
 }
@@ -279,7 +260,7 @@ static struct spank_steps spank_steps_get(spank_t spank)
 }
 
 /* A job that keyd does not know has no prolog that places it, or keyd was away then. */
-static const char *explain(int rc, const struct hd_key_client_problem *problem)
+static const char *spank_heddle_explain(int rc, const struct hd_key_client_problem *problem)
 {
 	if (rc == -ENOENT && problem->status == 404)
 		return "heddle-keyd does not know the job: give --routing-pattern to sbatch or "
@@ -307,10 +288,14 @@ static bool spank_step_begin(const struct spank_settings *settings, const struct
 					  NULL, &problem);
 	if (!rc)
 		rc = hd_key_client_request(client, step->job, step->step, 0, &grant, &problem);
-	spank_layout_release(&layout);
+	for (uint32_t i = 0; layout.names && i < layout.node_count; i++)
+		free(layout.names[i]);
+	free(layout.names);
+	free(layout.hosts);
 	hd_key_client_free(client);
 	if (rc)
-		slurm_spank_log(WITHOUT_KEY, step->job, step->step, explain(rc, &problem));
+		slurm_spank_log(WITHOUT_KEY, step->job, step->step,
+				spank_heddle_explain(rc, &problem));
 	else if (!grant.ready)
 		slurm_spank_log(WITHOUT_KEY, step->job, step->step, grant.reason);
 	else
@@ -320,22 +305,6 @@ static bool spank_step_begin(const struct spank_settings *settings, const struct
 	return !rc;
 }
 
-/* Ends the phases that the step has begun and not ended itself. Those of other steps are refused. */
-static int end_phases(struct hd_key_client *client, const struct spank_step *step,
-		      struct hd_key_client_problem *problem)
-{
-	struct hd_key_client_job *job = NULL;
-	int rc = hd_key_client_job(client, step->job, &job, problem);
-
-	for (size_t i = 0; !rc && i < job->active_count; i++) {
-		rc = hd_key_client_done(client, step->job, step->step, job->active[i], problem);
-		if (rc == -EEXIST)
-			rc = 0;
-	}
-	hd_key_client_job_free(job);
-	return rc;
-}
-
 /* In srun, after the tasks have ended. */
 static void spank_step_end(const struct spank_settings *settings, const struct spank_step *step)
 {
@@ -343,46 +312,23 @@ static void spank_step_end(const struct spank_settings *settings, const struct s
 	struct hd_key_client *client = NULL;
 	int rc = spank_settings_client(settings, &client, &problem);
 
-	if (!rc)
-		rc = end_phases(client, step, &problem);
+	if (!rc) {
+		/* Ends the phases that the step has begun and not ended itself. Those of other
+		 * steps are refused. */
+		struct hd_key_client_job *job = NULL;
+		rc = hd_key_client_job(client, step->job, &job, &problem);
+		for (size_t i = 0; !rc && i < job->active_count; i++) {
+			rc = hd_key_client_done(client, step->job, step->step, job->active[i],
+						&problem);
+			if (rc == -EEXIST)
+				rc = 0;
+		}
+		hd_key_client_job_free(job);
+	}
 	if (rc && problem.status != 404) /* 404: the job has ended meanwhile */
 		slurm_verbose("heddle: cannot end the phases of job %s step %s: %s", step->job,
 			      step->step, problem.detail);
 	hd_key_client_free(client);
-}
-
-/* A task may have started this srun: its own key is not this step's. */
-static void forget_key(spank_t spank)
-{
-	char inherited[8];
-
-	if (spank_getenv(spank, "HEDDLE_OFFSET", inherited, sizeof(inherited)) ==
-	    ESPANK_ENV_NOEXIST)
-		return;
-	spank_unsetenv(spank, "HEDDLE_KEY");
-	spank_unsetenv(spank, "UCX_IB_LID_PATH_BITS");
-}
-
-static void give_key(spank_t spank, const struct hd_key_client_grant *grant)
-{
-	char offset[16];
-
-	snprintf(offset, sizeof(offset), "%u", grant->offset);
-	spank_setenv(spank, "HEDDLE_KEY", grant->key, 1);
-	spank_setenv(spank, "HEDDLE_OFFSET", offset, 1);
-	spank_setenv(spank, "UCX_IB_LID_PATH_BITS", offset, 1);
-}
-
-/* So that tasks can ask for further phases. */
-static void give_address(spank_t spank, const struct spank_settings *settings,
-			 const struct spank_step *step)
-{
-	spank_setenv(spank, "HEDDLE_KEYD", settings->keyd, 1);
-	if (*settings->munge)
-		spank_setenv(spank, "HEDDLE_MUNGE_SOCKET", settings->munge, 1);
-	spank_setenv(spank, "HEDDLE_JOB", step->job, 1);
-	if (step->has_ranks)
-		spank_setenv(spank, "HEDDLE_STEP", step->step, 1);
 }
 
 /* Asks for the key of the phase that the step has: other nodes may have begun before this one. Says so in slurmd's log
@@ -403,7 +349,8 @@ static bool ask_key(spank_t spank, const struct spank_settings *settings,
 	hd_key_client_free(client);
 	if (!rc && grant->ready && grant->offset)
 		return true;
-	slurm_info(WITHOUT_KEY, step->job, step->step, rc ? explain(rc, &problem) : grant->reason);
+	slurm_info(WITHOUT_KEY, step->job, step->step,
+		   rc ? spank_heddle_explain(rc, &problem) : grant->reason);
 	return false;
 }
 
@@ -414,14 +361,30 @@ static void spank_step_join(spank_t spank, const struct spank_settings *settings
 {
 	struct hd_key_client_grant grant = {.ready = false};
 
-	give_address(spank, settings, step);
+	/* So that tasks can ask for further phases. */
+	spank_setenv(spank, "HEDDLE_KEYD", settings->keyd, 1);
+	if (*settings->munge)
+		spank_setenv(spank, "HEDDLE_MUNGE_SOCKET", settings->munge, 1);
+	spank_setenv(spank, "HEDDLE_JOB", step->job, 1);
+	if (step->has_ranks)
+		spank_setenv(spank, "HEDDLE_STEP", step->step, 1);
 	if (!step->has_ranks)
 		return;
 	if (ask && ask_key(spank, settings, step, &grant)) {
-		give_key(spank, &grant);
+		char offset[16];
+		snprintf(offset, sizeof(offset), "%u", grant.offset);
+		spank_setenv(spank, "HEDDLE_KEY", grant.key, 1);
+		spank_setenv(spank, "HEDDLE_OFFSET", offset, 1);
+		spank_setenv(spank, "UCX_IB_LID_PATH_BITS", offset, 1);
 		return;
 	}
-	forget_key(spank);
+	/* A task may have started this srun: its own key is not this step's. */
+	char inherited[8];
+	if (!(spank_getenv(spank, "HEDDLE_OFFSET", inherited, sizeof(inherited)) ==
+	      ESPANK_ENV_NOEXIST)) {
+		spank_unsetenv(spank, "HEDDLE_KEY");
+		spank_unsetenv(spank, "UCX_IB_LID_PATH_BITS");
+	}
 	spank_setenv(spank, "HEDDLE_OFFSET", "0", 1);
 }
 
@@ -437,42 +400,19 @@ static const char file_prefix[] = "file:";
 static int check_file(const char *text, char *out, char **flows, struct hd_error *err)
 {
 	struct hd_key_pattern *pattern = NULL;
-	char *path;
 	int rc = hd_key_pattern_new(text, HD_KEY_RANKS_MAX, &pattern, err);
 
 	if (rc)
 		return rc;
 	hd_key_pattern_pack(pattern, SPANK_FLOWS_SIZE, flows);
 	hd_key_pattern_free(pattern);
-	path = realpath(text + strlen(file_prefix), NULL);
+	char *path = realpath(text + strlen(file_prefix), NULL);
 	if (!path || strlen(path) + strlen(file_prefix) > SPANK_PATTERN_LONGEST)
 		rc = hd_error_set(err, -EINVAL, "%s: %s", text,
 				  path ? "the path is too long" : strerror(errno));
 	else
 		sprintf(out, "%s%s", file_prefix, path);
 	free(path);
-	return rc;
-}
-
-/*
- * Checks a pattern where it is submitted, and writes it to out[SPANK_PATTERN_LONGEST + 1] with the
- * absolute path of its file. A file is read as the user, now; *flows gets what is in it, to be freed, and stays
- * as it is for other patterns and large files. 0, or a negative errno with the reason in reason[size].
- */
-static int spank_pattern_check(const char *text, char *out, char **flows, char *reason, size_t size)
-{
-	struct hd_error err = {""};
-	int rc = hd_key_pattern_check(text, &err);
-
-	if (!rc && strlen(text) > SPANK_PATTERN_LONGEST)
-		rc = hd_error_set(&err, -EINVAL, "it has more than %u characters",
-				  SPANK_PATTERN_LONGEST);
-	if (!rc && !strncmp(text, file_prefix, strlen(file_prefix)))
-		rc = check_file(text, out, flows, &err);
-	else if (!rc)
-		strcpy(out, text);
-	if (rc)
-		snprintf(reason, size, "%s", err.text);
 	return rc;
 }
 
@@ -497,32 +437,6 @@ static struct spank_steps running; /* in srun */
 
 static pid_t runner; /* the process that has begun it; 0: none */
 
-/* In an allocation srun gets the option of sbatch or salloc again, from the environment. Its file may
- * be gone by now, and keyd has made the keys of the job's pattern already. */
-static int keep_pattern(const char *text, const char *placed)
-{
-	char plain[sizeof(pattern)];
-
-	if (strncmp(text, "file:", strlen("file:")) && strcmp(text, placed))
-		slurm_spank_log(
-		    "heddle: the steps of this job have its pattern '%s'; a step cannot "
-		    "have another one",
-		    hd_plain(placed, plain, sizeof(plain)));
-	snprintf(pattern, sizeof(pattern), "%s", placed);
-	return 0;
-}
-
-/*
- * sbatch gives the option of the first component to each other component again, from its environment, after what the
- * script says for that component. salloc and srun do so before.
- */
-static bool is_of_first(const char *text)
-{
-	const char *first = getenv("_SLURM_SPANK_OPTION_heddle_spank_routing_pattern");
-
-	return spank_context() == S_CTX_ALLOCATOR && is_chosen && first && !strcmp(first, text);
-}
-
 static int take_pattern(int value, const char *text, int remote)
 {
 	const char *placed = getenv("SLURM_JOB_ID") ? getenv(JOB_NAME) : NULL;
@@ -533,14 +447,43 @@ static int take_pattern(int value, const char *text, int remote)
 		snprintf(pattern, sizeof(pattern), "%s", text);
 		return 0;
 	}
-	if (placed && *placed)
-		return keep_pattern(text, placed);
-	if (is_of_first(text))
+	if (placed && *placed) {
+		/* In an allocation srun gets the option of sbatch or salloc again, from the
+		 * environment. Its file may be gone by now, and keyd has made the keys of the
+		 * job's pattern already. */
+		char plain[sizeof(pattern)];
+		if (strncmp(text, "file:", strlen("file:")) && strcmp(text, placed))
+			slurm_spank_log("heddle: the steps of this job have its pattern '%s'; a "
+					"step cannot have another one",
+					hd_plain(placed, plain, sizeof(plain)));
+		snprintf(pattern, sizeof(pattern), "%s", placed);
+		return 0;
+	}
+	/* * sbatch gives the option of the first component to each other component again, from
+	 * its environment, after what the script says for that component. salloc and srun do so
+	 * before. */
+	const char *first = getenv("_SLURM_SPANK_OPTION_heddle_spank_routing_pattern");
+	if (spank_context() == S_CTX_ALLOCATOR && is_chosen && first && !strcmp(first, text))
 		return 0;
 	is_chosen = true;
 	free(flows);
 	flows = NULL;
-	if (!spank_pattern_check(text, pattern, &flows, reason, sizeof(reason)))
+	/* * Checks a pattern where it is submitted, and writes it to out[SPANK_PATTERN_LONGEST +
+	 * 1] with the absolute path of its file. A file is read as the user, now; *flows gets
+	 * what is in it, to be freed, and stays as it is for other patterns and large files. 0,
+	 * or a negative errno with the reason in reason[size]. */
+	struct hd_error err = {""};
+	int rc = hd_key_pattern_check(text, &err);
+	if (!rc && strlen(text) > SPANK_PATTERN_LONGEST)
+		rc = hd_error_set(&err, -EINVAL, "it has more than %u characters",
+				  SPANK_PATTERN_LONGEST);
+	if (!rc && !strncmp(text, file_prefix, strlen(file_prefix)))
+		rc = check_file(text, pattern, &flows, &err);
+	else if (!rc)
+		strcpy(pattern, text);
+	if (rc)
+		snprintf(reason, sizeof(reason), "%s", err.text);
+	if (!rc)
 		return 0;
 	slurm_error("--routing-pattern: %s", reason);
 	return -1;
@@ -605,15 +548,6 @@ int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 	return 0;
 }
 
-/* A step gets the option from srun, whatever it exports. A batch script has the job's environment. */
-static bool wants_key(spank_t spank)
-{
-	char first[2];
-
-	return *pattern ||
-	       spank_getenv(spank, JOB_NAME, first, sizeof(first)) != ESPANK_ENV_NOEXIST;
-}
-
 /* In slurmstepd, with the user's rights. */
 int slurm_spank_user_init(spank_t spank, int count, char **arguments)
 {
@@ -622,7 +556,12 @@ int slurm_spank_user_init(spank_t spank, int count, char **arguments)
 
 	(void)count, (void)arguments;
 	spank_unsetenv(spank, FLOWS_JOB_NAME); /* nobody needs it any more, and it may be long */
-	if (!wants_key(spank) || !spank_step_get(spank, &step))
+	/* A step gets the option from srun, whatever it exports. A batch script has the job's
+	 * environment. */
+	char first[2];
+	if (!(*pattern ||
+	      spank_getenv(spank, JOB_NAME, first, sizeof(first)) != ESPANK_ENV_NOEXIST) ||
+	    !spank_step_get(spank, &step))
 		return 0;
 	spank_getenv(spank, USELESS_NAME, useless, sizeof(useless));
 	spank_step_join(spank, &settings, &step, !*useless);

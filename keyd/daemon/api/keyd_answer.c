@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What calls answer, as JSON. Long lists are written as text (keyd_text.h), short answers as objects of jansson.
+ * keyd_place.c, keyd_phase.c and keyd_show.c call it.
+ *
+ * The answer to a placement is made once by a worker, stored, and sent again for the same call. Members never
+ * change their order.
+ */
 #include "keyd_answer.h"
 
 #include <stdio.h>
@@ -29,18 +36,6 @@ static const char *why_left_out(const struct keyd_step *step, uint32_t phase)
 	const char *why = step->keys ? step->keys->notes[phase].why : NULL;
 
 	return why ? why : "unknown";
-}
-
-static void write_member(struct keyd_writer *writer, const char *name, uint64_t number)
-{
-	keyd_write_name(writer, name);
-	keyd_write_number(writer, number);
-}
-
-static void write_text_member(struct keyd_writer *writer, const char *name, const char *text)
-{
-	keyd_write_name(writer, name);
-	keyd_write_string(writer, text);
 }
 
 /* What a phase that could have more LID offsets lacks. */
@@ -78,17 +73,17 @@ static void write_keys(struct keyd_writer *writer, const struct keyd_answering *
 		snprintf(text, sizeof(text), "%s.%u", prefix, phase);
 		keyd_write_comma(writer);
 		keyd_write(writer, "{");
-		write_text_member(writer, "key", text);
-		write_member(writer, "phase", phase);
-		write_member(writer, "offset", first);
-		write_member(writer, "flows", figures->flows);
-		write_member(writer, "contention", figures->contention);
-		write_member(writer, "demand", figures->demand);
-		write_member(writer, "usable", figures->usable);
+		keyd_write_text(writer, "key", text);
+		keyd_write_member(writer, "phase", phase);
+		keyd_write_member(writer, "offset", first);
+		keyd_write_member(writer, "flows", figures->flows);
+		keyd_write_member(writer, "contention", figures->contention);
+		keyd_write_member(writer, "demand", figures->demand);
+		keyd_write_member(writer, "usable", figures->usable);
 		keyd_paths_write(writer, paths, phase, first);
 		if (lacks_offsets(figures->contention, figures->wanted, offsets, figures->demand,
 				  figures->usable))
-			write_text_member(
+			keyd_write_text(
 			    writer, "reason",
 			    explain_offsets(reason, sizeof(reason), figures->wanted, offsets));
 		keyd_write(writer, "}");
@@ -101,36 +96,8 @@ static void write_identity(struct keyd_writer *writer, const struct keyd_job *jo
 			   enum keyd_job_state state)
 {
 	keyd_write(writer, "{");
-	write_text_member(writer, "job", job->id);
-	write_text_member(writer, "state", keyd_job_state_name(state));
-}
-
-static void write_place(struct keyd_writer *writer, const struct keyd_answering *answering)
-{
-	const struct keyd_job *job = answering->job;
-
-	write_identity(writer, job, KEYD_PLACED);
-	write_text_member(writer, "mode", keyd_mode_name(job->placement.mode));
-	write_member(writer, "uid", job->uid);
-	write_member(writer, "hosts", job->placement.host_count);
-	write_member(writer, "ranks", job->placement.ranks);
-	write_member(writer, "offset", job->offset);
-	write_member(writer, "offsets", job->offsets);
-	write_member(writer, "lmc", answering->lmc);
-	write_keys(writer, answering, job->id);
-}
-
-static void write_layout(struct keyd_writer *writer, const struct keyd_answering *answering)
-{
-	const struct keyd_step *step = answering->step;
-	char prefix[KEY_TEXT];
-
-	snprintf(prefix, sizeof(prefix), "%s.%s", answering->job->id, step->name);
-	keyd_write(writer, "{");
-	write_text_member(writer, "job", answering->job->id);
-	write_text_member(writer, "step", step->name);
-	write_member(writer, "ranks", step->rank_count);
-	write_keys(writer, answering, prefix);
+	keyd_write_text(writer, "job", job->id);
+	keyd_write_text(writer, "state", keyd_job_state_name(state));
 }
 
 struct keyd_text *keyd_answer_names(const struct keyd_job *job)
@@ -144,7 +111,7 @@ struct keyd_text *keyd_answer_names(const struct keyd_job *job)
 	}
 	keyd_write(&writer, "]");
 	if (job->placement.pattern)
-		write_text_member(&writer, "pattern", job->placement.pattern);
+		keyd_write_text(&writer, "pattern", job->placement.pattern);
 	return keyd_writer_end(&writer);
 }
 
@@ -154,9 +121,25 @@ static void make_answer(struct keyd_task *task)
 	struct keyd_writer writer = {.room = 0};
 
 	if (answering->lmc == KEYD_NO_LMC) {
-		write_layout(&writer, answering);
+		const struct keyd_step *step = answering->step;
+		char prefix[KEY_TEXT];
+		snprintf(prefix, sizeof(prefix), "%s.%s", answering->job->id, step->name);
+		keyd_write(&writer, "{");
+		keyd_write_text(&writer, "job", answering->job->id);
+		keyd_write_text(&writer, "step", step->name);
+		keyd_write_member(&writer, "ranks", step->rank_count);
+		write_keys(&writer, answering, prefix);
 	} else {
-		write_place(&writer, answering);
+		const struct keyd_job *job = answering->job;
+		write_identity(&writer, job, KEYD_PLACED);
+		keyd_write_text(&writer, "mode", keyd_mode_name(job->placement.mode));
+		keyd_write_member(&writer, "uid", job->uid);
+		keyd_write_member(&writer, "hosts", job->placement.host_count);
+		keyd_write_member(&writer, "ranks", job->placement.ranks);
+		keyd_write_member(&writer, "offset", job->offset);
+		keyd_write_member(&writer, "offsets", job->offsets);
+		keyd_write_member(&writer, "lmc", answering->lmc);
+		write_keys(&writer, answering, job->id);
 		answering->names = keyd_answer_names(answering->job);
 	}
 	answering->answer = keyd_writer_end(&writer);
@@ -215,9 +198,7 @@ static void add_paths(json_t *json, struct keyd_step *step, uint32_t phase, uint
 		      uint32_t rank)
 {
 	const struct keyd_paths *paths = keyd_step_spread(step)->paths;
-	const struct keyd_path *path;
 	uint32_t count, offset = first;
-	json_t *list;
 
 	if (keyd_paths_count(paths, phase) < 2)
 		return;
@@ -227,8 +208,8 @@ static void add_paths(json_t *json, struct keyd_step *step, uint32_t phase, uint
 	json_object_set_new(json, "offsets", json_integer(keyd_paths_count(paths, phase)));
 	if (paths->of_rank || rank == HD_NONE)
 		return;
-	list = json_array();
-	path = keyd_paths_of(paths, phase, rank, &count);
+	json_t *list = json_array();
+	const struct keyd_path *path = keyd_paths_of(paths, phase, rank, &count);
 	for (uint32_t i = 0; i < count; i++)
 		json_array_append_new(list, json_pack("[I,I,I]", (json_int_t)path[i].source,
 						      (json_int_t)path[i].destination,
@@ -259,17 +240,17 @@ json_t *keyd_answer_phase(const struct keyd_slot *slot, uint32_t phase, uint32_t
 	struct keyd_step *step = slot->step;
 	const struct key_figures key = figures_of(step, slot, phase);
 	char text[KEY_TEXT], buffer[REASON_TEXT];
-	json_t *json;
 
 	snprintf(text, sizeof(text), "%s.%s.%u", step->job->id, step->name, phase);
 	reason = reason_of(step, phase, ready, key.left_out, reason, buffer);
-	json = json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:I, s:I, s:I, s:I, s:I}", "key", text,
-			 "phase", (json_int_t)phase, "turn", (json_int_t)step->turn, "offset",
-			 (json_int_t)(ready ? slot->offset : 0), "sl", 0, "ready", ready,
-			 "contention", (json_int_t)key.contention, "flows", (json_int_t)key.flows,
-			 "flows_with_key", (json_int_t)(ready ? key.flows - key.left_out : 0),
-			 "blocks", (json_int_t)(ready ? slot->blocks : 0), "changed",
-			 (json_int_t)(ready ? slot->changed : 0));
+	json_t *json =
+	    json_pack("{s:s, s:I, s:I, s:I, s:i, s:b, s:I, s:I, s:I, s:I, s:I}", "key", text,
+		      "phase", (json_int_t)phase, "turn", (json_int_t)step->turn, "offset",
+		      (json_int_t)(ready ? slot->offset : 0), "sl", 0, "ready", ready, "contention",
+		      (json_int_t)key.contention, "flows", (json_int_t)key.flows, "flows_with_key",
+		      (json_int_t)(ready ? key.flows - key.left_out : 0), "blocks",
+		      (json_int_t)(ready ? slot->blocks : 0), "changed",
+		      (json_int_t)(ready ? slot->changed : 0));
 	if (json && ready)
 		add_paths(json, step, phase, slot->offset, rank);
 	if (json && reason) {
@@ -306,50 +287,41 @@ static void write_all_active(struct keyd_writer *writer, const struct keyd_job *
 /* Flows of a slot's active phase that use the routes without keys. Unknown before the keys are made: 0. */
 static uint32_t count_without(const struct keyd_slot *slot)
 {
-	const struct hd_key *key;
-
 	if (!slot->active)
 		return 0;
-	key = key_of(slot->step, slot->phase);
+	const struct hd_key *key = key_of(slot->step, slot->phase);
 	if (!key)
 		return 0;
 	return slot->in_force ? key->left_out : key->flow_count;
-}
-
-/* How many flows of the active phases have no key, and why the first of them has none. */
-static void write_without(struct keyd_writer *writer, const struct keyd_job *job)
-{
-	const struct keyd_slot *first = NULL;
-	const struct keyd_step *step;
-	uint64_t count = 0;
-
-	LIST_FOREACH(step, &job->steps, link)
-	{
-		for (uint32_t i = 0; i < step->slot_count; i++) {
-			uint32_t without = count_without(&step->slots[i]);
-
-			if (without && !first)
-				first = &step->slots[i];
-			count += without;
-		}
-	}
-	if (!first)
-		return;
-	write_member(writer, "without_key", count);
-	write_text_member(writer, "reason",
-			  first->in_force ? why_left_out(first->step, first->phase)
-					  : first->reason);
 }
 
 void keyd_answer_row(const struct keyd_job *job, struct keyd_writer *writer)
 {
 	keyd_write_comma(writer);
 	write_identity(writer, job, job->state);
-	write_member(writer, "uid", job->uid);
-	write_member(writer, "hosts", job->placement.host_count);
-	write_text_member(writer, "mode", keyd_mode_name(job->placement.mode));
+	keyd_write_member(writer, "uid", job->uid);
+	keyd_write_member(writer, "hosts", job->placement.host_count);
+	keyd_write_text(writer, "mode", keyd_mode_name(job->placement.mode));
 	write_all_active(writer, job);
-	write_without(writer, job);
+	/* How many flows of the active phases have no key, and why the first of them has none. */
+	const struct keyd_slot *first = NULL;
+	const struct keyd_step *step;
+	uint64_t count = 0;
+	LIST_FOREACH(step, &job->steps, link)
+	{
+		for (uint32_t i = 0; i < step->slot_count; i++) {
+			uint32_t without = count_without(&step->slots[i]);
+			if (without && !first)
+				first = &step->slots[i];
+			count += without;
+		}
+	}
+	if (first) {
+		keyd_write_member(writer, "without_key", count);
+		keyd_write_text(writer, "reason",
+				first->in_force ? why_left_out(first->step, first->phase)
+						: first->reason);
+	}
 	keyd_write(writer, "}");
 }
 
@@ -359,52 +331,28 @@ static void write_bool(struct keyd_writer *writer, const char *name, bool value)
 	keyd_write(writer, value ? "true" : "false");
 }
 
-/* Flows that are left out, and why; or why the slot's key is not in force. */
-static void write_reason(struct keyd_writer *writer, const struct keyd_slot *slot)
-{
-	uint32_t left_out = slot->phase == HD_NONE ? 0 : left_out_of(slot->step, slot->phase);
-
-	if (slot->in_force && left_out) {
-		write_member(writer, "left_out", left_out);
-		write_text_member(writer, "reason", why_left_out(slot->step, slot->phase));
-	} else if (slot->reason[0]) {
-		write_text_member(writer, "reason", slot->reason);
-	}
-}
-
 static void write_slot(struct keyd_writer *writer, const struct keyd_slot *slot)
 {
 	keyd_write_comma(writer);
 	keyd_write(writer, "{");
-	write_member(writer, "number", slot->key);
-	write_member(writer, "offset", slot->offset);
+	keyd_write_member(writer, "number", slot->key);
+	keyd_write_member(writer, "offset", slot->offset);
 	write_bool(writer, "active", slot->active);
 	write_bool(writer, "in_force", slot->in_force);
 	if (slot->phase != HD_NONE) {
-		write_member(writer, "phase", slot->phase);
+		keyd_write_member(writer, "phase", slot->phase);
 		keyd_paths_write(writer, keyd_step_spread(slot->step)->paths, slot->phase,
 				 slot->offset);
 	}
-	write_reason(writer, slot);
+	/* Flows that are left out, and why; or why the slot's key is not in force. */
+	uint32_t left_out = slot->phase == HD_NONE ? 0 : left_out_of(slot->step, slot->phase);
+	if (slot->in_force && left_out) {
+		keyd_write_member(writer, "left_out", left_out);
+		keyd_write_text(writer, "reason", why_left_out(slot->step, slot->phase));
+	} else if (slot->reason[0]) {
+		keyd_write_text(writer, "reason", slot->reason);
+	}
 	keyd_write(writer, "}");
-}
-
-static void write_step(struct keyd_writer *writer, const struct keyd_step *step)
-{
-	keyd_write_comma(writer);
-	keyd_write(writer, "{");
-	write_text_member(writer, "step", step->name);
-	write_member(writer, "ranks", step->rank_count);
-	write_member(writer, "phases", step->phase_count);
-	write_bool(writer, "layout", step->layout.rank_count > 0);
-	keyd_paths_write_ranks(writer, step->own_spread.paths, step->job->offset);
-	keyd_write_name(writer, "active");
-	keyd_write(writer, "[");
-	write_active(writer, step);
-	keyd_write(writer, "],\"slots\":[");
-	for (uint32_t i = 0; i < step->slot_count; i++)
-		write_slot(writer, &step->slots[i]);
-	keyd_write(writer, "]}");
 }
 
 void keyd_answer_job(const struct keyd_job *job, struct keyd_writer *head, size_t *skip,
@@ -423,11 +371,24 @@ void keyd_answer_job(const struct keyd_job *job, struct keyd_writer *head, size_
 	keyd_write(tail, ",\"steps\":[");
 	LIST_FOREACH(step, &job->steps, link)
 	{
-		write_step(tail, step);
+		keyd_write_comma(tail);
+		keyd_write(tail, "{");
+		keyd_write_text(tail, "step", step->name);
+		keyd_write_member(tail, "ranks", step->rank_count);
+		keyd_write_member(tail, "phases", step->phase_count);
+		write_bool(tail, "layout", step->layout.rank_count > 0);
+		keyd_paths_write_ranks(tail, step->own_spread.paths, step->job->offset);
+		keyd_write_name(tail, "active");
+		keyd_write(tail, "[");
+		write_active(tail, step);
+		keyd_write(tail, "],\"slots\":[");
+		for (uint32_t i = 0; i < step->slot_count; i++)
+			write_slot(tail, &step->slots[i]);
+		keyd_write(tail, "]}");
 	}
 	keyd_write(tail, "]");
 	if (job->missing[0])
-		write_text_member(tail, "reason", job->missing);
+		keyd_write_text(tail, "reason", job->missing);
 	keyd_write(tail, "}");
 }
 

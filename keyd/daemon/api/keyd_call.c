@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void count(struct keyd_call *call, int status)
+static void call_count(struct keyd_call *call, int status)
 {
 	call->keyd->metrics.answers[call->kind][status / 100]++;
 }
 
 void keyd_call_answer(struct keyd_call *call, json_t *json)
 {
-	count(call, json ? 200 : 503);
+	call_count(call, json ? 200 : 503);
 	keyd_http_answer(call->keyd->http, call->request, 200, json);
 	free(call);
 }
@@ -22,7 +22,7 @@ void keyd_call_answer(struct keyd_call *call, json_t *json)
 void keyd_call_answer_parts(struct keyd_call *call, const struct keyd_part *parts,
 			    unsigned parts_count)
 {
-	count(call, 200);
+	call_count(call, 200);
 	keyd_http_answer_parts(call->keyd->http, call->request, parts, parts_count);
 	free(call);
 }
@@ -34,14 +34,14 @@ void keyd_call_answer_text(struct keyd_call *call, struct keyd_text *text)
 
 void keyd_call_answer_plain(struct keyd_call *call, const char *type, const char *text)
 {
-	count(call, 200);
+	call_count(call, 200);
 	keyd_http_answer_text(call->keyd->http, call->request, type, text);
 	free(call);
 }
 
 void keyd_call_problem(struct keyd_call *call, const struct keyd_problem *problem)
 {
-	count(call, problem->status);
+	call_count(call, problem->status);
 	keyd_http_answer_problem(call->keyd->http, call->request, problem);
 	free(call);
 }
@@ -73,9 +73,8 @@ bool keyd_call_is_abandoned(struct keyd_call *call, struct keyd_problem *problem
 const char *keyd_call_body(struct keyd_call *call, size_t *length)
 {
 	struct evbuffer *buffer = evhttp_request_get_input_buffer(call->request);
-	const unsigned char *bytes;
 
 	*length = evbuffer_get_length(buffer);
-	bytes = *length ? evbuffer_pullup(buffer, -1) : NULL;
+	const unsigned char *bytes = *length ? evbuffer_pullup(buffer, -1) : NULL;
 	return bytes ? (const char *)bytes : "";
 }

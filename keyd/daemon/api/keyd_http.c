@@ -21,6 +21,7 @@
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <search.h>
 #include <stdio.h>
@@ -29,6 +30,83 @@
 #include <sys/queue.h>
 #include <sys/socket.h>
 #include <time.h>
+
+/* ---- party ---- */
+
+#define NETWORK_BYTES 8u /* of an IPv6 address: who has one has all of its network */
+
+static void take_address(struct keyd_peer *peer, const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in *four = (const struct sockaddr_in *)address;
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
+
+	if (address->ss_family == AF_INET) {
+		memset(peer->address + 10, 0xFF, 2);
+		memcpy(peer->address + 12, &four->sin_addr, 4);
+	} else if (address->ss_family == AF_INET6) {
+		bool mapped = IN6_IS_ADDR_V4MAPPED(&six->sin6_addr);
+
+		memcpy(peer->address, &six->sin6_addr,
+		       mapped ? sizeof(peer->address) : NETWORK_BYTES);
+	}
+}
+
+struct keyd_peer keyd_peer_of(int descriptor)
+{
+	struct keyd_peer peer = {.unix_socket = false};
+	struct sockaddr_storage address;
+	struct ucred credentials;
+	socklen_t length = sizeof(credentials), size = sizeof(address);
+
+	memset(&address, 0, sizeof(address));
+	if (getpeername(descriptor, (struct sockaddr *)&address, &size))
+		return peer;
+	if (address.ss_family != AF_UNIX) {
+		take_address(&peer, &address);
+	} else if (!getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)) {
+		peer.unix_socket = true;
+		peer.uid = credentials.uid;
+	}
+	return peer;
+}
+
+static int keyd_party_compare(const void *one, const void *other)
+{
+	const struct keyd_peer *a = &((const struct keyd_party *)one)->peer;
+	const struct keyd_peer *b = &((const struct keyd_party *)other)->peer;
+
+	if (a->unix_socket != b->unix_socket)
+		return a->unix_socket - b->unix_socket;
+	if (a->unix_socket)
+		return (a->uid > b->uid) - (a->uid < b->uid);
+	return memcmp(a->address, b->address, sizeof(a->address));
+}
+
+struct keyd_party *keyd_party_join(void **tree, const struct keyd_peer *peer)
+{
+	struct keyd_party *party = calloc(1, sizeof(*party)), **found;
+
+	if (!party)
+		return NULL;
+	party->peer = *peer;
+	found = (struct keyd_party **)tsearch(party, tree, keyd_party_compare);
+	if (!found || *found != party)
+		free(party);
+	if (!found)
+		return NULL;
+	(*found)->members++;
+	return *found;
+}
+
+void keyd_party_leave(void **tree, struct keyd_party *party)
+{
+	if (!party || --party->members)
+		return;
+	tdelete(party, tree, keyd_party_compare);
+	free(party);
+}
+
+/* ---- http ---- */
 
 #define LISTEN_MAX 8
 #define INPUT_MOST (2 * KEYD_BODY_LARGEST) /* bytes that a connection keeps; a request fits */
@@ -78,7 +156,7 @@ static time_t now_s(void)
 	return now.tv_sec + 1;
 }
 
-static int compare(const void *one, const void *other)
+static int http_compare(const void *one, const void *other)
 {
 	uintptr_t first = (uintptr_t)((const struct connection *)one)->stream;
 	uintptr_t second = (uintptr_t)((const struct connection *)other)->stream;
@@ -97,7 +175,7 @@ static struct connection *connection_of(const struct keyd_http *http,
 	if (!server_side)
 		return NULL;
 	wanted.stream = evhttp_connection_get_bufferevent(server_side);
-	found = tfind(&wanted, &http->by_stream, compare);
+	found = tfind(&wanted, &http->by_stream, http_compare);
 	return found ? *found : NULL;
 }
 
@@ -116,7 +194,7 @@ static uint32_t party_limit(const struct connection *connection)
 						   : limits->address_connections;
 }
 
-static void leave(struct connection *connection)
+static void http_leave(struct connection *connection)
 {
 	struct keyd_http *http = connection->http;
 
@@ -133,7 +211,7 @@ static void admit(struct connection *connection)
 	struct keyd_http *http = connection->http;
 	struct keyd_party *party = connection->party;
 
-	leave(connection);
+	http_leave(connection);
 	if (!party || is_trusted(connection))
 		return;
 	connection->admitted =
@@ -171,14 +249,14 @@ bool keyd_http_takes_large(struct keyd_http *http, struct evhttp_request *reques
 	return true;
 }
 
-static void forget(struct connection *connection)
+static void http_forget(struct connection *connection)
 {
 	struct keyd_http *http = connection->http;
 
 	LIST_REMOVE(connection, link);
-	tdelete(connection, &http->by_stream, compare);
+	tdelete(connection, &http->by_stream, http_compare);
 	http->connection_count--;
-	leave(connection);
+	http_leave(connection);
 	give_large_back(connection);
 	keyd_party_leave(&http->parties, connection->party);
 	bufferevent_decref(connection->stream);
@@ -188,7 +266,7 @@ static void forget(struct connection *connection)
 static void on_closed(struct evhttp_connection *server_side, void *context)
 {
 	(void)server_side;
-	forget(context);
+	http_forget(context);
 }
 
 /* Notes when a request begins. One that will be refused shall not fill the memory before. */
@@ -236,7 +314,7 @@ static void on_attach(evutil_socket_t unused, short what, void *context)
 	(void)what;
 	bufferevent_getcb(connection->stream, NULL, NULL, NULL, &server_side);
 	if (!server_side) {
-		forget(connection); /* libevent could not set it up */
+		http_forget(connection); /* libevent could not set it up */
 		return;
 	}
 	connection->server_side = server_side;
@@ -248,15 +326,6 @@ static void on_attach(evutil_socket_t unused, short what, void *context)
 	evbuffer_add_cb(bufferevent_get_input(connection->stream), on_input, connection);
 	/* of a client that sends on without reading its answers */
 	bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_MOST);
-}
-
-/* libevent accepts all that wait in one go. Others are served meanwhile. */
-static void count_accepted(struct keyd_http *http)
-{
-	if (!http->accepted++)
-		event_active(http->accept_again, EV_TIMEOUT, 0);
-	for (unsigned i = 0; http->accepted >= ACCEPTED_MOST && i < http->listener_count; i++)
-		evconnlistener_disable(http->listeners[i]);
 }
 
 static void on_accept_again(evutil_socket_t unused, short what, void *context)
@@ -277,14 +346,18 @@ static struct bufferevent *on_connection(struct event_base *base, void *context)
 	struct connection *connection = calloc(1, sizeof(*connection));
 	struct bufferevent *stream = bufferevent_socket_new(base, -1, 0);
 
-	count_accepted(http);
+	/* libevent accepts all that wait in one go. Others are served meanwhile. */
+	if (!http->accepted++)
+		event_active(http->accept_again, EV_TIMEOUT, 0);
+	for (unsigned i = 0; http->accepted >= ACCEPTED_MOST && i < http->listener_count; i++)
+		evconnlistener_disable(http->listeners[i]);
 	if (!connection || !stream) {
 		free(connection);
 		return stream;
 	}
 	connection->http = http;
 	connection->stream = stream;
-	if (!tsearch(connection, &http->by_stream, compare)) {
+	if (!tsearch(connection, &http->by_stream, http_compare)) {
 		free(connection);
 		return stream;
 	}
@@ -292,13 +365,8 @@ static struct bufferevent *on_connection(struct event_base *base, void *context)
 	LIST_INSERT_HEAD(&http->connections, connection, link);
 	http->connection_count++;
 	if (event_base_once(base, -1, EV_TIMEOUT, on_attach, connection, NULL))
-		forget(connection);
+		http_forget(connection);
 	return stream;
-}
-
-static bool sends(const struct connection *connection)
-{
-	return evbuffer_get_length(bufferevent_get_output(connection->stream)) > 0;
 }
 
 /* No descriptor is left, so the next one that waits would fail at once, too, and libevent would log
@@ -372,34 +440,6 @@ static int check_header(const struct evkeyval *header, const char **length,
 	return 0;
 }
 
-/* Refuses what libevent lets pass. */
-static int check_head(struct evhttp_request *request, struct keyd_problem *problem)
-{
-	unsigned method = (unsigned)evhttp_request_get_command(request), count = 0;
-	bool takes_body = method & (EVHTTP_REQ_PUT | EVHTTP_REQ_POST | EVHTTP_REQ_PATCH);
-	const struct evkeyval *header;
-	const char *length = NULL;
-
-	if (method & ~METHODS || method == EVHTTP_REQ_CONNECT)
-		return keyd_problem_set(problem, 501, "this is no method that heddle-keyd knows");
-	if (strlen(evhttp_request_get_uri(request)) > TARGET_LONGEST)
-		return keyd_problem_set(problem, 414, "path and query have more than %u bytes",
-					TARGET_LONGEST);
-	TAILQ_FOREACH(header, evhttp_request_get_input_headers(request), next)
-	{
-		if (++count > HEADERS_MAX)
-			return keyd_problem_set(
-			    problem, 431, "the request has more than %u headers", HEADERS_MAX);
-		if (check_header(header, &length, problem))
-			return -EINVAL;
-	}
-	if (takes_body && !length)
-		return keyd_problem_set(problem, 411, "the request has no Content-Length");
-	if (!takes_body && length && strtoull(length, NULL, 10))
-		return keyd_problem_set(problem, 400, "this method takes no body");
-	return 0;
-}
-
 static int refuse_surplus(const struct connection *connection, struct keyd_problem *problem)
 {
 	const struct keyd_party *party = connection->party;
@@ -420,14 +460,36 @@ static int refuse_surplus(const struct connection *connection, struct keyd_probl
 				limits->address_connections);
 }
 
-static int check(const struct connection *connection, struct evhttp_request *request,
-		 struct keyd_problem *problem)
+static int http_check(const struct connection *connection, struct evhttp_request *request,
+		      struct keyd_problem *problem)
 {
 	if (!connection || !connection->party)
 		return keyd_problem_set(problem, 503, "heddle-keyd has no memory for this call");
 	if (connection->surplus)
 		return refuse_surplus(connection, problem);
-	return check_head(request, problem);
+	/* Refuses what libevent lets pass. */
+	unsigned method = (unsigned)evhttp_request_get_command(request), count = 0;
+	bool takes_body = method & (EVHTTP_REQ_PUT | EVHTTP_REQ_POST | EVHTTP_REQ_PATCH);
+	const struct evkeyval *header;
+	const char *length = NULL;
+	if (method & ~METHODS || method == EVHTTP_REQ_CONNECT)
+		return keyd_problem_set(problem, 501, "this is no method that heddle-keyd knows");
+	if (strlen(evhttp_request_get_uri(request)) > TARGET_LONGEST)
+		return keyd_problem_set(problem, 414, "path and query have more than %u bytes",
+					TARGET_LONGEST);
+	TAILQ_FOREACH(header, evhttp_request_get_input_headers(request), next)
+	{
+		if (++count > HEADERS_MAX)
+			return keyd_problem_set(
+			    problem, 431, "the request has more than %u headers", HEADERS_MAX);
+		if (check_header(header, &length, problem))
+			return -EINVAL;
+	}
+	if (takes_body && !length)
+		return keyd_problem_set(problem, 411, "the request has no Content-Length");
+	if (!takes_body && length && strtoull(length, NULL, 10))
+		return keyd_problem_set(problem, 400, "this method takes no body");
+	return 0;
 }
 
 static void on_request(struct evhttp_request *request, void *context)
@@ -438,7 +500,7 @@ static void on_request(struct evhttp_request *request, void *context)
 
 	if (connection)
 		connection->since = 0;
-	if (!check(connection, request, &problem)) {
+	if (!http_check(connection, request, &problem)) {
 		http->hooks.take(http->hooks.context, request, &connection->party->peer);
 		return;
 	}
@@ -629,7 +691,7 @@ bool keyd_http_is_sending(const struct keyd_http *http)
 
 	LIST_FOREACH(connection, &http->connections, link)
 	{
-		if (sends(connection))
+		if (evbuffer_get_length(bufferevent_get_output(connection->stream)) > 0)
 			return true;
 	}
 	return false;
@@ -642,7 +704,7 @@ void keyd_http_free(struct keyd_http *http)
 	if (http->server)
 		evhttp_free(http->server); /* closes listeners and connections */
 	while (!LIST_EMPTY(&http->connections))
-		forget(LIST_FIRST(&http->connections));
+		http_forget(LIST_FIRST(&http->connections));
 	if (http->tick)
 		event_free(http->tick);
 	if (http->accept_again)

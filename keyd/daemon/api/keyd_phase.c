@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The calls request, join, done and release of a job. keyd_calls.c has them in its table.
+ *
+ * A request is an operation (keyd_op.h) with these states: START finds or makes the step; ACTIVATE checks the
+ * phase and its turn; ACTIVATED follows when the database has the phase; KEYS makes keys; PROGRAM sends them;
+ * RESULT waits for the subnet manager, and tries again; ATTEMPT tries other keys. The database has every phase
+ * before the switches do. A client that has gone ends its operation.
+ */
 #include "keyd_answer.h"
 #include "keyd_attempt.h"
 #include "keyd_calls.h"
@@ -116,21 +124,6 @@ static bool is_replaced(const struct keyd_op *op, const struct keyd_step *step)
 	return step != op->step && is_wanted(step) && keyd_step_overlaps(op->step, step);
 }
 
-static void end_other_steps(struct keyd_op *op)
-{
-	struct keyd_step *step;
-
-	LIST_FOREACH(step, &op->job->steps, link)
-	{
-		if (!is_replaced(op, step))
-			continue;
-		keyd_program_remove(op->keyd, step);
-		for (uint32_t i = 0; i < step->slot_count; i++)
-			step->slots[i].active = false;
-		step->turn++;
-	}
-}
-
 /* What the database has of these steps then. */
 static int list_other_steps(struct keyd_op *op, const struct keyd_store_row **rows, uint32_t *count)
 {
@@ -178,20 +171,6 @@ static int commit_phases(struct keyd_op *op, enum keyd_step_change change)
 	return -1;
 }
 
-/* A node that joins takes the phase that the step has. Only if there was none, one begins. */
-static int answer_join(struct keyd_op *op)
-{
-	char reason[KEYD_ID_LONGEST + 80];
-
-	if (slot_of(op)->in_force)
-		return answer_ready(op);
-	if (slot_of(op)->active)
-		return KEYS;
-	snprintf(reason, sizeof(reason), "phase %u of step %s has ended, and no other has begun",
-		 op->phase, op->step->name);
-	return answer_not_ready(op, reason);
-}
-
 /* The caller does not know the step as it is: another phase has begun since it asked. */
 static int answer_late(struct keyd_op *op, const char *call)
 {
@@ -218,30 +197,8 @@ static void leave_other_slots(struct keyd_op *op, const struct keyd_slot *own)
 	}
 }
 
-/* The slot gets the phase, which the database has. */
-static void begin_phase(struct keyd_op *op)
-{
-	struct keyd_slot *slot = slot_of(op);
-
-	end_other_steps(op);
-	if (slot->phase != op->phase) {
-		keyd_program_count(op->keyd, slot, false);
-		keyd_slot_forget_shift(slot);
-		slot->in_force = false;
-	}
-	if (op->job->placement.mode == KEYD_ALTERNATE)
-		leave_other_slots(op, slot);
-	slot->hopeless = false;
-	slot->phase = op->phase;
-	slot->active = true;
-	op->step->newest = op->phase;
-	slot->turn = ++op->step->turn;
-}
-
 static int run_activate(struct keyd_op *op)
 {
-	const struct keyd_slot *slot;
-
 	if (op->rank != HD_NONE && op->rank >= op->step->rank_count) {
 		keyd_problem_set(&op->problem, 422,
 				 "step %s has the ranks 0 to %u; there is no rank %u",
@@ -250,7 +207,17 @@ static int run_activate(struct keyd_op *op)
 	}
 	if (op->joins && keyd_step_present(op->step) != HD_NONE) {
 		op->phase = keyd_step_present(op->step);
-		return answer_join(op);
+		/* A node that joins takes the phase that the step has. Only if there was none,
+		 * one begins. */
+		char reason[KEYD_ID_LONGEST + 80];
+		if (slot_of(op)->in_force)
+			return answer_ready(op);
+		if (slot_of(op)->active)
+			return KEYS;
+		snprintf(reason, sizeof(reason),
+			 "phase %u of step %s has ended, and no other has begun", op->phase,
+			 op->step->name);
+		return answer_not_ready(op, reason);
 	}
 	if (op->phase >= op->step->phase_count) {
 		keyd_problem_set(&op->problem, 422,
@@ -258,7 +225,7 @@ static int run_activate(struct keyd_op *op)
 				 op->step->name, op->step->phase_count - 1, op->phase);
 		return answer_problem(op);
 	}
-	slot = slot_of(op);
+	const struct keyd_slot *slot = slot_of(op);
 	if (slot->active && slot->phase == op->phase)
 		return slot->in_force ? answer_ready(op) : KEYS;
 	if (op->has_known_turn && op->known_turn != op->step->turn)
@@ -271,7 +238,30 @@ static int run_activated(struct keyd_op *op)
 {
 	if (op->rc)
 		return answer_problem(op);
-	begin_phase(op);
+	/* The slot gets the phase, which the database has. */
+	struct keyd_slot *slot = slot_of(op);
+	struct keyd_step *step;
+	LIST_FOREACH(step, &op->job->steps, link)
+	{
+		if (!is_replaced(op, step))
+			continue;
+		keyd_program_remove(op->keyd, step);
+		for (uint32_t i = 0; i < step->slot_count; i++)
+			step->slots[i].active = false;
+		step->turn++;
+	}
+	if (slot->phase != op->phase) {
+		keyd_program_count(op->keyd, slot, false);
+		keyd_slot_forget_shift(slot);
+		slot->in_force = false;
+	}
+	if (op->job->placement.mode == KEYD_ALTERNATE)
+		leave_other_slots(op, slot);
+	slot->hopeless = false;
+	slot->phase = op->phase;
+	slot->active = true;
+	op->step->newest = op->phase;
+	slot->turn = ++op->step->turn;
 	return KEYS;
 }
 
@@ -288,7 +278,7 @@ static int run_keys(struct keyd_op *op)
 }
 
 /* In mode offset, the keys of all phases go to the switches with the first one. */
-static void program(struct keyd_op *op)
+static void phase_program(struct keyd_op *op)
 {
 	struct keyd_slot *own = slot_of(op);
 
@@ -314,7 +304,7 @@ static int run_program(struct keyd_op *op)
 		return RESULT;
 	}
 	op->awaits = true;
-	program(op);
+	phase_program(op);
 	return RESULT;
 }
 
@@ -385,23 +375,23 @@ static void run_request(struct keyd_op *op)
 	}
 }
 
-/* The operation of a call with a step and a phase, or NULL: the call was answered. */
-static struct keyd_op *new_op(struct keyd_call *call, enum keyd_phase_call kind,
-			      void (*run)(struct keyd_op *op))
+/* Starts the operation of a call with a step and a phase, or answers it. */
+static void phase_start(struct keyd_call *call, enum keyd_phase_call kind,
+			void (*run)(struct keyd_op *op))
 {
 	struct keyd_phase_request request;
 	struct keyd_problem problem;
 	size_t length;
 	const char *body = keyd_call_body(call, &length);
-	struct keyd_op *op;
 
 	if (keyd_request_phase(body, length, kind, &request, &problem)) {
 		keyd_call_problem(call, &problem);
-		return NULL;
+		return;
 	}
-	op = keyd_op_new(call->keyd, keyd_job_find(&call->keyd->jobs, call->job), call, run);
+	struct keyd_op *op =
+	    keyd_op_new(call->keyd, keyd_job_find(&call->keyd->jobs, call->job), call, run);
 	if (!op)
-		return NULL;
+		return;
 	memcpy(op->name, request.step, sizeof(op->name));
 	op->phase = request.phase;
 	op->joins = kind == KEYD_JOIN;
@@ -410,34 +400,27 @@ static struct keyd_op *new_op(struct keyd_call *call, enum keyd_phase_call kind,
 	op->known_turn = request.turn;
 	op->wait_ms = WAIT_FIRST_MS;
 	op->deadline = keyd_op_now() + call->keyd->config->answer_ms * UINT64_C(1000);
-	return op;
+	keyd_op_start(op);
 }
 
 void keyd_phase_request(struct keyd_call *call)
 {
-	struct keyd_op *op = new_op(call, KEYD_REQUEST, run_request);
-
-	if (op)
-		keyd_op_start(op);
+	phase_start(call, KEYD_REQUEST, run_request);
 }
 
 void keyd_phase_join(struct keyd_call *call)
 {
-	struct keyd_op *op = new_op(call, KEYD_JOIN, run_request);
-
-	if (op)
-		keyd_op_start(op);
+	phase_start(call, KEYD_JOIN, run_request);
 }
 
 /* Writes that the phase has ended, if it is active, and the caller does not mean one before it. */
 static void begin_done(struct keyd_op *op)
 {
-	const struct keyd_slot *slot;
-
 	if (gives_up(op))
 		return;
 	op->step = keyd_step_find(op->job, op->name);
-	slot = op->step && op->phase < op->step->phase_count ? slot_of(op) : NULL;
+	const struct keyd_slot *slot =
+	    op->step && op->phase < op->step->phase_count ? slot_of(op) : NULL;
 	if (!slot || !slot->active || slot->phase != op->phase) {
 		keyd_problem_set(&op->problem, 409, "phase %u of step %s is not active", op->phase,
 				 op->name);
@@ -452,8 +435,6 @@ static void begin_done(struct keyd_op *op)
 
 static void run_done(struct keyd_op *op)
 {
-	struct keyd_slot *slot;
-
 	if (!op->state) {
 		begin_done(op);
 		return;
@@ -462,7 +443,7 @@ static void run_done(struct keyd_op *op)
 		answer_problem(op);
 		return;
 	}
-	slot = slot_of(op);
+	struct keyd_slot *slot = slot_of(op);
 	slot->active = false;
 	keyd_program_count(op->keyd, slot, false);
 	if (op->job->placement.mode != KEYD_OFFSET)
@@ -473,19 +454,28 @@ static void run_done(struct keyd_op *op)
 
 void keyd_phase_done(struct keyd_call *call)
 {
-	struct keyd_op *op = new_op(call, KEYD_DONE, run_done);
-
-	if (op)
-		keyd_op_start(op);
+	phase_start(call, KEYD_DONE, run_done);
 }
 
-static void release(struct keyd_op *op)
+static void run_release(struct keyd_op *op)
 {
 	struct keyd *keyd = op->keyd;
 	struct keyd_job *job = op->job;
 	struct keyd_problem gone;
 	struct keyd_step *step;
 
+	if (!op->state) {
+		op->state = 1;
+		job->state = KEYD_RELEASING;
+		op->change.row = (struct keyd_store_row){.job = NULL};
+		keyd_op_commit(op, KEYD_STORE_DELETE);
+		return;
+	}
+	if (op->rc) {
+		job->state = KEYD_PLACED;
+		answer_problem(op);
+		return;
+	}
 	LIST_FOREACH(step, &job->steps, link)
 	{
 		keyd_program_remove(keyd, step);
@@ -497,21 +487,6 @@ static void release(struct keyd_op *op)
 	op->call = NULL;
 	keyd_problem_set(&gone, 404, "job %s was released meanwhile", job->id);
 	keyd_op_end_job(op, &gone);
-}
-
-static void run_release(struct keyd_op *op)
-{
-	if (!op->state) {
-		op->state = 1;
-		op->job->state = KEYD_RELEASING;
-		op->change.row = (struct keyd_store_row){.job = NULL};
-		keyd_op_commit(op, KEYD_STORE_DELETE);
-	} else if (op->rc) {
-		op->job->state = KEYD_PLACED;
-		answer_problem(op);
-	} else {
-		release(op);
-	}
 }
 
 void keyd_phase_release(struct keyd_call *call)

@@ -1,21 +1,111 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The calls that place a job, and that lay out a step. keyd_calls.c has them in its table.
+ *
+ * A body is parsed, by a worker if it is long. Then an operation (keyd_op.h) goes through these states: hosts are
+ * found, keys are made, offsets are taken, a worker writes the answer, the database commits. If any state fails,
+ * all that was taken is given back, and the answer is the problem.
+ */
 #include "keyd_answer.h"
+#include "keyd_call.h"
 #include "keyd_calls.h"
 #include "keyd_op.h"
-#include "keyd_parse.h"
 #include "keyd_program.h"
+#include "keyd_request.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum state { START, KEYS, ANSWER, COMMIT };
+/* Bodies of placements and layouts are parsed here: short ones at once, long ones by a worker, because the event
+ * thread would need up to 70 ms for one. */
 
-static bool is_same(const struct keyd_job *job, uint32_t uid, const char *text)
+struct keyd_parsing {
+	struct keyd_task task; /* first */
+	struct keyd_call *call;
+	const char *body; /* of the call */
+	size_t length;
+	int (*parse)(struct keyd_parsing *parsing); /* as keyd_request_place() */
+	void (*go_on)(struct keyd_parsing *parsing);
+	int rc;
+	struct keyd_problem problem;
+	/* what was parsed; go_on() takes the arena of the one that it uses */
+	struct keyd_place_request placement;
+	struct keyd_layout_request layout;
+	uint32_t owner; /* for the caller */
+};
+
+/* ---- parse ---- */
+
+#define SHORT 16384u /* bytes of a body that the event thread parses itself */
+
+static void run_parse(struct keyd_task *task)
 {
-	return job->uid == uid && !strcmp(job->placement.text, text);
+	struct keyd_parsing *parsing = (struct keyd_parsing *)task;
+
+	parsing->rc = parsing->parse(parsing);
 }
+
+static void place_finish(struct keyd_parsing *parsing)
+{
+	if (parsing->rc)
+		keyd_call_problem(parsing->call, &parsing->problem);
+	else
+		parsing->go_on(parsing);
+	free(parsing);
+}
+
+static void on_parsed(struct keyd_task *task)
+{
+	struct keyd_parsing *parsing = (struct keyd_parsing *)task;
+
+	parsing->call->keyd->parsings--;
+	place_finish(parsing);
+}
+
+static void drop_parse(struct keyd_task *task)
+{
+	struct keyd_parsing *parsing = (struct keyd_parsing *)task;
+
+	hd_arena_release(&parsing->placement.arena);
+	hd_arena_release(&parsing->layout.arena);
+	free(parsing->call);
+	free(parsing);
+}
+
+/*
+ * Calls parse() in this or in another thread, and then go_on() in this one, also if other calls have come meanwhile.
+ * If the body is wrong, answers so instead. owner: see above.
+ */
+static void keyd_parse(struct keyd_call *call, int (*parse)(struct keyd_parsing *parsing),
+		       void (*go_on)(struct keyd_parsing *parsing), uint32_t owner)
+{
+	struct keyd_parsing *parsing = calloc(1, sizeof(*parsing));
+
+	if (!parsing) {
+		keyd_call_fail(call, 503, "heddle-keyd has no memory for this call");
+		return;
+	}
+	parsing->task =
+	    (struct keyd_task){.run = run_parse, .finish = on_parsed, .drop = drop_parse};
+	parsing->call = call;
+	parsing->body = keyd_call_body(call, &parsing->length);
+	parsing->parse = parse;
+	parsing->go_on = go_on;
+	parsing->owner = owner;
+	if (parsing->length > SHORT) {
+		call->keyd->parsings++;
+		keyd_workers_submit(call->keyd->workers, &parsing->task);
+		return;
+	}
+	run_parse(&parsing->task);
+	place_finish(parsing);
+}
+
+/* ---- place ---- */
+
+enum state { START, KEYS, ANSWER, COMMIT };
 
 static void on_answer(struct keyd_task *task)
 {
@@ -69,14 +159,6 @@ static void run_again(struct keyd_op *op)
 	keyd_op_end(op);
 }
 
-static void place_again(struct keyd_call *call, struct keyd_job *job)
-{
-	struct keyd_op *op = keyd_op_new(call->keyd, job, call, run_again);
-
-	if (op)
-		keyd_op_start(op);
-}
-
 static int find_hosts(struct keyd_op *op)
 {
 	struct keyd *keyd = op->keyd;
@@ -93,18 +175,6 @@ static int find_hosts(struct keyd_op *op)
 					first, op->job->placement.hosts[first], second,
 					op->job->placement.hosts[second]);
 	return 0;
-}
-
-static int begin(struct keyd_op *op)
-{
-	struct hd_error err = {""};
-	int rc = find_hosts(op);
-
-	if (!rc && keyd_step_new(op->job, "0", NULL, &op->step, &err))
-		rc = keyd_problem_set(&op->problem, 503, "%s", err.text);
-	if (!rc)
-		rc = keyd_op_make_keys(op);
-	return rc;
 }
 
 /* How many offsets the job takes. */
@@ -128,20 +198,18 @@ static int take_offsets(struct keyd_op *op)
 	struct keyd *keyd = op->keyd;
 	struct keyd_job *job = op->job;
 	struct hd_error err = {""};
-	uint32_t count;
-	int rc;
 
 	if (!keyd->view || job->missing[0])
 		return keyd_problem_set(&op->problem, 503,
 					"the fabric has changed meanwhile; try again");
-	count = count_offsets(op);
+	uint32_t count = count_offsets(op);
 	if (job->placement.keys && count > job->placement.keys)
 		return keyd_problem_set(&op->problem, 422,
 					"the pattern has %u phases, and 'keys' allows %u offsets; "
 					"use mode rewrite",
 					count, job->placement.keys);
-	rc = keyd_offsets_find(&keyd->offsets, keyd->view, job->hosts, job->placement.host_count,
-			       count, &job->offset, &err);
+	int rc = keyd_offsets_find(&keyd->offsets, keyd->view, job->hosts,
+				   job->placement.host_count, count, &job->offset, &err);
 	if (rc) {
 		keyd_problem_set(&op->problem, rc == -EBUSY ? 503 : 422, "%s", err.text);
 		return keyd_problem_lasts(&op->problem);
@@ -150,13 +218,6 @@ static int take_offsets(struct keyd_op *op)
 	keyd_offsets_mark(&keyd->offsets, job->hosts, job->placement.host_count, job->offset, count,
 			  true);
 	return 0;
-}
-
-/* A job that was placed after its client has gone might have been released before, and stay for ever.
- * Others may wait for the same answer. */
-static bool is_abandoned(struct keyd_op *op)
-{
-	return !TAILQ_NEXT(op, link) && keyd_call_is_abandoned(op->call, &op->problem);
 }
 
 /* Others may have taken offsets since the keys were made: then phases that have several get one each. */
@@ -176,12 +237,14 @@ static bool makes_again(struct keyd_op *op)
 }
 
 /* Offsets and numbers of keys. */
-static int settle(struct keyd_op *op)
+static int place_settle(struct keyd_op *op)
 {
 	struct keyd *keyd = op->keyd;
 	int rc = op->rc;
 
-	if (!rc && is_abandoned(op))
+	/* A job that was placed after its client has gone might have been released before, and
+	 * stay for ever. Others may wait for the same answer. */
+	if (!rc && (!TAILQ_NEXT(op, link) && keyd_call_is_abandoned(op->call, &op->problem)))
 		rc = -ECANCELED;
 	if (!rc && makes_again(op))
 		return keyd_op_make_keys(op);
@@ -214,17 +277,6 @@ static int commit_place(struct keyd_op *op)
 	return 0;
 }
 
-static void give_up(struct keyd_op *op)
-{
-	struct keyd_problem problem = op->problem;
-	struct keyd_job *job = op->job;
-
-	if (job->offsets && op->keyd->view)
-		keyd_offsets_mark(&op->keyd->offsets, job->hosts, job->placement.host_count,
-				  job->offset, job->offsets, false);
-	keyd_op_end_job(op, &problem);
-}
-
 static void run_place(struct keyd_op *op)
 {
 	int rc = 0;
@@ -232,10 +284,15 @@ static void run_place(struct keyd_op *op)
 	switch ((enum state)op->state) {
 	case START:
 		op->state = KEYS;
-		rc = begin(op);
+		struct hd_error err = {""};
+		rc = find_hosts(op);
+		if (!rc && keyd_step_new(op->job, "0", NULL, &op->step, &err))
+			rc = keyd_problem_set(&op->problem, 503, "%s", err.text);
+		if (!rc)
+			rc = keyd_op_make_keys(op);
 		break;
 	case KEYS:
-		rc = settle(op);
+		rc = place_settle(op);
 		break;
 	case ANSWER:
 		op->state = COMMIT;
@@ -249,15 +306,20 @@ static void run_place(struct keyd_op *op)
 			return;
 		}
 	}
-	if (rc)
-		give_up(op);
+	if (rc) {
+		struct keyd_problem problem = op->problem;
+		struct keyd_job *job = op->job;
+		if (job->offsets && op->keyd->view)
+			keyd_offsets_mark(&op->keyd->offsets, job->hosts, job->placement.host_count,
+					  job->offset, job->offsets, false);
+		keyd_op_end_job(op, &problem);
+	}
 }
 
 static void place_new(struct keyd_call *call, uint32_t uid, struct keyd_place_request *placement)
 {
 	struct keyd *keyd = call->keyd;
 	struct keyd_job *job;
-	struct keyd_op *op;
 
 	if (keyd->jobs.count >= keyd->config->max_jobs) {
 		keyd_call_fail(call, 429, "there are %u jobs: see max_jobs in [keyd]",
@@ -270,7 +332,7 @@ static void place_new(struct keyd_call *call, uint32_t uid, struct keyd_place_re
 		hd_arena_release(&placement->arena);
 		return;
 	}
-	op = keyd_op_new(keyd, job, call, run_place);
+	struct keyd_op *op = keyd_op_new(keyd, job, call, run_place);
 	if (op)
 		keyd_op_start(op);
 	else
@@ -294,11 +356,14 @@ static void take_placement(struct keyd_parsing *parsing)
 		place_new(call, uid, placement);
 		return;
 	}
-	if (!is_same(job, uid, placement->text))
+	if (!(job->uid == uid && !strcmp(job->placement.text, placement->text)))
 		keyd_call_fail(call, 409, "job %s exists with another content; release it first",
 			       job->id);
-	else
-		place_again(call, job);
+	else {
+		struct keyd_op *op = keyd_op_new(call->keyd, job, call, run_again);
+		if (op)
+			keyd_op_start(op);
+	}
 	hd_arena_release(&placement->arena);
 }
 
@@ -329,19 +394,9 @@ static void change_offsets(struct keyd_op *op, bool used)
 		job->offsets += op->more_offsets;
 }
 
-static void fail_layout(struct keyd_op *op)
-{
-	change_offsets(op, false);
-	keyd_call_problem(op->call, &op->problem);
-	if (op->step)
-		keyd_step_free(&op->keyd->jobs, op->step);
-	keyd_op_end(op);
-}
-
 static int begin_layout(struct keyd_op *op)
 {
 	struct hd_error err = {""};
-	int rc;
 
 	if (keyd_call_is_abandoned(op->call, &op->problem))
 		return -ECANCELED;
@@ -353,7 +408,7 @@ static int begin_layout(struct keyd_op *op)
 					op->name);
 	if (op->layout.rank_count > HD_KEY_RANKS_MAX)
 		return keyd_problem_set(&op->problem, 422, "more than %u ranks", HD_KEY_RANKS_MAX);
-	rc = keyd_step_new(op->job, op->name, &op->layout, &op->step, &err);
+	int rc = keyd_step_new(op->job, op->name, &op->layout, &op->step, &err);
 	if (rc)
 		return keyd_problem_set(&op->problem, rc == -ENOMEM ? 503 : 422, "%s", err.text);
 	return keyd_op_make_keys(op);
@@ -392,17 +447,15 @@ static int extend_offsets(struct keyd_op *op)
 static int settle_layout(struct keyd_op *op)
 {
 	struct keyd *keyd = op->keyd;
-	uint32_t phases;
-	int rc;
 
 	if (op->rc)
 		return op->rc;
 	if (keyd_call_is_abandoned(op->call, &op->problem))
 		return -ECANCELED;
-	rc = extend_offsets(op);
+	int rc = extend_offsets(op);
 	if (rc)
 		return rc == -EAGAIN ? 0 : rc;
-	phases = op->step->keys->phase_count;
+	uint32_t phases = op->step->keys->phase_count;
 	if (keyd_step_add_slots(&keyd->jobs, op->step, phases, keyd->next_key))
 		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a step");
 	keyd->next_key += op->step->slot_count;
@@ -463,8 +516,13 @@ static void run_layout(struct keyd_op *op)
 			return;
 		}
 	}
-	if (rc)
-		fail_layout(op);
+	if (rc) {
+		change_offsets(op, false);
+		keyd_call_problem(op->call, &op->problem);
+		if (op->step)
+			keyd_step_free(&op->keyd->jobs, op->step);
+		keyd_op_end(op);
+	}
 }
 
 static int parse_layout(struct keyd_parsing *parsing)
@@ -488,10 +546,9 @@ static struct keyd_op *layout_op(struct keyd_parsing *parsing)
 static void take_layout(struct keyd_parsing *parsing)
 {
 	char step[KEYD_ID_LONGEST + 1];
-	struct keyd_op *op;
 
 	memcpy(step, parsing->call->step, sizeof(step)); /* the call may be answered at once */
-	op = layout_op(parsing);
+	struct keyd_op *op = layout_op(parsing);
 	if (!op) {
 		hd_arena_release(&parsing->layout.arena);
 		return;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Bodies of calls: JSON to structs (keyd_request.h says what each may have). The API's calls and the fuzz target
+ * use it.
+ *
+ * Nothing is believed: types, lengths and numbers are checked, unknown members are refused, and a problem names
+ * the byte or the member. What a pattern means is checked later.
+ */
 #include "keyd_request.h"
 
 #include <ctype.h>
@@ -22,8 +29,8 @@ bool keyd_request_is_id(const char *text, size_t length)
 }
 
 /* The object in a body, whose members must all be in the list of known ones, which ends with NULL. */
-static json_t *load(const char *body, size_t length, const char *const *known,
-		    struct keyd_problem *problem)
+static json_t *request_load(const char *body, size_t length, const char *const *known,
+			    struct keyd_problem *problem)
 {
 	json_error_t fault;
 	json_t *root = json_loadb(body, length, JSON_REJECT_DUPLICATES, &fault), *value;
@@ -267,34 +274,16 @@ int keyd_request_place(const char *body, size_t length, struct keyd_place_reques
 {
 	static const char *const known[] = {"hosts", "uid",	    "pattern", "phases", "ranks",
 					    "mode",  "best_effort", "keys",    NULL};
-	json_t *root = load(body, length, known, problem);
-	int rc;
+	json_t *root = request_load(body, length, known, problem);
 
 	if (!root)
 		return -EINVAL;
 	*out = (struct keyd_place_request){.uid = 0};
-	rc = take_place(root, out, problem);
+	int rc = take_place(root, out, problem);
 	json_decref(root);
 	if (rc)
 		hd_arena_release(&out->arena);
 	return rc;
-}
-
-static int take_propose(const json_t *root, struct keyd_propose_request *out,
-			struct keyd_problem *problem)
-{
-	struct keyd_place_request *place = &out->place;
-	int rc =
-	    take_names(root, "hosts", &place->arena, &place->hosts, &place->host_count, problem);
-
-	if (!rc)
-		rc = take_number(root, "choose", 1, place->host_count, &out->choose, problem);
-	if (!rc)
-		rc = take_number(root, "tries", 0, KEYD_TRIES_MAX, &out->tries, problem);
-	place->ranks = out->choose ? out->choose : place->host_count;
-	if (!rc)
-		rc = take_number(root, "ranks", 1, HD_KEY_RANKS_MAX, &place->ranks, problem);
-	return rc ? rc : take_pattern(root, place, problem);
 }
 
 int keyd_request_propose(const char *body, size_t length, struct keyd_propose_request *out,
@@ -302,13 +291,23 @@ int keyd_request_propose(const char *body, size_t length, struct keyd_propose_re
 {
 	static const char *const known[] = {"hosts",   "choose", "tries", "ranks",
 					    "pattern", "phases", NULL};
-	json_t *root = load(body, length, known, problem);
-	int rc;
+	json_t *root = request_load(body, length, known, problem);
 
 	if (!root)
 		return -EINVAL;
 	*out = (struct keyd_propose_request){.tries = HD_KEY_CHOOSE_TRIES};
-	rc = take_propose(root, out, problem);
+	struct keyd_place_request *place = &out->place;
+	int rc =
+	    take_names(root, "hosts", &place->arena, &place->hosts, &place->host_count, problem);
+	if (!rc)
+		rc = take_number(root, "choose", 1, place->host_count, &out->choose, problem);
+	if (!rc)
+		rc = take_number(root, "tries", 0, KEYD_TRIES_MAX, &out->tries, problem);
+	place->ranks = out->choose ? out->choose : place->host_count;
+	if (!rc)
+		rc = take_number(root, "ranks", 1, HD_KEY_RANKS_MAX, &place->ranks, problem);
+	if (!rc)
+		rc = take_pattern(root, place, problem);
 	json_decref(root);
 	if (rc)
 		hd_arena_release(&out->place.arena);
@@ -319,13 +318,12 @@ int keyd_request_layout(const char *body, size_t length, struct keyd_layout_requ
 			struct keyd_problem *problem)
 {
 	static const char *const known[] = {"ranks", NULL};
-	json_t *root = load(body, length, known, problem);
-	int rc;
+	json_t *root = request_load(body, length, known, problem);
 
 	if (!root)
 		return -EINVAL;
 	*out = (struct keyd_layout_request){.rank_count = 0};
-	rc = take_names(root, "ranks", &out->arena, &out->ranks, &out->rank_count, problem);
+	int rc = take_names(root, "ranks", &out->arena, &out->ranks, &out->rank_count, problem);
 	if (!rc) {
 		out->text = canonical(root, &out->arena);
 		rc = out->text ? 0 : no_memory(problem);
@@ -343,21 +341,18 @@ int keyd_request_phase(const char *body, size_t length, enum keyd_phase_call cal
 					       [KEYD_DONE] = {"step", "phase", "turn"},
 					       [KEYD_JOIN] = {"step", "rank"}};
 	struct keyd_phase_request request = {.step = "0"};
-	const json_t *step;
-	json_t *root;
-	int rc;
 
 	if (length > KEYD_PHASE_BODY_LARGEST)
 		return keyd_problem_set(problem, 413,
 					"the body of this call has more than %zu bytes",
 					KEYD_PHASE_BODY_LARGEST);
-	root = load(body, length, known[call], problem);
+	json_t *root = request_load(body, length, known[call], problem);
 	if (!root)
 		return -EINVAL;
-	step = json_object_get(root, "step");
+	const json_t *step = json_object_get(root, "step");
 	request.has_turn = json_object_get(root, "turn") != NULL;
 	request.has_rank = json_object_get(root, "rank") != NULL;
-	rc = take_number(root, "phase", 0, HD_KEY_PHASES_MAX - 1, &request.phase, problem);
+	int rc = take_number(root, "phase", 0, HD_KEY_PHASES_MAX - 1, &request.phase, problem);
 	if (!rc)
 		rc = take_number(root, "turn", 0, UINT32_MAX, &request.turn, problem);
 	if (!rc)

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Other keys when the subnet manager refuses one (keyd_attempt.h). Requests (keyd_phase.c) and renewals
+ * (keyd_rekey.c) call keyd_attempt_next() after each answer.
+ *
+ * A worker makes the next attempt, the subnet manager proves it, and so on until one is taken whole, the time
+ * ends, or none is left. Then the best becomes the key of the phase. Keys in force are never worse than before.
+ */
 #include "keyd_attempt.h"
 
 #include "keyd_program.h"
@@ -53,7 +60,7 @@ static void take_attempt(struct keyd_task *task)
 	keyd_op_run(to_op(task));
 }
 
-static enum keyd_attempt submit(struct keyd_op *op)
+static enum keyd_attempt attempt_submit(struct keyd_op *op)
 {
 	op->task = (struct keyd_task){.run = make_attempt, .finish = take_attempt};
 	keyd_workers_submit(op->keyd->workers, &op->task);
@@ -66,8 +73,8 @@ static const struct hd_key *key_of(const struct keyd_slot *slot)
 }
 
 /* The flows of the phase, and what the links carry besides them. */
-static int copy(const struct keyd *keyd, const struct keyd_slot *slot,
-		struct keyd_attempting *attempting)
+static int attempt_copy(const struct keyd *keyd, const struct keyd_slot *slot,
+			struct keyd_attempting *attempting)
 {
 	const struct hd_key *key = key_of(slot);
 
@@ -84,29 +91,6 @@ static int copy(const struct keyd *keyd, const struct keyd_slot *slot,
 	memcpy(attempting->loads->flows, keyd->loads->flows,
 	       keyd->loads->link_count * sizeof(*keyd->loads->flows));
 	return 0;
-}
-
-static struct hd_key_attempts_request request_of(const struct keyd *keyd,
-						 const struct keyd_slot *slot,
-						 const struct keyd_attempting *attempting)
-{
-	enum keyd_shift kind = keyd_program_shift(keyd);
-	bool best_effort = slot->step->job->placement.best_effort;
-
-	return (struct hd_key_attempts_request){
-	    .key = {.tree = keyd->view->tree,
-		    .flows = attempting->flows,
-		    .flow_count = key_of(slot)->flow_count,
-		    .algorithm = HD_COLOUR_AUTO,
-		    .offsets = key_of(slot)->offsets ? key_of(slot)->offsets : 1,
-		    .flow_offsets = attempting->offsets,
-		    .best_effort = true,
-		    .leave_out = best_effort,
-		    .threads = 1},
-	    .loads = kind == KEYD_SHIFT_NONE ? NULL : attempting->loads,
-	    .objective = kind == KEYD_SHIFT_PAPER ? HD_KEY_SHIFT_PAPER : HD_KEY_SHIFT_LINKS,
-	    .whole = WHOLE_ATTEMPTS,
-	    .parts = best_effort ? PART_ATTEMPTS : 0};
 }
 
 void keyd_attempt_end(struct keyd_op *op)
@@ -129,7 +113,7 @@ void keyd_attempt_end(struct keyd_op *op)
 	op->attempting = NULL;
 }
 
-static enum keyd_attempt begin(struct keyd_op *op, struct keyd_slot *slot)
+static enum keyd_attempt attempt_begin(struct keyd_op *op, struct keyd_slot *slot)
 {
 	struct keyd_attempting *attempting = calloc(1, sizeof(*attempting));
 	uint64_t now = keyd_op_now();
@@ -144,12 +128,28 @@ static enum keyd_attempt begin(struct keyd_op *op, struct keyd_slot *slot)
 	attempting->view = keyd_view_hold(op->keyd->view);
 	attempting->deadline = now + (op->deadline - now) / 4 * 3;
 	snprintf(attempting->reason, sizeof(attempting->reason), "%s", slot->reason);
-	if (copy(op->keyd, slot, attempting)) {
+	if (attempt_copy(op->keyd, slot, attempting)) {
 		keyd_attempt_end(op);
 		return KEYD_ATTEMPT_NONE;
 	}
-	attempting->request = request_of(op->keyd, slot, attempting);
-	return submit(op);
+	const struct keyd *keyd = op->keyd;
+	enum keyd_shift kind = keyd_program_shift(keyd);
+	bool best_effort = slot->step->job->placement.best_effort;
+	attempting->request = (struct hd_key_attempts_request){
+	    .key = {.tree = keyd->view->tree,
+		    .flows = attempting->flows,
+		    .flow_count = key_of(slot)->flow_count,
+		    .algorithm = HD_COLOUR_AUTO,
+		    .offsets = key_of(slot)->offsets ? key_of(slot)->offsets : 1,
+		    .flow_offsets = attempting->offsets,
+		    .best_effort = true,
+		    .leave_out = best_effort,
+		    .threads = 1},
+	    .loads = kind == KEYD_SHIFT_NONE ? NULL : attempting->loads,
+	    .objective = kind == KEYD_SHIFT_PAPER ? HD_KEY_SHIFT_PAPER : HD_KEY_SHIFT_LINKS,
+	    .whole = WHOLE_ATTEMPTS,
+	    .parts = best_effort ? PART_ATTEMPTS : 0};
+	return attempt_submit(op);
 }
 
 /* A key of a job that has gone may still have the LIDs: then the same key is tried again. */
@@ -180,36 +180,28 @@ static void log_found(const struct keyd_op *op, const struct keyd_slot *slot,
 		       attempting->now.number);
 }
 
-static enum keyd_attempt give_up(struct keyd_op *op)
-{
-	struct keyd_attempting *attempting = op->attempting;
-	struct keyd_slot *slot = attempting->slot;
-
-	slot->hopeless = attempting->rc == -ENOENT;
-	slot->status = HD_CHANNEL_REFUSED;
-	snprintf(slot->reason, sizeof(slot->reason), "%s", attempting->reason);
-	hd_log(
-	    op->keyd->log, HD_LOG_WARNING,
-	    "job %s, step %s, phase %u has no key: the subnet manager refuses it: %s; it refused "
-	    "%u other keys%s",
-	    op->job->id, slot->step->name, slot->phase, attempting->reason,
-	    attempting->attempts && attempting->now.number ? attempting->now.number : 0,
-	    slot->hopeless ? "" : ", and the time was over");
-	keyd_attempt_end(op);
-	return KEYD_ATTEMPT_NONE;
-}
-
 /* The best attempt becomes the key. If a worse one was refused after it, the switches still have it; but keys may
  * have fallen back meanwhile, so it is sent once more. */
-static enum keyd_attempt finish(struct keyd_op *op)
+static enum keyd_attempt attempt_finish(struct keyd_op *op)
 {
 	struct keyd_attempting *attempting = op->attempting;
 	struct keyd_slot *slot = attempting->slot;
 	struct hd_key_shift *shift;
 	struct hd_key *key;
 
-	if (!attempting->attempts || hd_key_attempts_take(attempting->attempts, &key, &shift))
-		return give_up(op);
+	if (!attempting->attempts || hd_key_attempts_take(attempting->attempts, &key, &shift)) {
+		slot->hopeless = attempting->rc == -ENOENT;
+		slot->status = HD_CHANNEL_REFUSED;
+		snprintf(slot->reason, sizeof(slot->reason), "%s", attempting->reason);
+		hd_log(op->keyd->log, HD_LOG_WARNING,
+		       "job %s, step %s, phase %u has no key: the subnet manager refuses it: %s; "
+		       "it refused %u other keys%s",
+		       op->job->id, slot->step->name, slot->phase, attempting->reason,
+		       attempting->attempts && attempting->now.number ? attempting->now.number : 0,
+		       slot->hopeless ? "" : ", and the time was over");
+		keyd_attempt_end(op);
+		return KEYD_ATTEMPT_NONE;
+	}
 	keyd_slot_forget_shift(slot);
 	keyd_keys_replace(slot->step->keys, slot->phase, key, shift,
 			  key->left_out ? attempting->reason : NULL);
@@ -228,18 +220,12 @@ static enum keyd_attempt finish(struct keyd_op *op)
 	return slot->storing ? KEYD_ATTEMPT_SENT : KEYD_ATTEMPT_NONE;
 }
 
-static bool is_over(const struct keyd_op *op)
-{
-	return keyd_op_now() >= op->attempting->deadline ||
-	       (op->call && keyd_http_is_gone(op->call->request));
-}
-
 enum keyd_attempt keyd_attempt_next(struct keyd_op *op, struct keyd_slot *slot)
 {
 	struct keyd_attempting *attempting = op->attempting;
 
 	if (!attempting)
-		return is_due(op, slot) ? begin(op, slot) : KEYD_ATTEMPT_NONE;
+		return is_due(op, slot) ? attempt_begin(op, slot) : KEYD_ATTEMPT_NONE;
 	if (attempting->slot != slot)
 		return KEYD_ATTEMPT_NONE;
 	if (!slot->in_force && slot->status != HD_CHANNEL_REFUSED) {
@@ -247,9 +233,11 @@ enum keyd_attempt keyd_attempt_next(struct keyd_op *op, struct keyd_slot *slot)
 		return KEYD_ATTEMPT_NONE;
 	}
 	hd_key_attempts_answer(attempting->attempts, slot->in_force);
-	if ((slot->in_force && attempting->now.whole) || is_over(op))
-		return finish(op);
-	return submit(op);
+	if ((slot->in_force && attempting->now.whole) ||
+	    keyd_op_now() >= op->attempting->deadline ||
+	    (op->call && keyd_http_is_gone(op->call->request)))
+		return attempt_finish(op);
+	return attempt_submit(op);
 }
 
 /* Sends what the worker has made. */
@@ -258,7 +246,7 @@ static enum keyd_attempt send_attempt(struct keyd_op *op)
 	struct keyd_attempting *attempting = op->attempting;
 
 	if (attempting->rc)
-		return finish(op);
+		return attempt_finish(op);
 	op->keyd->metrics.attempts++;
 	keyd_program_attempt(op->keyd, attempting->slot, &attempting->now);
 	return KEYD_ATTEMPT_SENT;

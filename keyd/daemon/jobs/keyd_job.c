@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Jobs, steps and slots: what there is, who owns what, and the memory that each user has. Only the event thread
+ * calls it.
+ *
+ * A job is found by its id, a slot by the number of its key. Bytes are counted for the step, the job and the user
+ * together, and given back when one is freed. keyd_step_active() and keyd_step_take_active() are the text that the
+ * database keeps of active phases.
+ */
 #include "keyd_job.h"
 
 #include <errno.h>
@@ -7,6 +15,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- user ---- */
+
+struct keyd_user *keyd_user_of(struct keyd_users *users, uint32_t uid)
+{
+	struct keyd_user *user;
+
+	LIST_FOREACH(user, users, link)
+	{
+		if (user->uid == uid)
+			return user;
+	}
+	user = calloc(1, sizeof(*user));
+	if (!user)
+		return NULL;
+	user->uid = uid;
+	TAILQ_INIT(&user->recent);
+	LIST_INSERT_HEAD(users, user, link);
+	return user;
+}
+
+void keyd_user_free_all(struct keyd_users *users)
+{
+	while (!LIST_EMPTY(users)) {
+		struct keyd_user *user = LIST_FIRST(users);
+
+		LIST_REMOVE(user, link);
+		free(user);
+	}
+}
+
+/* ---- job ---- */
 
 static int compare_ids(const void *one, const void *other)
 {
@@ -178,16 +218,6 @@ const char *keyd_job_state_name(enum keyd_job_state state)
 	return names[state];
 }
 
-/* Rank i is on host i; if there are more ranks than hosts, in blocks. */
-static void lay_out_ranks(struct keyd_step *step)
-{
-	uint64_t hosts = step->job->placement.host_count;
-
-	for (uint32_t rank = 0; rank < step->rank_count; rank++)
-		step->rank_host[rank] =
-		    step->rank_count <= hosts ? rank : (uint32_t)(rank * hosts / step->rank_count);
-}
-
 struct named {
 	const char *name;
 	uint32_t index;
@@ -311,19 +341,6 @@ int keyd_step_add_slots(struct keyd_jobs *jobs, struct keyd_step *step, uint32_t
 	return 0;
 }
 
-/* Keeps the text of a layout whose hosts are found. */
-static int keep_text(struct keyd_step *step, struct keyd_layout_request *layout,
-		     struct hd_error *err)
-{
-	step->layout.text = hd_arena_strdup(&step->layout.arena, layout->text);
-	if (!step->layout.text)
-		return hd_error_no_memory(err);
-	step->layout.rank_count = layout->rank_count;
-	hd_arena_release(&layout->arena);
-	*layout = (struct keyd_layout_request){.rank_count = 0};
-	return 0;
-}
-
 static int lay_out(struct keyd_step *step, struct keyd_layout_request *layout, struct hd_error *err)
 {
 	int rc;
@@ -334,9 +351,22 @@ static int lay_out(struct keyd_step *step, struct keyd_layout_request *layout, s
 		return hd_error_no_memory(err);
 	if (layout) {
 		rc = find_rank_hosts(step, layout, err);
-		return rc ? rc : keep_text(step, layout, err);
+		if (rc)
+			return rc;
+		/* Keeps the text of a layout whose hosts are found. */
+		step->layout.text = hd_arena_strdup(&step->layout.arena, layout->text);
+		if (!step->layout.text)
+			return hd_error_no_memory(err);
+		step->layout.rank_count = layout->rank_count;
+		hd_arena_release(&layout->arena);
+		*layout = (struct keyd_layout_request){.rank_count = 0};
+		return 0;
 	}
-	lay_out_ranks(step);
+	/* Rank i is on host i; if there are more ranks than hosts, in blocks. */
+	uint64_t hosts = step->job->placement.host_count;
+	for (uint32_t rank = 0; rank < step->rank_count; rank++)
+		step->rank_host[rank] =
+		    step->rank_count <= hosts ? rank : (uint32_t)(rank * hosts / step->rank_count);
 	return 0;
 }
 
@@ -344,14 +374,13 @@ int keyd_step_new(struct keyd_job *job, const char *name, struct keyd_layout_req
 		  struct keyd_step **out, struct hd_error *err)
 {
 	struct keyd_step *step = calloc(1, sizeof(*step));
-	int rc;
 
 	if (!step)
 		return hd_error_no_memory(err);
 	step->job = job;
 	step->newest = HD_NONE;
 	snprintf(step->name, sizeof(step->name), "%s", name);
-	rc = lay_out(step, layout, err);
+	int rc = lay_out(step, layout, err);
 	if (rc) {
 		hd_arena_release(&step->layout.arena);
 		free(step->rank_host);
@@ -507,15 +536,11 @@ static bool is_active_after(const struct keyd_slot *slot, enum keyd_step_change 
 	return true;
 }
 
-static uint32_t turn_after(const struct keyd_step *step, enum keyd_step_change change)
-{
-	return step->turn + (change == KEYD_STEP_BEGINS || change == KEYD_STEP_CEASES);
-}
-
 char *keyd_step_active(struct keyd_step *step, enum keyd_step_change change, uint32_t phase)
 {
 	size_t size = 32 + 36 * (size_t)step->slot_count, at = 0;
-	uint32_t active, turn = turn_after(step, change), began;
+	uint32_t active,
+	    turn = step->turn + (change == KEYD_STEP_BEGINS || change == KEYD_STEP_CEASES), began;
 	char *text = malloc(size);
 
 	if (!text)

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The keys of all phases of a step, made by a worker for one view. keyd_op.c asks for them.
+ *
+ * Flows between ranks become flows between hosts; then offsets are chosen (keyd_paths.h); then threads make the
+ * keys, phase by phase. The owner's budget is counted while they grow, and ends the work. Pure: same placement and
+ * view, same keys.
+ */
 #include "keyd_keys.h"
 
 #include <errno.h>
@@ -64,21 +71,6 @@ static uint32_t flows_of(const struct making *making, uint32_t phase, struct pla
 	return kept;
 }
 
-/* Notes why the first flow without a path has none. Without memory there is no reason. */
-static void explain(struct keyd_keys *keys, uint32_t phase, const struct hd_key *key,
-		    const struct hd_key_flow *flows)
-{
-	struct hd_error why = {""};
-	uint32_t flow = 0;
-
-	if (!key->left_out || keys->notes[phase].why)
-		return;
-	while (flow < key->flow_count && !key->routes[flow].left_out)
-		flow++;
-	hd_key_explain_flow(keys->view->tree, &flows[flow], &why);
-	keys->notes[phase].why = strdup(why.text);
-}
-
 static int make_key(struct making *making, uint32_t phase, const struct hd_key_flow *flows,
 		    uint32_t count, const uint8_t *offsets, struct hd_error *err)
 {
@@ -93,8 +85,20 @@ static int make_key(struct making *making, uint32_t phase, const struct hd_key_f
 					       .threads = 1};
 	int rc = hd_key_make(&request, &making->made[phase], err);
 
-	if (!rc)
-		explain(making->keys, phase, making->made[phase], flows);
+	if (!rc) {
+		/* Notes why the first flow without a path has none. Without memory there is no
+		 * reason. */
+		struct keyd_keys *keys = making->keys;
+		const struct hd_key *key = making->made[phase];
+		struct hd_error why = {""};
+		uint32_t flow = 0;
+		if (key->left_out && !keys->notes[phase].why) {
+			while (flow < key->flow_count && !key->routes[flow].left_out)
+				flow++;
+			hd_key_explain_flow(keys->view->tree, &flows[flow], &why);
+			keys->notes[phase].why = strdup(why.text);
+		}
+	}
 	return rc;
 }
 
@@ -141,16 +145,6 @@ static void make_phases(void *context, uint32_t begin, uint32_t end, unsigned wo
 	}
 }
 
-/* The first phase without a key free of contention, or the number of phases. */
-static uint32_t find_contention(const struct keyd_keys *keys)
-{
-	uint32_t phase = 0;
-
-	while (phase < keys->phase_count && keys->keys[phase]->contention <= 1)
-		phase++;
-	return phase;
-}
-
 static int refuse_contention(const struct keyd_keys *keys, uint32_t phase,
 			     struct keyd_problem *problem)
 {
@@ -177,14 +171,14 @@ static int refuse_contention(const struct keyd_keys *keys, uint32_t phase,
 	return -EINVAL;
 }
 
-static int refuse(int rc, const struct hd_error *err, struct keyd_problem *problem)
+static int keys_refuse(int rc, const struct hd_error *err, struct keyd_problem *problem)
 {
 	return keyd_problem_set(problem, rc == -ENOMEM ? 503 : 422, "%s", err->text);
 }
 
 /* Counts so many bytes in the owner's budget, if there is room. */
-static int reserve(const struct keyd_keys_request *request, struct keyd_keys *keys, size_t bytes,
-		   struct keyd_problem *problem)
+static int keys_reserve(const struct keyd_keys_request *request, struct keyd_keys *keys,
+			size_t bytes, struct keyd_problem *problem)
 {
 	size_t before = atomic_fetch_add(request->used, bytes);
 
@@ -216,7 +210,7 @@ static size_t bytes_of(size_t phases, size_t flows)
 }
 
 /* Flows inside a host, and equal ones, have no route. */
-static void settle(struct keyd_keys *keys)
+static void keys_settle(struct keyd_keys *keys)
 {
 	size_t flows = 0, bytes;
 
@@ -259,7 +253,7 @@ static int make_spread(struct making *making, struct keyd_paths *paths)
 }
 
 /* Gives flows further offsets, if that is of use. */
-static int spread(struct making *making)
+static int keys_spread(struct making *making)
 {
 	const struct keyd_keys_request *request = making->request;
 	bool own_offsets = request->placement->mode == KEYD_OFFSET;
@@ -285,7 +279,6 @@ static int spread(struct making *making)
 static int make_all(struct making *making, struct keyd_problem *problem)
 {
 	const struct keyd_keys_request *request = making->request;
-	uint32_t phase;
 
 	if (!making->pattern->phase_count)
 		return keyd_problem_set(problem, 422, "the pattern has no phase for %u rank%s",
@@ -294,10 +287,10 @@ static int make_all(struct making *making, struct keyd_problem *problem)
 		return keyd_problem_set(
 		    problem, 422, "the job has %u flows; max_flows in [keyd] allows %u",
 		    making->pattern->base[making->pattern->phase_count], request->flows_max);
-	if (reserve(request, making->keys,
-		    bytes_of(making->pattern->phase_count,
-			     making->pattern->base[making->pattern->phase_count]),
-		    problem))
+	if (keys_reserve(request, making->keys,
+			 bytes_of(making->pattern->phase_count,
+				  making->pattern->base[making->pattern->phase_count]),
+			 problem))
 		return -EINVAL;
 	making->keys->phase_count = making->pattern->phase_count;
 	making->keys->keys = calloc(making->pattern->phase_count + 1, sizeof(*making->keys->keys));
@@ -309,11 +302,15 @@ static int make_all(struct making *making, struct keyd_problem *problem)
 	making->paths = request->paths;
 	hd_parallel_for(request->threads, making->pattern->phase_count, 1, make_phases, making);
 	if (!making->rc && !request->paths && request->offsets_max > 1)
-		making->rc = spread(making);
+		making->rc = keys_spread(making);
 	if (making->rc)
-		return refuse(making->rc, &making->err, problem);
-	settle(making->keys);
-	phase = find_contention(making->keys);
+		return keys_refuse(making->rc, &making->err, problem);
+	keys_settle(making->keys);
+	/* The first phase without a key free of contention, or the number of phases. */
+	const struct keyd_keys *keys = making->keys;
+	uint32_t phase = 0;
+	while (phase < keys->phase_count && keys->keys[phase]->contention <= 1)
+		phase++;
 	if (!request->placement->best_effort && phase < making->keys->phase_count)
 		return refuse_contention(making->keys, phase, problem);
 	return 0;
@@ -326,14 +323,13 @@ int keyd_keys_make(const struct keyd_keys_request *request, struct keyd_keys **o
 	struct making making = {.request = request, .keys = keys, .failed = ATOMIC_FLAG_INIT};
 	struct hd_key_pattern *pattern = NULL;
 	struct hd_error err = {""};
-	int rc;
 
 	if (!keys)
 		return keyd_problem_set(problem, 503, "heddle-keyd has no memory for these keys");
 	keys->view = request->view;
-	rc = keyd_keys_pattern(request->placement, request->rank_count, &pattern, &err);
+	int rc = keyd_keys_pattern(request->placement, request->rank_count, &pattern, &err);
 	if (rc) {
-		rc = refuse(rc, &err, problem);
+		rc = keys_refuse(rc, &err, problem);
 	} else {
 		making.pattern = pattern;
 		rc = make_all(&making, problem);

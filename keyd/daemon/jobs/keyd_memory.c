@@ -64,24 +64,18 @@ bool keyd_memory_has_too_many_steps(const struct keyd *keyd, const struct keyd_j
 	return job->bytes > keyd_memory_limit(keyd) / JOB_SHARE;
 }
 
-/* Keys that are in use go to the end of the list, so that they are not looked at again and again. */
-static void drop_idle(struct keyd *keyd, struct keyd_user *user)
+void keyd_memory_settle(struct keyd *keyd, struct keyd_user *user)
 {
+	/* Keys that are in use go to the end of the list, so that they are not looked at again
+	 * and again. */
 	size_t limit = (size_t)keyd->config->idle_keys_mb << MB;
-
 	for (unsigned i = 0; i < LOOK_AT && user->key_bytes > limit; i++) {
 		struct keyd_step *step = TAILQ_FIRST(&user->recent);
-
 		if (is_idle(step) && TAILQ_EMPTY(&step->job->ops))
 			keyd_step_drop_keys(step);
 		else
 			keyd_step_use_keys(step);
 	}
-}
-
-void keyd_memory_settle(struct keyd *keyd, struct keyd_user *user)
-{
-	drop_idle(keyd, user);
 	if (user->freed < GIVE_BACK)
 		return;
 	user->freed = 0;

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Operations on a job (keyd_op.h): one after the other for each job. The calls of the API and keyd_rekey.c begin
+ * them.
+ *
+ * keyd_op_start() runs an operation when it is the first of its job; run() is called again when keys are made, the
+ * database has committed, the subnet manager has answered, or time is over. keyd_op_end() begins the next one.
+ * Operations end in the event thread only.
+ */
 #include "keyd_op.h"
 
 #include "keyd_memory.h"
@@ -168,38 +176,16 @@ int keyd_op_no_view(const struct keyd *keyd, struct keyd_problem *problem)
 	return keyd->unsupported ? keyd_problem_lasts(problem) : rc;
 }
 
-/* The host of each rank in the view, or NULL with the problem. */
-static uint32_t *rank_hosts(const struct keyd_step *step, struct keyd_problem *problem)
-{
-	uint32_t *hosts = malloc((step->rank_count + 1) * sizeof(*hosts));
-
-	if (!hosts) {
-		keyd_problem_set(problem, 503, "heddle-keyd has no memory for these keys");
-		return NULL;
-	}
-	for (uint32_t rank = 0; rank < step->rank_count; rank++) {
-		hosts[rank] = step->job->hosts[step->rank_host[rank]];
-		if (hosts[rank] == HD_NONE) {
-			keyd_problem_set(problem, 503, "%s", step->job->missing);
-			keyd_problem_lasts(problem);
-			free(hosts);
-			return NULL;
-		}
-	}
-	return hosts;
-}
-
 /* How many LID offsets the phases may have. 0: it is settled which ones they have. */
 static uint32_t offsets_max(const struct keyd_op *op)
 {
 	const struct keyd_job *job = op->job;
-	uint32_t room;
 
 	if (keyd_step_spread(op->step)->known || op->one_offset ||
 	    job->placement.mode == KEYD_ALTERNATE)
 		return 0;
-	room = keyd_offsets_room(&op->keyd->offsets, op->keyd->view, job->hosts,
-				 job->placement.host_count, job->offset, job->offsets);
+	uint32_t room = keyd_offsets_room(&op->keyd->offsets, op->keyd->view, job->hosts,
+					  job->placement.host_count, job->offset, job->offsets);
 	return job->placement.keys && job->placement.keys < room ? job->placement.keys : room;
 }
 
@@ -210,7 +196,23 @@ int keyd_op_make_keys(struct keyd_op *op)
 
 	if (!keyd->view)
 		return keyd_op_no_view(keyd, &op->problem);
-	hosts = rank_hosts(op->step, &op->problem);
+	/* The host of each rank in the view, or NULL with the problem. */
+	const struct keyd_step *step = op->step;
+	struct keyd_problem *problem = &op->problem;
+	hosts = malloc((step->rank_count + 1) * sizeof(*hosts));
+	if (!hosts) {
+		keyd_problem_set(problem, 503, "heddle-keyd has no memory for these keys");
+		return -EINVAL;
+	}
+	for (uint32_t rank = 0; rank < step->rank_count; rank++) {
+		hosts[rank] = step->job->hosts[step->rank_host[rank]];
+		if (hosts[rank] == HD_NONE) {
+			keyd_problem_set(problem, 503, "%s", step->job->missing);
+			keyd_problem_lasts(problem);
+			free(hosts);
+			return -EINVAL;
+		}
+	}
 	if (!hosts)
 		return -EINVAL;
 	keyd_step_drop_keys(op->step); /* of another view */

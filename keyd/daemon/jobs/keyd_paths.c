@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which LID offsets the flows of a step use (keyd_paths.h). keyd_keys.c chooses them in a worker; keyd_answer.c
+ * writes them, and keyd_state.c reads them after a restart.
+ *
+ * Each host of a leaf gets an offset of its own where that is enough; else each flow. A phase that needs none has
+ * one offset. What was chosen and answered never changes.
+ */
 #include "keyd_paths.h"
 
 #include "keyd_offsets.h"
@@ -80,25 +87,6 @@ static void list_flows(struct choosing *choosing)
 		     is_crowded(choosing, phase) && i < pattern->base[phase + 1]; i++)
 			choosing->count += flow_of(choosing, phase, &pattern->flows[i],
 						   &choosing->flows[choosing->count]);
-}
-
-/* Sorts them, and numbers groups, and hosts in each group. */
-static void number_flows(struct choosing *choosing)
-{
-	struct flow *flows = choosing->flows;
-
-	qsort(flows, choosing->count, sizeof(*flows), compare_flows);
-	for (uint32_t i = 0; i < choosing->count; i++) {
-		bool same = i && flows[i].phase == flows[i - 1].phase &&
-			    flows[i].destination == flows[i - 1].destination &&
-			    flows[i].leaf == flows[i - 1].leaf;
-
-		choosing->groups += !same;
-		flows[i].group = choosing->groups - 1;
-		if (same)
-			flows[i].number =
-			    flows[i - 1].number + (flows[i].source != flows[i - 1].source);
-	}
 }
 
 /* The lowest offset that no host before has in one of these groups; KEYD_OFFSETS_LIMIT: none. */
@@ -192,47 +180,6 @@ static uint32_t list_paths(const struct choosing *choosing, uint32_t phase, stru
 	return kept;
 }
 
-/* How many offsets each phase takes, or one where that is too much. */
-static void count_offsets(struct choosing *choosing)
-{
-	const struct keyd_paths_request *request = choosing->request;
-	struct keyd_paths *paths = choosing->paths;
-	uint32_t spare = request->offsets_max - (request->own_offsets ? paths->phase_count : 1);
-
-	for (uint32_t i = 0; i < choosing->count; i++) {
-		uint32_t *count = &paths->phases[choosing->flows[i].phase].count;
-
-		if (*count <= choosing->flows[i].number)
-			*count = choosing->flows[i].number + 1;
-	}
-	for (uint32_t phase = 0; phase < paths->phase_count; phase++) {
-		uint32_t more = paths->phases[phase].count - 1;
-
-		if (more > spare)
-			paths->phases[phase].count = 1;
-		else if (request->own_offsets)
-			spare -= more;
-	}
-}
-
-static int take_flows(struct choosing *choosing)
-{
-	struct keyd_paths *paths = choosing->paths;
-	uint32_t at = 0;
-
-	paths->paths = malloc((choosing->count + 1) * sizeof(*paths->paths));
-	if (!paths->paths)
-		return -ENOMEM;
-	count_offsets(choosing);
-	for (uint32_t phase = 0; phase < paths->phase_count; phase++) {
-		paths->phases[phase].base = at;
-		if (paths->phases[phase].count > 1)
-			at += list_paths(choosing, phase, paths->paths + at);
-	}
-	paths->phases[paths->phase_count].base = at;
-	return 0;
-}
-
 static struct keyd_paths *new_paths(uint32_t phases, uint32_t ranks)
 {
 	struct keyd_paths *paths = calloc(1, sizeof(*paths));
@@ -251,7 +198,7 @@ static struct keyd_paths *new_paths(uint32_t phases, uint32_t ranks)
 	return paths;
 }
 
-static int choose(struct choosing *choosing)
+static int paths_choose(struct choosing *choosing)
 {
 	const struct keyd_paths_request *request = choosing->request;
 	const struct hd_key_pattern *pattern = request->pattern;
@@ -264,20 +211,57 @@ static int choose(struct choosing *choosing)
 	if (hd_arena_check(&choosing->arena) || !choosing->paths)
 		return -ENOMEM;
 	list_flows(choosing);
-	number_flows(choosing);
+	/* Sorts them, and numbers groups, and hosts in each group. */
+	struct flow *flows = choosing->flows;
+	qsort(flows, choosing->count, sizeof(*flows), compare_flows);
+	for (uint32_t i = 0; i < choosing->count; i++) {
+		bool same = i && flows[i].phase == flows[i - 1].phase &&
+			    flows[i].destination == flows[i - 1].destination &&
+			    flows[i].leaf == flows[i - 1].leaf;
+		choosing->groups += !same;
+		flows[i].group = choosing->groups - 1;
+		if (same)
+			flows[i].number =
+			    flows[i - 1].number + (flows[i].source != flows[i - 1].source);
+	}
 	if (!request->own_offsets)
 		offsets = spread_hosts(choosing);
 	if (hd_arena_check(&choosing->arena))
 		return -ENOMEM;
-	return offsets <= request->offsets_max ? take_hosts(choosing, offsets)
-					       : take_flows(choosing);
+	if (offsets <= request->offsets_max)
+		return take_hosts(choosing, offsets);
+	struct keyd_paths *paths = choosing->paths;
+	uint32_t at = 0;
+	paths->paths = malloc((choosing->count + 1) * sizeof(*paths->paths));
+	if (!paths->paths)
+		return -ENOMEM;
+	/* How many offsets each phase takes, or one where that is too much. */
+	uint32_t spare = request->offsets_max - (request->own_offsets ? paths->phase_count : 1);
+	for (uint32_t i = 0; i < choosing->count; i++) {
+		uint32_t *count = &paths->phases[choosing->flows[i].phase].count;
+		if (*count <= choosing->flows[i].number)
+			*count = choosing->flows[i].number + 1;
+	}
+	for (uint32_t phase = 0; phase < paths->phase_count; phase++) {
+		uint32_t more = paths->phases[phase].count - 1;
+		if (more > spare)
+			paths->phases[phase].count = 1;
+		else if (request->own_offsets)
+			spare -= more;
+	}
+	for (uint32_t phase = 0; phase < paths->phase_count; phase++) {
+		paths->phases[phase].base = at;
+		if (paths->phases[phase].count > 1)
+			at += list_paths(choosing, phase, paths->paths + at);
+	}
+	paths->phases[paths->phase_count].base = at;
+	return 0;
 }
 
 int keyd_paths_choose(const struct keyd_paths_request *request, struct keyd_paths **out)
 {
 	struct choosing choosing = {.request = request};
 	bool any = false;
-	int rc;
 
 	*out = NULL;
 	for (uint32_t phase = 0; phase < request->pattern->phase_count; phase++)
@@ -285,7 +269,7 @@ int keyd_paths_choose(const struct keyd_paths_request *request, struct keyd_path
 	if (!any ||
 	    request->offsets_max <= (request->own_offsets ? request->pattern->phase_count : 1))
 		return 0;
-	rc = choose(&choosing);
+	int rc = paths_choose(&choosing);
 	hd_arena_release(&choosing.arena);
 	if (rc || !keyd_paths_settle(choosing.paths, request->own_offsets))
 		keyd_paths_free(choosing.paths);
@@ -360,13 +344,12 @@ static uint32_t find_source(const struct keyd_path *paths, uint32_t count, uint3
 const struct keyd_path *keyd_paths_of(const struct keyd_paths *paths, uint32_t phase, uint32_t rank,
 				      uint32_t *count)
 {
-	const struct keyd_path *list;
 	uint32_t all, first = 0;
 
 	*count = 0;
 	if (!paths || paths->of_rank || paths->phases[phase].count < 2)
 		return NULL;
-	list = paths->paths + paths->phases[phase].base;
+	const struct keyd_path *list = paths->paths + paths->phases[phase].base;
 	*count = all = paths->phases[phase + 1].base - paths->phases[phase].base;
 	if (rank != HD_NONE) {
 		first = find_source(list, all, rank);
@@ -418,7 +401,6 @@ void keyd_paths_write_ranks(struct keyd_writer *writer, const struct keyd_paths 
 void keyd_paths_write(struct keyd_writer *writer, const struct keyd_paths *paths, uint32_t phase,
 		      uint32_t first)
 {
-	const struct keyd_path *path;
 	uint32_t count;
 
 	if (keyd_paths_count(paths, phase) < 2)
@@ -427,7 +409,7 @@ void keyd_paths_write(struct keyd_writer *writer, const struct keyd_paths *paths
 	keyd_write_number(writer, keyd_paths_count(paths, phase));
 	if (paths->of_rank)
 		return;
-	path = keyd_paths_of(paths, phase, HD_NONE, &count);
+	const struct keyd_path *path = keyd_paths_of(paths, phase, HD_NONE, &count);
 	keyd_write_name(writer, "paths");
 	keyd_write(writer, "[");
 	for (uint32_t i = 0; i < count; i++)
@@ -439,7 +421,8 @@ void keyd_paths_write(struct keyd_writer *writer, const struct keyd_paths *paths
 }
 
 /* A number of an array, below a limit, less `least`. */
-static bool take(const json_t *array, size_t at, uint32_t least, uint32_t limit, uint32_t *out)
+static bool paths_take(const json_t *array, size_t at, uint32_t least, uint32_t limit,
+		       uint32_t *out)
 {
 	const json_t *value = json_array_get(array, at);
 
@@ -456,8 +439,8 @@ static bool read_ranks(const json_t *list, uint32_t first, struct keyd_paths *pa
 	for (size_t i = 0; paths->of_rank && i < json_array_size(list); i++) {
 		uint32_t rank, offset;
 
-		if (!take(json_array_get(list, i), 0, 0, paths->rank_count, &rank) ||
-		    !take(json_array_get(list, i), 1, first, KEYD_OFFSETS_LIMIT, &offset))
+		if (!paths_take(json_array_get(list, i), 0, 0, paths->rank_count, &rank) ||
+		    !paths_take(json_array_get(list, i), 1, first, KEYD_OFFSETS_LIMIT, &offset))
 			return false;
 		paths->of_rank[rank] = (uint8_t)offset;
 	}
@@ -476,9 +459,9 @@ static bool read_paths(const json_t *key, uint32_t phase, struct keyd_paths *pat
 		struct keyd_path *path = &paths->paths[at + i];
 		const json_t *numbers = json_array_get(list, i);
 
-		if (!take(numbers, 0, 0, paths->rank_count, &path->source) ||
-		    !take(numbers, 1, 0, paths->rank_count, &path->destination) ||
-		    !take(numbers, 2, first, paths->phases[phase].count, &path->offset) ||
+		if (!paths_take(numbers, 0, 0, paths->rank_count, &path->source) ||
+		    !paths_take(numbers, 1, 0, paths->rank_count, &path->destination) ||
+		    !paths_take(numbers, 2, first, paths->phases[phase].count, &path->offset) ||
 		    (i && compare_paths(path - 1, path) >= 0))
 			return false;
 	}
@@ -540,12 +523,11 @@ static int read_answer(const json_t *answer, uint32_t first, uint32_t rank_count
 		       struct keyd_paths **out)
 {
 	size_t phases = json_array_size(json_object_get(answer, "keys"));
-	int rc;
 
 	if (!phases || phases > HD_KEY_PHASES_MAX)
 		return -EINVAL;
 	*out = new_paths((uint32_t)phases, rank_count);
-	rc = *out ? read_keys(answer, first, *out) : -ENOMEM;
+	int rc = *out ? read_keys(answer, first, *out) : -ENOMEM;
 	return rc || are_offsets_of_ranks(*out) ? rc : -EINVAL;
 }
 
@@ -553,14 +535,12 @@ int keyd_paths_read(const char *answer, uint32_t first, uint32_t rank_count, boo
 		    struct keyd_paths **out)
 {
 	struct keyd_paths *paths = NULL;
-	json_t *json;
-	int rc;
 
 	*out = NULL;
 	if (!strstr(answer, "\"paths\"") && !strstr(answer, "\"rank_offsets\""))
 		return 0;
-	json = json_loads(answer, 0, NULL);
-	rc = read_answer(json, first, rank_count, &paths);
+	json_t *json = json_loads(answer, 0, NULL);
+	int rc = read_answer(json, first, rank_count, &paths);
 	json_decref(json);
 	if (rc || !keyd_paths_settle(paths, own_offsets))
 		keyd_paths_free(paths);

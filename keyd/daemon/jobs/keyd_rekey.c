@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Keys that are made and sent again: for a new fabric, for keys that broke, for a manager that is back.
+ * keyd_fabric.c and the manager's hooks call it.
+ *
+ * Each job gets an operation, behind those that it has; a slot is sent, its result is awaited, other keys are
+ * tried if it is refused. One line in the log says for all jobs together what came of it. What may pass by itself
+ * is tried again later.
+ */
 #include "keyd_rekey.h"
 
 #include "keyd_attempt.h"
@@ -40,7 +48,7 @@ static void note_failure(struct keyd_rekeying *rekeying, const struct keyd_job *
 	rekeying->failed += keys;
 }
 
-static void finish(struct keyd *keyd, struct keyd_rekeying *rekeying)
+static void rekey_finish(struct keyd *keyd, struct keyd_rekeying *rekeying)
 {
 	if (--rekeying->ops)
 		return;
@@ -58,11 +66,6 @@ static void finish(struct keyd *keyd, struct keyd_rekeying *rekeying)
 	free(rekeying);
 }
 
-static bool has_turn(const struct keyd_op *op)
-{
-	return op->turn == NO_TURN || op->turn == op->rekeying->turn;
-}
-
 /* The operation has sent keys, or will not. The next one may. */
 static void pass_turn(struct keyd_op *op)
 {
@@ -78,10 +81,10 @@ static void pass_turn(struct keyd_op *op)
 		keyd_op_wait(rekeying->order[rekeying->turn], 0);
 }
 
-static void drop(struct keyd_op *op)
+static void rekey_drop(struct keyd_op *op)
 {
 	pass_turn(op);
-	finish(op->keyd, op->rekeying);
+	rekey_finish(op->keyd, op->rekeying);
 }
 
 static uint32_t wanted_slots(const struct keyd_step *step)
@@ -93,31 +96,12 @@ static uint32_t wanted_slots(const struct keyd_step *step)
 	return count;
 }
 
-static bool goes_to_next_step(struct keyd_op *op)
-{
-	do
-		op->step = op->step ? LIST_NEXT(op->step, link) : LIST_FIRST(&op->job->steps);
-	while (op->step && !wanted_slots(op->step));
-	op->wait_ms = WAIT_FIRST_MS;
-	return op->step != NULL;
-}
-
 /* Whether a slot is to be sent again: the reason may pass. */
 static bool may_pass(const struct keyd_op *op, const struct keyd_slot *slot)
 {
 	return slot->wanted && !slot->in_force && keyd_op_now() < op->deadline &&
 	       (slot->status == HD_CHANNEL_BUSY || slot->status == HD_CHANNEL_STALE) &&
 	       keyd_managers_master(op->keyd->managers);
-}
-
-static void program(struct keyd_op *op, bool again)
-{
-	for (uint32_t i = 0; i < op->step->slot_count; i++) {
-		struct keyd_slot *slot = &op->step->slots[i];
-
-		if (slot->wanted && (!again || may_pass(op, slot)))
-			keyd_program_slot(op->keyd, slot);
-	}
 }
 
 static bool is_under_way(const struct keyd_op *op)
@@ -137,18 +121,6 @@ static bool tries_again(struct keyd_op *op)
 			return true;
 		}
 	return false;
-}
-
-static void count_results(struct keyd_op *op)
-{
-	for (uint32_t i = 0; i < op->step->slot_count; i++) {
-		const struct keyd_slot *slot = &op->step->slots[i];
-
-		if (slot->wanted && slot->in_force)
-			op->rekeying->keys++;
-		else if (slot->wanted)
-			note_failure(op->rekeying, op->job, slot->reason, 1);
-	}
 }
 
 /* Each returns the next state, or -1: something is awaited. */
@@ -176,12 +148,6 @@ static enum keyd_attempt attempt_next(struct keyd_op *op)
 	return next;
 }
 
-/* A worker has made the next attempt. */
-static int run_attempt(struct keyd_op *op)
-{
-	return keyd_attempt_resume(op) ? RESULT : KEYS;
-}
-
 static int run_result(struct keyd_op *op)
 {
 	if (is_under_way(op) && keyd_op_has_time(op))
@@ -205,7 +171,13 @@ static int run_result(struct keyd_op *op)
 		op->phase = 1; /* again */
 		return -1;
 	}
-	count_results(op);
+	for (uint32_t i = 0; i < op->step->slot_count; i++) {
+		const struct keyd_slot *slot = &op->step->slots[i];
+		if (slot->wanted && slot->in_force)
+			op->rekeying->keys++;
+		else if (slot->wanted)
+			note_failure(op->rekeying, op->job, slot->reason, 1);
+	}
 	return NEXT_STEP;
 }
 
@@ -213,11 +185,16 @@ static int run_program(struct keyd_op *op)
 {
 	if (!keyd_op_has_keys(op))
 		return KEYS; /* another fabric has come */
-	if (!has_turn(op))
+	if (!(op->turn == NO_TURN || op->turn == op->rekeying->turn))
 		return -1;
 	op->state = RESULT;
 	op->awaits = true;
-	program(op, op->phase);
+	bool again = op->phase;
+	for (uint32_t i = 0; i < op->step->slot_count; i++) {
+		struct keyd_slot *slot = &op->step->slots[i];
+		if (slot->wanted && (!again || may_pass(op, slot)))
+			keyd_program_slot(op->keyd, slot);
+	}
 	op->phase = 0;
 	pass_turn(op);
 	return RESULT;
@@ -233,9 +210,14 @@ static void run_rekey(struct keyd_op *op)
 		case NEXT_STEP:
 			next = KEYS;
 			op->deadline = keyd_op_now() + PATIENCE_US;
-			if (!goes_to_next_step(op)) {
+			do
+				op->step = op->step ? LIST_NEXT(op->step, link)
+						    : LIST_FIRST(&op->job->steps);
+			while (op->step && !wanted_slots(op->step));
+			op->wait_ms = WAIT_FIRST_MS;
+			if (!(op->step != NULL)) {
 				pass_turn(op);
-				finish(op->keyd, op->rekeying);
+				rekey_finish(op->keyd, op->rekeying);
 				keyd_op_end(op);
 				return;
 			}
@@ -246,8 +228,9 @@ static void run_rekey(struct keyd_op *op)
 		case PROGRAM:
 			next = run_program(op);
 			break;
+			/* A worker has made the next attempt. */
 		case ATTEMPT:
-			next = run_attempt(op);
+			next = keyd_attempt_resume(op) ? RESULT : KEYS;
 			break;
 		case RESULT:
 			next = run_result(op);
@@ -267,24 +250,6 @@ static bool needs_rekeying(const struct keyd_job *job, bool all)
 				return true;
 	}
 	return false;
-}
-
-/* An operation that has to wait for another one of its job has no turn. */
-static void add_op(struct keyd *keyd, struct keyd_job *job, struct keyd_rekeying *rekeying)
-{
-	struct keyd_op *op = keyd_op_new(keyd, job, NULL, run_rekey);
-
-	if (!op)
-		return;
-	op->drop = drop;
-	op->rekeying = rekeying;
-	op->turn = NO_TURN;
-	rekeying->ops++;
-	rekeying->jobs++;
-	if (TAILQ_FIRST(&job->ops) == op) {
-		op->turn = rekeying->count;
-		rekeying->order[rekeying->count++] = op;
-	}
 }
 
 /* Whether the job's keys are made again already. */
@@ -314,13 +279,26 @@ static void rekey(struct keyd *keyd, bool all, bool silent, const char *cause)
 	TAILQ_FOREACH(job, &keyd->jobs.list, link)
 	{
 		if (rekeying->order && needs_rekeying(job, all) &&
-		    (!silent || TAILQ_EMPTY(&job->ops)) && (all || !is_under_rekeying(job)))
-			add_op(keyd, job, rekeying);
+		    (!silent || TAILQ_EMPTY(&job->ops)) && (all || !is_under_rekeying(job))) {
+			/* An operation that has to wait for another one of its job has no turn. */
+			struct keyd_op *op = keyd_op_new(keyd, job, NULL, run_rekey);
+			if (op) {
+				op->drop = rekey_drop;
+				op->rekeying = rekeying;
+				op->turn = NO_TURN;
+				rekeying->ops++;
+				rekeying->jobs++;
+				if (TAILQ_FIRST(&job->ops) == op) {
+					op->turn = rekeying->count;
+					rekeying->order[rekeying->count++] = op;
+				}
+			}
+		}
 	}
 	for (unsigned i = 0; rekeying->order && i < rekeying->count; i++)
 		if (rekeying->order[i])
 			keyd_op_wait(rekeying->order[i], 0);
-	finish(keyd, rekeying);
+	rekey_finish(keyd, rekeying);
 }
 
 void keyd_rekey(struct keyd *keyd, bool all, const char *cause)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A call ends at its deadline while name servers or munged are silent, and what they say later does
  * no harm. */
-#include "client_address.h"
 #include "client_aside.h"
+#include "client_http.h"
 
 #include <errno.h>
 #include <netdb.h>

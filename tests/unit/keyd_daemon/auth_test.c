@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <keyd_auth.h>
+#include <keyd_calls.h>
 #include <keyd_request.h>
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <keyd_party.h>
+#include <keyd_http.h>
 #include <keyd_text.h>
 
 #include <jansson.h>

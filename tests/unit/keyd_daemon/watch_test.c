@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <keyd_watch.h>
+#include <keyd_manager.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

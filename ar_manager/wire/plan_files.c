@@ -1,11 +1,148 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "plan_holder.h"
+/*
+ * Plans as files: the vendor's dump of AR tables ("far"), written and read. `heddle ar` uses it to look at a plan,
+ * and to prove what another manager has set.
+ *
+ * The reader believes nothing: each line is matched whole, and errors name file and line.
+ */
+#include "plan_data.h"
 
 #include <errno.h>
 #include <heddle/ar_manager/plan_files.h>
 #include <heddle/fabric/dragonfly_plus.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- write far ---- */
+
+static int flush(FILE *stream, struct hd_error *err)
+{
+	errno = 0;
+	if (!fflush(stream) && !ferror(stream))
+		return 0;
+	int rc = errno ? -errno : -EIO;
+	return hd_error_set(err, rc, "%s", strerror(-rc));
+}
+
+static void write_groups(const struct hd_ar_switch *sw, FILE *stream)
+{
+	fputs("(Group - Sub-group) : Ports\n", stream);
+	for (uint32_t group = 0; group < sw->group_count; group++) {
+		if (hd_ar_group_is_empty(&sw->groups[group]))
+			continue;
+		for (uint32_t sub = 0; sub < sw->sub_groups; sub++) {
+			fprintf(stream, "%u - %u :", group, sub);
+			HD_PORT_SET_FOREACH(port, &sw->groups[group].ports[sub])
+				fprintf(stream, " %u,", port);
+			fputc('\n', stream);
+		}
+	}
+}
+
+int hd_ar_write_far(const struct hd_ar_plan *plan, const struct hd_fabric *fabric, FILE *stream,
+		    struct hd_error *err)
+{
+	for (uint32_t sw = 0; sw < plan->switch_count; sw++) {
+		uint32_t node = hd_fabric_find_node(fabric, plan->switches[sw].guid);
+		for (uint32_t table = 0; table < plan->table_count; table++) {
+			fprintf(stream, "Switch 0x%016" PRIx64 " ('%s') table %u\n",
+				plan->switches[sw].guid,
+				node == HD_NONE ? "" : fabric->node_name[node], table);
+			write_groups(&plan->switches[sw], stream);
+			fputs("LID : Static port : State : Group\n", stream);
+			for (uint32_t lid = 0; lid < plan->lid_count; lid++) {
+				uint8_t port = plan->switches[sw].lid_port[table][lid];
+				uint32_t group = hd_ar_plan_group(plan, sw, table, lid);
+				if (port == HD_NO_PORT)
+					continue;
+				fprintf(stream, "0x%04x : %u : %s : ", lid, port,
+					hd_ar_state_name(hd_ar_plan_state(plan, sw, table, lid)));
+				if (group == HD_AR_NO_GROUP)
+					fputs("-\n", stream);
+				else
+					fprintf(stream, "%u\n", group);
+			}
+			fputc('\n', stream);
+		}
+	}
+	return flush(stream, err);
+}
+
+/* ---- AR_INFO ---- */
+
+/* The columns of the section in its order. The record has no bit for is_ar_trials_supported. */
+static const char *const columns[] = {
+    "e",
+    "is_arn_sup",
+    "is_frn_sup",
+    "is_fr_sup",
+    "fr_enabled",
+    "rn_xmit_enabled",
+    "is_ar_trials_supported",
+    "sub_grps_active",
+    "group_table_copy_sup",
+    "direction_num_sup",
+    "is4_mode",
+    "glb_groups",
+    "by_sl_cap",
+    "by_sl_en",
+    "by_transp_cap",
+    "dyn_cap_calc_sup",
+    "group_cap",
+    "group_top",
+    "group_table_cap",
+    "string_width_cap",
+    "ar_version_cap",
+    "rn_version_cap",
+    "sub_grps_supported",
+    "enable_by_sl_mask",
+    "by_transport_disable",
+    "ageing_time_value",
+};
+
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+/* 0 for a column that the record does not have. */
+static uint32_t value(const struct hd_ar_info *info, const char *column)
+{
+	unsigned count;
+	const struct hd_ar_field *fields = hd_ar_info_fields(&count);
+
+	if (!strcmp(column, "e"))
+		return info->enabled;
+	for (unsigned i = 0; i < count; i++)
+		if (!strcmp(fields[i].name, column))
+			return *(const uint32_t *)((const char *)info + fields[i].offset);
+	return 0;
+}
+
+int hd_ar_write_info_begin(FILE *stream, struct hd_error *err)
+{
+	fputs("START_AR_INFO\nNodeGUID", stream);
+	for (size_t i = 0; i < COLUMNS; i++)
+		fprintf(stream, ",%s", columns[i]);
+	fputc('\n', stream);
+	return flush(stream, err);
+}
+
+int hd_ar_write_info_row(uint64_t guid, const struct hd_ar_info *info, FILE *stream,
+			 struct hd_error *err)
+{
+	fprintf(stream, "0x%016" PRIx64, guid);
+	for (size_t i = 0; i < COLUMNS; i++)
+		fprintf(stream, ",%" PRIu32, value(info, columns[i]));
+	fputc('\n', stream);
+	return flush(stream, err);
+}
+
+int hd_ar_write_info_end(FILE *stream, struct hd_error *err)
+{
+	fputs("END_AR_INFO\n", stream);
+	return flush(stream, err);
+}
+
+/* ---- read far ---- */
 
 struct reader {
 	struct hd_lines lines;
@@ -68,7 +205,7 @@ static void share_rows(struct reader *reader, uint32_t tables)
 	}
 }
 
-static int allocate(struct reader *reader, uint32_t tables)
+static int plan_files_allocate(struct reader *reader, uint32_t tables)
 {
 	uint32_t switches = reader->fabric->switch_count, lids = reader->fabric->lid_count;
 	struct plan_holder *holder = reader->holder = calloc(1, sizeof(*holder));
@@ -102,45 +239,6 @@ static bool is_begun(const struct reader *reader, uint32_t sw)
 	return false;
 }
 
-static int begin_switch(struct reader *reader, uint64_t guid, uint32_t table)
-{
-	uint32_t sw = hd_fabric_find_node(reader->fabric, guid);
-
-	if (sw == HD_NONE || !hd_is_switch(reader->fabric, sw))
-		return bad(reader, "the fabric has no such switch");
-	bool *seen = &reader->seen[(size_t)table * reader->fabric->switch_count + sw];
-	if (*seen)
-		return bad(reader, "this table of the switch is given twice");
-	reader->groups_known = is_begun(reader, sw);
-	*seen = true;
-	reader->group_room = 0;
-	reader->sw = sw;
-	reader->table = table;
-	return 0;
-}
-
-/* The group, with room for it; NULL: no memory. */
-static struct hd_ar_group *group_at(struct reader *reader, uint32_t number)
-{
-	struct hd_ar_switch *sw = &reader->switches[reader->sw];
-	struct hd_ar_group *groups = (struct hd_ar_group *)(uintptr_t)sw->groups;
-
-	if (number >= reader->group_room) {
-		uint32_t more = 2 * (number + 1);
-		struct hd_ar_group *longer =
-		    hd_arena_alloc(&reader->holder->arena, more, sizeof(*longer));
-		if (!longer)
-			return NULL;
-		if (sw->group_count)
-			memcpy(longer, groups, sw->group_count * sizeof(*longer));
-		sw->groups = groups = longer;
-		reader->group_room = more;
-	}
-	if (number >= sw->group_count)
-		sw->group_count = number + 1;
-	return &groups[number];
-}
-
 static bool take_ports(struct reader *reader, struct hd_cursor *line, struct hd_port_set *ports)
 {
 	for (hd_take_blanks(line); !hd_cursor_done(line); hd_take_blanks(line)) {
@@ -151,17 +249,6 @@ static bool take_ports(struct reader *reader, struct hd_cursor *line, struct hd_
 		hd_port_set_add(ports, port);
 	}
 	return true;
-}
-
-/* The groups are the same in all tables of a switch. */
-static int compare_group(struct reader *reader, uint32_t number, uint32_t sub,
-			 const struct hd_port_set *ports)
-{
-	const struct hd_ar_switch *sw = &reader->switches[reader->sw];
-
-	if (number < sw->group_count && hd_port_set_equal(&sw->groups[number].ports[sub], ports))
-		return 0;
-	return bad(reader, "the group is not the same in another table of the switch");
 }
 
 /* "GROUP - SUB-GROUP : PORT, PORT," */
@@ -176,9 +263,29 @@ static int read_group(struct reader *reader, struct hd_cursor line, uint32_t num
 		return bad(reader, "expected 'GROUP - SUB-GROUP : PORT, PORT,'");
 	if (!take_ports(reader, &line, &ports))
 		return bad(reader, "expected ports of the switch, each with a comma");
-	if (reader->groups_known)
-		return compare_group(reader, number, sub, &ports);
-	struct hd_ar_group *group = group_at(reader, number);
+	if (reader->groups_known) {
+		/* The groups are the same in all tables of a switch. */
+		if (number < sw->group_count &&
+		    hd_port_set_equal(&sw->groups[number].ports[sub], &ports))
+			return 0;
+		return bad(reader, "the group is not the same in another table of the switch");
+	}
+	/* The group, with room for it; NULL: no memory. */
+	struct hd_ar_group *groups = (struct hd_ar_group *)(uintptr_t)sw->groups;
+	if (number >= reader->group_room) {
+		uint32_t more = 2 * (number + 1);
+		struct hd_ar_group *longer =
+		    hd_arena_alloc(&reader->holder->arena, more, sizeof(*longer));
+		if (!longer)
+			return hd_error_no_memory(reader->err);
+		if (sw->group_count)
+			memcpy(longer, groups, sw->group_count * sizeof(*longer));
+		sw->groups = groups = longer;
+		reader->group_room = more;
+	}
+	if (number >= sw->group_count)
+		sw->group_count = number + 1;
+	struct hd_ar_group *group = &groups[number];
 	if (!group)
 		return hd_error_no_memory(reader->err);
 	if (!hd_port_set_is_empty(&group->ports[sub]))
@@ -186,17 +293,6 @@ static int read_group(struct reader *reader, struct hd_cursor line, uint32_t num
 	sw->used += hd_ar_group_is_empty(group) && !hd_port_set_is_empty(&ports);
 	group->ports[sub] = ports;
 	sw->form = HD_AR_FORM_REV1;
-	return 0;
-}
-
-static int note_mode(struct reader *reader, enum hd_ar_state state)
-{
-	struct hd_ar_plan *plan = &reader->holder->plan;
-
-	if (reader->mode_known && plan->mode != state)
-		return bad(reader, "bounded and free entries in one plan");
-	reader->mode_known = true;
-	plan->mode = state;
 	return 0;
 }
 
@@ -210,16 +306,42 @@ static bool take_state(struct hd_cursor *line, enum hd_ar_state *state)
 	return false;
 }
 
-/* "0xLID : PORT : STATE : GROUP" */
-static int read_lid(struct reader *reader)
+static int read_line(struct reader *reader)
 {
-	const char form[] = "expected '0xLID : PORT : STATE : GROUP'";
 	struct hd_cursor line = hd_lines_cursor(&reader->lines);
+	uint64_t guid;
+	uint32_t number;
+
+	if (hd_cursor_done(&line))
+		return 0;
+	if (take_switch(&reader->lines, &guid, &number)) {
+		uint32_t sw = hd_fabric_find_node(reader->fabric, guid);
+		if (sw == HD_NONE || !hd_is_switch(reader->fabric, sw))
+			return bad(reader, "the fabric has no such switch");
+		bool *seen = &reader->seen[(size_t)number * reader->fabric->switch_count + sw];
+		if (*seen)
+			return bad(reader, "this table of the switch is given twice");
+		reader->groups_known = is_begun(reader, sw);
+		*seen = true;
+		reader->group_room = 0;
+		reader->sw = sw;
+		reader->table = number;
+		return 0;
+	}
+	if (reader->sw == HD_NONE)
+		return bad(reader, "expected 'Switch 0xGUID (...) table N'");
+	if (hd_cursor_is(&line, "(Group - Sub-group) : Ports") ||
+	    hd_cursor_is(&line, "LID : Static port : State : Group"))
+		return 0;
+	if (hd_take_decimal(&line, &number) && hd_take_text(&line, " - "))
+		return read_group(reader, line, number);
+	/* "0xLID : PORT : STATE : GROUP" */
+	const char form[] = "expected '0xLID : PORT : STATE : GROUP'";
+	line = hd_lines_cursor(&reader->lines);
 	struct hd_ar_switch *sw = &reader->switches[reader->sw];
 	uint32_t port, group = HD_AR_NO_GROUP;
 	enum hd_ar_state state;
 	uint64_t lid;
-
 	if (!hd_take_hex(&line, &lid) || !hd_take_text(&line, " : ") ||
 	    !hd_take_decimal(&line, &port) || !hd_take_text(&line, " : ") ||
 	    !take_state(&line, &state) || !hd_take_text(&line, " : "))
@@ -240,27 +362,14 @@ static int read_lid(struct reader *reader)
 	reader->lid_group[cell] = (uint16_t)group;
 	reader->holder->plan.entries++;
 	reader->holder->plan.adaptive += !none;
-	return none ? 0 : note_mode(reader, state);
-}
-
-static int read_line(struct reader *reader)
-{
-	struct hd_cursor line = hd_lines_cursor(&reader->lines);
-	uint64_t guid;
-	uint32_t number;
-
-	if (hd_cursor_done(&line))
+	if (none)
 		return 0;
-	if (take_switch(&reader->lines, &guid, &number))
-		return begin_switch(reader, guid, number);
-	if (reader->sw == HD_NONE)
-		return bad(reader, "expected 'Switch 0xGUID (...) table N'");
-	if (hd_cursor_is(&line, "(Group - Sub-group) : Ports") ||
-	    hd_cursor_is(&line, "LID : Static port : State : Group"))
-		return 0;
-	if (hd_take_decimal(&line, &number) && hd_take_text(&line, " - "))
-		return read_group(reader, line, number);
-	return read_lid(reader);
+	struct hd_ar_plan *plan = &reader->holder->plan;
+	if (reader->mode_known && plan->mode != state)
+		return bad(reader, "bounded and free entries in one plan");
+	reader->mode_known = true;
+	plan->mode = state;
+	return 0;
 }
 
 static int read_lines(struct reader *reader)
@@ -282,11 +391,10 @@ static int find_above(struct reader *reader)
 {
 	const struct hd_fabric *fabric = reader->fabric;
 	struct hd_dragonfly_plus shape;
-	int rc;
 
 	if (reader->holder->plan.table_count == 1)
 		return 0;
-	rc = hd_dragonfly_plus_find(fabric, &reader->holder->arena, &shape, reader->err);
+	int rc = hd_dragonfly_plus_find(fabric, &reader->holder->arena, &shape, reader->err);
 	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++)
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
 			if (shape.is_spine[fabric->isl_to[link]])
@@ -304,7 +412,8 @@ int hd_ar_read_far(const struct hd_text *text, const struct hd_fabric *fabric,
 
 	if (rc)
 		return rc;
-	rc = allocate(&reader, count_tables(text)) ? hd_error_no_memory(err) : read_lines(&reader);
+	rc = plan_files_allocate(&reader, count_tables(text)) ? hd_error_no_memory(err)
+							      : read_lines(&reader);
 	if (!rc)
 		rc = find_above(&reader);
 	if (rc) {
