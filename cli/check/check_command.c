@@ -144,7 +144,7 @@ static int run_job(struct check_job *job, const char *path)
 		progress_end();
 	}
 	if (!rc && job->plan_path) {
-		/* Proves a plan over the tables. Faults of its entries and a credit loop are results, no errors. */
+		/* Faults of the plan's entries and a credit loop are results, no errors. */
 		struct hd_ar_plan *plan = NULL;
 		rc = plan_source_read(job->plan_path, fabric, &plan, &err);
 		if (!rc) {

@@ -125,25 +125,6 @@ static void print_credit_loop(const struct check_view *view, const struct hd_fau
 	}
 }
 
-static void print_paths(const struct hd_check_report *report, uint64_t defects)
-{
-	printf("paths checked   %" PRIu64 "\n", report->paths);
-	printf("  no route      %" PRIu64 "\n", report->no_route);
-	printf("  dead ends     %" PRIu64 "\n", report->dead_end);
-	printf("  loops         %" PRIu64 "\n", report->loop);
-	printf("credit loops    %s", report->credit_loops ? "" : "none");
-	if (report->credit_loops)
-		printf("on %" PRIu32, report->credit_loops);
-	printf(" (%" PRIu32 " virtual lane%s in use)\n", report->lanes,
-	       report->lanes == 1 ? "" : "s");
-	for (unsigned vl = 0; vl < 16 && report->lanes > 1; vl++)
-		if (report->lanes_used >> vl & 1)
-			printf("  VL %-2u         %s\n", vl,
-			       report->lanes_looped >> vl & 1 ? "credit loop" : "none");
-	if (defects)
-		printf("defects of files %" PRIu64 "\n", defects);
-}
-
 static void print_quality(const struct check_view *view)
 {
 	const struct hd_check_report *report = view->report;
@@ -182,7 +163,21 @@ void check_report_print(const struct check_view *view)
 	if (*view->routes->chosen)
 		printf("; auto takes %s", view->routes->chosen);
 	putchar('\n');
-	print_paths(view->report, view->defects->count);
+	printf("paths checked   %" PRIu64 "\n", view->report->paths);
+	printf("  no route      %" PRIu64 "\n", view->report->no_route);
+	printf("  dead ends     %" PRIu64 "\n", view->report->dead_end);
+	printf("  loops         %" PRIu64 "\n", view->report->loop);
+	printf("credit loops    %s", view->report->credit_loops ? "" : "none");
+	if (view->report->credit_loops)
+		printf("on %" PRIu32, view->report->credit_loops);
+	printf(" (%" PRIu32 " virtual lane%s in use)\n", view->report->lanes,
+	       view->report->lanes == 1 ? "" : "s");
+	for (unsigned vl = 0; vl < 16 && view->report->lanes > 1; vl++)
+		if (view->report->lanes_used >> vl & 1)
+			printf("  VL %-2u         %s\n", vl,
+			       view->report->lanes_looped >> vl & 1 ? "credit loop" : "none");
+	if (view->defects->count)
+		printf("defects of files %" PRIu64 "\n", view->defects->count);
 	print_quality(view);
 	const struct hd_table_defects *defects = view->defects;
 	size_t shown = check_report_shown_defects(view);

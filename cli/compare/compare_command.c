@@ -163,31 +163,6 @@ static int write_html(const struct compare_view *view, const char *path, struct 
 	return output_close(&output, 0, err);
 }
 
-static int show(const struct compare_job *job, const char *path)
-{
-	const struct compare_view view = {.fabric_path = path,
-					  .workload = &job->workload,
-					  .on = &job->on,
-					  .sides = job->shown,
-					  .count = job->measured,
-					  .left_out = job->count - job->measured};
-	struct hd_error err = {""};
-	int status = job->workload.partial ? STATUS_FAULTS : STATUS_CLEAN;
-
-	for (unsigned i = 0; i < job->measured; i++)
-		if (ebb_broken_total(&job->shown[i].broken))
-			status = STATUS_FAULTS;
-	if (job->html && job->workload.processes->part == 0 && write_html(&view, job->html, &err))
-		return message_fail(&err);
-	if (job->workload.json)
-		return json_value_print(compare_json(&view), status);
-	if (job->workload.csv)
-		compare_csv(&view);
-	else
-		compare_print(&view);
-	return status;
-}
-
 static int run_job(struct compare_job *job, const char *path)
 {
 	struct hd_error err = {""};
@@ -231,7 +206,25 @@ static int run_job(struct compare_job *job, const char *path)
 		}
 		shown->worse_count = count;
 	}
-	return show(job, path);
+	const struct compare_view view = {.fabric_path = path,
+					  .workload = &job->workload,
+					  .on = &job->on,
+					  .sides = job->shown,
+					  .count = job->measured,
+					  .left_out = job->count - job->measured};
+	int status = job->workload.partial ? STATUS_FAULTS : STATUS_CLEAN;
+	for (unsigned i = 0; i < job->measured; i++)
+		if (ebb_broken_total(&job->shown[i].broken))
+			status = STATUS_FAULTS;
+	if (job->html && job->workload.processes->part == 0 && write_html(&view, job->html, &err))
+		return message_fail(&err);
+	if (job->workload.json)
+		return json_value_print(compare_json(&view), status);
+	if (job->workload.csv)
+		compare_csv(&view);
+	else
+		compare_print(&view);
+	return status;
 }
 
 static void release(void *context)

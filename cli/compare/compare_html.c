@@ -251,29 +251,6 @@ static uint32_t hottest_link(const struct page *page, const struct compare_side 
 	return hottest;
 }
 
-static void pictures(const struct page *page, const struct load_picture *picture)
-{
-	char id[] = "links-A";
-
-	load_picture_explain(page->file, picture);
-	html_heat_key(page->file, picture->hottest, "flows a round");
-	fprintf(page->file, "<div class=\"maps%s\">\n", page->count == 1 ? " lone" : "");
-	for (unsigned i = 0; i < page->count; i++) {
-		char letter = id[sizeof(id) - 2] = chart_letter(i);
-		fputs("<figure>", page->file);
-		uint32_t link = hottest_link(page, page->sides[i]);
-		fputs("<figcaption>", page->file);
-		side_name(page, i);
-		fprintf(page->file, "<br/>Largest load: %.3f flows a round, on ",
-			compare_flows(page->sides[i], link));
-		link_name(page, link);
-		fputs("</figcaption>\n", page->file);
-		load_picture_draw(page->file, picture, page->sides[i]->report, id, letter);
-		end_figure(page);
-	}
-	fputs("</div>\n", page->file);
-}
-
 static void worse_links(const struct page *page, unsigned number)
 {
 	const struct compare_side *side = page->sides[number];
@@ -339,7 +316,24 @@ void compare_html(const struct compare_view *view, FILE *file)
 		end_figure(&page);
 		fputs("<h2>Where the load is</h2>\n", page.file);
 		load_picture_prepare(page.fabric, page.count, hottest, &arena, &picture);
-		pictures(&page, &picture);
+		char id[] = "links-A";
+		load_picture_explain(page.file, &picture);
+		html_heat_key(page.file, picture.hottest, "flows a round");
+		fprintf(page.file, "<div class=\"maps%s\">\n", page.count == 1 ? " lone" : "");
+		for (unsigned i = 0; i < page.count; i++) {
+			char letter = id[sizeof(id) - 2] = chart_letter(i);
+			fputs("<figure>", page.file);
+			uint32_t link = hottest_link(&page, page.sides[i]);
+			fputs("<figcaption>", page.file);
+			side_name(&page, i);
+			fprintf(page.file, "<br/>Largest load: %.3f flows a round, on ",
+				compare_flows(page.sides[i], link));
+			link_name(&page, link);
+			fputs("</figcaption>\n", page.file);
+			load_picture_draw(page.file, &picture, page.sides[i]->report, id, letter);
+			end_figure(&page);
+		}
+		fputs("</div>\n", page.file);
 		hd_arena_release(&arena);
 	}
 	bool begun = false;

@@ -229,27 +229,6 @@ static void print_sides(const struct compare_view *view)
 	}
 }
 
-static void print_differences(const struct compare_view *view)
-{
-	unsigned others = 0;
-
-	for (unsigned i = 1; i < view->count; i++)
-		others += !view->sides[i].same_as;
-	if (!others)
-		return;
-	printf("\n%-28s %9s %9s %9s %9s %9s\n", "against the first", "mean", "+- (99%)", "better",
-	       "worse", "same");
-	for (unsigned i = 1; i < view->count; i++) {
-		const struct hd_difference *difference = &view->sides[i].difference;
-		if (view->sides[i].same_as)
-			continue;
-		printf("%-28s %+9.4f %9.4f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n",
-		       end_of(view->sides[i].name, NAME_WIDTH), difference->mean,
-		       difference->half_width, difference->better, difference->worse,
-		       difference->same);
-	}
-}
-
 void compare_print(const struct compare_view *view)
 {
 	char members[WORKLOAD_MEMBERS_TEXT], machines[WORKLOAD_MACHINES_TEXT];
@@ -272,7 +251,22 @@ void compare_print(const struct compare_view *view)
 		printf("\n%s:", side->name);
 		ebb_print_broken(view->on->ranks->fabric, &side->broken, side->report);
 	}
-	print_differences(view);
+	unsigned others = 0;
+	for (unsigned i = 1; i < view->count; i++)
+		others += !view->sides[i].same_as;
+	if (others) {
+		printf("\n%-28s %9s %9s %9s %9s %9s\n", "against the first", "mean", "+- (99%)",
+		       "better", "worse", "same");
+		for (unsigned i = 1; i < view->count; i++) {
+			const struct hd_difference *difference = &view->sides[i].difference;
+			if (view->sides[i].same_as)
+				continue;
+			printf("%-28s %+9.4f %9.4f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n",
+			       end_of(view->sides[i].name, NAME_WIDTH), difference->mean,
+			       difference->half_width, difference->better, difference->worse,
+			       difference->same);
+		}
+	}
 	char text[EBB_LINK_TEXT];
 	for (unsigned i = 1; i < view->count; i++) {
 		const struct compare_side *side = &view->sides[i];

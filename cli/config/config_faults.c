@@ -52,15 +52,6 @@ static int add_engine(void *context, const struct hd_engine *engine, struct hd_e
 	return hd_config_sections_add_engine(found->sections, engine, err);
 }
 
-static bool has_router(const struct hd_config *config)
-{
-	struct hd_config_object object;
-
-	return (hd_config_object_at(config, "router", 0, &object) && object.line) ||
-	       hd_config_object_at(config, "router.subnet", 0, &object) ||
-	       hd_config_object_at(config, "router.prefix", 0, &object);
-}
-
 /* Sockets on which programs listen, each of which needs a path of its own. */
 static const struct {
 	const char *section, *option;
@@ -98,15 +89,35 @@ static int check_together(struct config_faults *found, struct hd_error *err)
 			break;
 		}
 	}
-	if (has_router(found->config) && hd_config_router_check(found->config, err))
+	struct hd_config_object object;
+	if (((hd_config_object_at(found->config, "router", 0, &object) && object.line) ||
+	     hd_config_object_at(found->config, "router.subnet", 0, &object) ||
+	     hd_config_object_at(found->config, "router.prefix", 0, &object)) &&
+	    hd_config_router_check(found->config, err))
 		note(found, 0, err->text);
 	return 0;
 }
 
-static int inspect(struct config_faults *found, struct hd_error *err)
+static bool is_pipe(const char *path)
 {
-	int rc = hd_config_sections_add_all(found->sections, HD_CONFIG_CHECK, err);
+	struct stat about;
 
+	return !stat(path, &about) && S_ISFIFO(about.st_mode);
+}
+
+int config_faults_find(struct config_faults *found, const char *path, bool pipes,
+		       struct hd_error *err)
+{
+	int rc = strcmp(path, "-") && !(pipes && is_pipe(path))
+		     ? hd_text_open_regular(path, HD_CONFIG_LARGEST, &found->text, err)
+		     : hd_text_open(arguments_path(path), &found->text, err);
+
+	if (rc)
+		return rc;
+	found->text.name = path;
+	found->sections = need(hd_config_sections_new());
+	found->list = json_array();
+	rc = hd_config_sections_add_all(found->sections, HD_CONFIG_CHECK, err);
 	if (!rc) {
 		/* The engines of modules have sections, too. Faults are noted later. */
 		struct hd_config_sections *sections = need(hd_config_sections_new());
@@ -142,28 +153,6 @@ static int inspect(struct config_faults *found, struct hd_error *err)
 		rc = check_together(found, err);
 	need(found->list);
 	return rc;
-}
-
-static bool is_pipe(const char *path)
-{
-	struct stat about;
-
-	return !stat(path, &about) && S_ISFIFO(about.st_mode);
-}
-
-int config_faults_find(struct config_faults *found, const char *path, bool pipes,
-		       struct hd_error *err)
-{
-	int rc = strcmp(path, "-") && !(pipes && is_pipe(path))
-		     ? hd_text_open_regular(path, HD_CONFIG_LARGEST, &found->text, err)
-		     : hd_text_open(arguments_path(path), &found->text, err);
-
-	if (rc)
-		return rc;
-	found->text.name = path;
-	found->sections = need(hd_config_sections_new());
-	found->list = json_array();
-	return inspect(found, err);
 }
 
 void config_faults_release(struct config_faults *found)

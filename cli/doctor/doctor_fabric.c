@@ -191,7 +191,8 @@ void doctor_check_fabric(struct doctor_site *site)
 		return;
 	}
 	check_lids(site);
-	/* A cable that is slower than most of those with which it is parallel, or all of the same kind, stands out. */
+	/* A cable that is slower than most of those with which it is parallel, or all of the same kind, stands
+	 * out. */
 	const struct hd_fabric *fabric = site->fabric;
 	doctor_report_begin(&site->report, "cables");
 	for (uint32_t port = 0; port < fabric->port_count; port++)

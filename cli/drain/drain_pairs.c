@@ -67,33 +67,6 @@ static bool take_column(struct side *side, uint32_t lid, struct hd_column *colum
 	return hd_column_take(&side->block, &side->columns, lid, column);
 }
 
-/* What becomes of packets to one LID of a host. */
-static void look_at_lid(struct counting *counting, uint32_t lid)
-{
-	const struct hd_fabric *fabric = counting->tables->fabric;
-	const bool repaired = counting->tables->repaired && lid < counting->tables->rest->lid_count;
-	struct hd_column before = {0}, after = {0};
-	bool known = take_column(&counting->before, lid, &before);
-	bool left = repaired && take_column(&counting->after, lid, &after);
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		const uint32_t row = counting->row[sw];
-		if (!hd_has_hosts(fabric, sw))
-			continue;
-		if (!known) {
-			counting->dead[sw] = true;
-			continue;
-		}
-		const uint8_t end = follow(&counting->before, &before, sw);
-		const bool arrives =
-		    left && row != HD_NONE && follow(&counting->after, &after, row) == END_ARRIVES;
-		counting->dead[sw] |= end < END_ARRIVES;
-		counting->was[sw] |= end >= END_ARRIVES;
-		counting->hit[sw] |= end == END_HIT;
-		counting->cut[sw] |= end >= END_ARRIVES && !arrives;
-	}
-}
-
 static bool is_in_block(const struct counting *counting, uint32_t lid)
 {
 	return lid / HD_COLUMN_BLOCK == counting->before.block.first_lid / HD_COLUMN_BLOCK;
@@ -119,7 +92,29 @@ static void count_host(struct counting *counting, uint32_t host, bool *loaded)
 						     &counting->after.columns, first);
 		}
 		*loaded = true;
-		look_at_lid(counting, base + i);
+		/* What becomes of packets to one LID of a host. */
+		uint32_t lid = base + i;
+		const bool repaired =
+		    counting->tables->repaired && lid < counting->tables->rest->lid_count;
+		struct hd_column before = {0}, after = {0};
+		bool known = take_column(&counting->before, lid, &before);
+		bool left = repaired && take_column(&counting->after, lid, &after);
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+			const uint32_t row = counting->row[sw];
+			if (!hd_has_hosts(fabric, sw))
+				continue;
+			if (!known) {
+				counting->dead[sw] = true;
+				continue;
+			}
+			const uint8_t end = follow(&counting->before, &before, sw);
+			const bool arrives = left && row != HD_NONE &&
+					     follow(&counting->after, &after, row) == END_ARRIVES;
+			counting->dead[sw] |= end < END_ARRIVES;
+			counting->was[sw] |= end >= END_ARRIVES;
+			counting->hit[sw] |= end == END_HIT;
+			counting->cut[sw] |= end >= END_ARRIVES && !arrives;
+		}
 	}
 	if (base) {
 		/* The pairs from all hosts to this one. */

@@ -71,45 +71,6 @@ static void print_hosts(const struct drain_job *job, bool alone, uint32_t count)
 	putchar('\n');
 }
 
-static void print_pairs(const struct drain_job *job)
-{
-	const struct drain_pairs *pairs = &job->prediction.pairs;
-
-	printf("in use     by %" PRIu64 " of %" PRIu64
-	       " pairs of hosts, which lose packets if it is pulled now\n",
-	       pairs->hit, pairs->all);
-	if (pairs->dead)
-		printf("today      %" PRIu64 " pairs of hosts do not arrive, by the tables\n",
-		       pairs->dead);
-	printf("cut off    ");
-	if (pairs->cut)
-		printf("%" PRIu64 " pairs of hosts for good\n", pairs->cut);
-	else
-		puts("nobody");
-	const struct hd_pull_cut *cables = &job->prediction.cables;
-	const uint32_t apart = cables->hosts - cables->alone;
-	if (cables->alone) {
-		printf("           no cable is left to %" PRIu32 " host%s:", cables->alone,
-		       cables->alone == 1 ? "" : "s");
-		print_hosts(job, true, cables->alone);
-	}
-	if (apart) {
-		printf("           the fabric falls into %" PRIu32
-		       " parts with hosts; not in the largest %s %" PRIu32 " host%s:",
-		       cables->parts, apart == 1 ? "is" : "are", apart, apart == 1 ? "" : "s");
-		print_hosts(job, false, apart);
-	}
-	if (job->prediction.cables.hosts)
-		return;
-	for (uint32_t i = 0; i < pairs->named; i++) {
-		fputs("           ", stdout);
-		print_host(job->fabric, pairs->from[i]);
-		fputs(" to ", stdout);
-		print_host(job->fabric, pairs->to[i]);
-		putchar('\n');
-	}
-}
-
 static void print_order(const struct drain_order *order)
 {
 	if (*order->refusal) {
@@ -184,7 +145,40 @@ void drain_print(const struct drain_job *job)
 		name_thing(fabric, &job->prediction.pulled[i], text, sizeof(text));
 		printf("%-10s %s\n", i ? "" : "pull", text);
 	}
-	print_pairs(job);
+	const struct drain_pairs *pairs = &job->prediction.pairs;
+	printf("in use     by %" PRIu64 " of %" PRIu64
+	       " pairs of hosts, which lose packets if it is pulled now\n",
+	       pairs->hit, pairs->all);
+	if (pairs->dead)
+		printf("today      %" PRIu64 " pairs of hosts do not arrive, by the tables\n",
+		       pairs->dead);
+	printf("cut off    ");
+	if (pairs->cut)
+		printf("%" PRIu64 " pairs of hosts for good\n", pairs->cut);
+	else
+		puts("nobody");
+	const struct hd_pull_cut *cables = &job->prediction.cables;
+	const uint32_t apart = cables->hosts - cables->alone;
+	if (cables->alone) {
+		printf("           no cable is left to %" PRIu32 " host%s:", cables->alone,
+		       cables->alone == 1 ? "" : "s");
+		print_hosts(job, true, cables->alone);
+	}
+	if (apart) {
+		printf("           the fabric falls into %" PRIu32
+		       " parts with hosts; not in the largest %s %" PRIu32 " host%s:",
+		       cables->parts, apart == 1 ? "is" : "are", apart, apart == 1 ? "" : "s");
+		print_hosts(job, false, apart);
+	}
+	if (!job->prediction.cables.hosts) {
+		for (uint32_t i = 0; i < pairs->named; i++) {
+			fputs("           ", stdout);
+			print_host(job->fabric, pairs->from[i]);
+			fputs(" to ", stdout);
+			print_host(job->fabric, pairs->to[i]);
+			putchar('\n');
+		}
+	}
 	if (*prediction->refusal) {
 		printf("drain      impossible: %s\n", prediction->refusal);
 	} else {

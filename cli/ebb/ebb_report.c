@@ -71,7 +71,8 @@ int ebb_adaptive_load(struct ebb_adaptive *adaptive, const struct hd_fabric *fab
 				 : hd_ar_plan_new(&request, &adaptive->plan, NULL, err);
 	progress_end();
 	if (!rc) {
-		/* No packet is on the raised lane before it leaves the minimal paths, and none of those that count here does. So a plan's third table has no part in it. */
+		/* No packet is on the raised lane before it leaves the minimal paths, and none of those that count
+		 * here does. So a plan's third table has no part in it. */
 		struct hd_spread_switch *switches =
 		    need_of(&adaptive->arena, fabric->switch_count, sizeof(*switches));
 		adaptive->spread.tables = adaptive->plan->table_count > 1 ? HD_SPREAD_TABLES : 1;
@@ -121,37 +122,6 @@ const char *ebb_link_text(const struct hd_fabric *fabric, uint32_t link, char *b
 		 fabric->node_name[fabric->port_node[port]], hd_port_number(fabric, port),
 		 fabric->node_name[fabric->port_node[far]], hd_port_number(fabric, far));
 	return buffer;
-}
-
-static void print_setting(const struct ebb_view *view)
-{
-	const struct workload *workload = view->workload;
-	const struct hd_ranks *ranks = view->on->ranks;
-	char members[WORKLOAD_MEMBERS_TEXT], machines[WORKLOAD_MACHINES_TEXT];
-
-	printf("fabric      %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
-	       view->fabric_path, ranks->fabric->host_count, ranks->fabric->switch_count,
-	       ranks->fabric->isl_count / 2);
-	printf("tables      %s\n", view->tables_name);
-	printf("pattern     %s among %s, map %s, seed %" PRIu64 "%s\n", workload->pattern_text,
-	       workload_members(view->on, members, sizeof(members)), workload_map_name(workload),
-	       workload->seed, workload_lids_remark(workload));
-	if (workload_machines(view->on, machines, sizeof(machines)))
-		printf("machines    %s\n", machines);
-	if (ranks->aggregation_nodes)
-		printf("            %" PRIu32 " aggregation nodes left out\n",
-		       ranks->aggregation_nodes);
-	if (ranks->without_lid)
-		printf("            %" PRIu32 " hosts without LID left out\n", ranks->without_lid);
-	if (workload->kind == hd_pattern_find("bisect") && view->on->pattern->ranks % 2)
-		printf("            an odd number of %s: one sits out of each bisection\n",
-		       ranks->adapters > 1 ? "machines" : "ranks");
-	if (view->on->count == 1 && workload->count > 1)
-		printf("            all patterns are the same under this map: one is run\n");
-	else if (view->on->count < workload->count)
-		printf("            under this map patterns differ by their LIDs alone: %" PRIu64
-		       " are run\n",
-		       view->on->count);
 }
 
 static void print_bandwidth(const struct ebb_view *view)
@@ -252,7 +222,32 @@ void ebb_print(const struct ebb_view *view)
 {
 	uint32_t *links = need(calloc((size_t)view->hot + 1, sizeof(*links)));
 
-	print_setting(view);
+	const struct workload *workload = view->workload;
+	const struct hd_ranks *ranks = view->on->ranks;
+	char members[WORKLOAD_MEMBERS_TEXT], machines[WORKLOAD_MACHINES_TEXT];
+	printf("fabric      %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
+	       view->fabric_path, ranks->fabric->host_count, ranks->fabric->switch_count,
+	       ranks->fabric->isl_count / 2);
+	printf("tables      %s\n", view->tables_name);
+	printf("pattern     %s among %s, map %s, seed %" PRIu64 "%s\n", workload->pattern_text,
+	       workload_members(view->on, members, sizeof(members)), workload_map_name(workload),
+	       workload->seed, workload_lids_remark(workload));
+	if (workload_machines(view->on, machines, sizeof(machines)))
+		printf("machines    %s\n", machines);
+	if (ranks->aggregation_nodes)
+		printf("            %" PRIu32 " aggregation nodes left out\n",
+		       ranks->aggregation_nodes);
+	if (ranks->without_lid)
+		printf("            %" PRIu32 " hosts without LID left out\n", ranks->without_lid);
+	if (workload->kind == hd_pattern_find("bisect") && view->on->pattern->ranks % 2)
+		printf("            an odd number of %s: one sits out of each bisection\n",
+		       ranks->adapters > 1 ? "machines" : "ranks");
+	if (view->on->count == 1 && workload->count > 1)
+		printf("            all patterns are the same under this map: one is run\n");
+	else if (view->on->count < workload->count)
+		printf("            under this map patterns differ by their LIDs alone: %" PRIu64
+		       " are run\n",
+		       view->on->count);
 	print_bandwidth(view);
 	if (view->adaptive)
 		print_adaptive(view->adaptive);

@@ -23,36 +23,6 @@ static const char *host_name(const struct hd_fabric *fabric, uint32_t host)
 	return fabric->node_name[fabric->port_node[fabric->host_port[host]]];
 }
 
-static void print_phase(const struct key_phases *phases, uint32_t number)
-{
-	const struct key_phase *phase = &phases->phases[number];
-	const struct hd_key *key = phase->key;
-
-	printf("%5" PRIu32 " %7" PRIu32 " %7" PRIu32 " %7" PRIu32, number, key->flow_count,
-	       key->demand, key->usable);
-	char text[32];
-	if (!phase->key->offsets)
-		snprintf(text, sizeof(text), "-");
-	else if (phase->key->offsets == 1)
-		snprintf(text, sizeof(text), "%u", phase->first_offset);
-	else
-		snprintf(text, sizeof(text), "%u..%u", phase->first_offset,
-			 phase->first_offset + phase->key->offsets - 1);
-	printf(" %7s", text);
-	printf(" %8" PRIu32 " %11" PRIu32, phase->overlay.count, key->contention);
-	if (phases->request->load_file)
-		printf(" %11" PRIu32, phase->most);
-	if (phases->base)
-		printf(" %12" PRIu32, phase->base);
-	if (phase->lost)
-		printf("  %" PRIu32 " flows do not arrive without the key", phase->lost);
-	if (key->left_out)
-		printf("  %" PRIu32 " flows have no route in the key", key->left_out);
-	if (phase->attempts > 1)
-		printf("  attempt %u", phase->attempts);
-	putchar('\n');
-}
-
 static void find_reason(const struct key_phases *phases, const struct hd_key_route *route,
 			struct hd_error *why)
 {
@@ -111,7 +81,31 @@ static void key_report_print(const struct key_phases *phases, bool verbose)
 		printf(" %12s", "without keys");
 	putchar('\n');
 	for (uint32_t i = 0; i < phases->pattern->phase_count; i++) {
-		print_phase(phases, i);
+		const struct key_phase *phase = &phases->phases[i];
+		const struct hd_key *key = phase->key;
+		printf("%5" PRIu32 " %7" PRIu32 " %7" PRIu32 " %7" PRIu32, i, key->flow_count,
+		       key->demand, key->usable);
+		char text[32];
+		if (!phase->key->offsets)
+			snprintf(text, sizeof(text), "-");
+		else if (phase->key->offsets == 1)
+			snprintf(text, sizeof(text), "%u", phase->first_offset);
+		else
+			snprintf(text, sizeof(text), "%u..%u", phase->first_offset,
+				 phase->first_offset + phase->key->offsets - 1);
+		printf(" %7s", text);
+		printf(" %8" PRIu32 " %11" PRIu32, phase->overlay.count, key->contention);
+		if (phases->request->load_file)
+			printf(" %11" PRIu32, phase->most);
+		if (phases->base)
+			printf(" %12" PRIu32, phase->base);
+		if (phase->lost)
+			printf("  %" PRIu32 " flows do not arrive without the key", phase->lost);
+		if (key->left_out)
+			printf("  %" PRIu32 " flows have no route in the key", key->left_out);
+		if (phase->attempts > 1)
+			printf("  attempt %u", phase->attempts);
+		putchar('\n');
 		for (uint32_t flow = 0; verbose && flow < phases->phases[i].key->flow_count; flow++)
 			if (!phases->phases[i].key->routes[flow].left_out)
 				print_route(phases, &phases->phases[i],

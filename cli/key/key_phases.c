@@ -210,7 +210,7 @@ static int make_key(struct key_phases *phases, uint32_t number, uint32_t offset,
 	    need(calloc((size_t)base[number + 1] - base[number] + 1, sizeof(*flows)));
 	struct hd_key_attempts *attempts = NULL;
 
-	/* flows: room for those of the phase. */
+	/* The flows of the phase. */
 	const struct key_phases_request *asked = phases->request;
 	uint32_t count = base[number + 1] - base[number];
 	for (uint32_t i = 0; i < count; i++) {

@@ -181,7 +181,7 @@ static int read_for(const char *path, uid_t uid, struct hd_key_pattern **out, st
 
 	if (!names)
 		return hd_error_no_memory(err);
-	/* A descriptor of the file (O_PATH) if user `uid` may read it, else a negative errno. */
+	/* A descriptor of the file (O_PATH) if user `uid` may read it. */
 	file = *names == '/' ? step_into(-1, "", false, uid, err)
 			     : hd_error_set(err, -EINVAL, "the path is not absolute");
 	char *rest = names, *name = strsep(&rest, "/");

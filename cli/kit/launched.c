@@ -65,7 +65,8 @@ struct launched launched_read(void)
 	/* mpirun starts its daemons by srun in a job of Slurm, so its own variables come first. */
 	if (!getenv("OMPI_COMM_WORLD_SIZE") && getenv("SLURM_STEP_NUM_TASKS"))
 		return by_slurm();
-	/* Open MPI's mpirun sets the first names, MPICH's the second; PMIX_RANK alone is of a launcher that tells the number only through PMIx. */
+	/* Open MPI's mpirun sets the first names, MPICH's the second; PMIX_RANK alone is of a launcher that tells
+	 * the number only through PMIx. */
 	static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
 	static const char *const local[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", NULL};
 	struct launched launched = {.by = NULL, .count = 1};

@@ -89,7 +89,7 @@ static int begin(struct output *output, struct hd_error *err)
 		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == SIG_DFL)
 			sigaction(numbers[i], &action, NULL);
 	}
-	/* All files have plain text but pictures. Those whose name ends in .gz are packed. Takes over the file. */
+	/* All files have plain text but pictures. Those whose name ends in .gz are packed. */
 	const char *path = *output->replacement->name ? output->replacement->name : output->path;
 	FILE *stream = ends_in(path, ".gz") ? hd_gzip_write(file) : fdopen(file, "w");
 	FILE *plain = ends_in(path, ".png") ? stream : hd_plain_stream(stream);

@@ -147,7 +147,7 @@ static int run(void *context, const struct operands *operands)
 	const struct fabric_source source = {job->fabric_path, job->name_map, LMC_ANY, NULL};
 	int rc = fabric_source_load(&source, &job->log, &job->fabric, &err);
 	if (!rc) {
-		/* Finds the ports of the members and of the source. 0 or a negative errno with a reason. */
+		/* The ports of the members and of the source. */
 		rc = 0;
 		job->source = HD_NONE;
 		for (int i = 0; !rc && i < job->name_count; i++)

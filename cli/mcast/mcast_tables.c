@@ -67,7 +67,7 @@ static int list_all(const struct mcast_job *job, const struct hd_mfts *mfts)
 			group.entry_count++;
 			first++;
 		}
-		/* One group of several: its summary goes to standard output or to `list`. */
+		/* One group of several. */
 		struct hd_error err = {""};
 		struct hd_mft_report *report = NULL;
 		struct mcast_tree tree = {.steps = NULL};

@@ -394,30 +394,6 @@ static double correlation(const struct measure_view *view)
 /* The part of the time of the fastest pair that an error of the clocks may be. */
 #define CLOCKS_TOO_BAD 0.02
 
-static void print_bandwidth(const struct measure_view *view)
-{
-	const struct measure_result *result = view->result;
-
-	printf("\nmeasured    %.4f +- %.4f (99%%)  mean share of full bandwidth of %" PRIu64
-	       " pairs\n",
-	       result->mean, result->half_width, result->pairs);
-	printf("            a pair had %.1f to %.1f MiB/s\n", result->least / MIB,
-	       result->most / MIB);
-	if (result->late)
-		printf("            late starts of ranks: %" PRIu64 "; other work disturbs them\n",
-		       result->late);
-	if (!view->prediction)
-		return;
-	const struct hd_congestion_report *report = view->prediction->report;
-	printf("predicted   %.4f +- %.4f (99%%)  mean of 1/pi of the same pairs: %s, %s\n",
-	       report->mean, report->half_width, view->fabric_path, view->tables_name);
-	if (report->broken)
-		printf("            without %" PRIu64 " flows that do not arrive by these tables\n",
-		       report->broken);
-	printf("difference  %+.4f  measured - predicted; correlation of bisections %.3f\n",
-	       result->mean - report->mean, correlation(view));
-}
-
 int measure_report_print(const struct measure_view *view)
 {
 	uint64_t *predicted = predicted_counts(view);
@@ -443,7 +419,25 @@ int measure_report_print(const struct measure_view *view)
 		printf(": the packets are too few or too small, the fastest took %.1f us",
 		       bytes / result->most * 1e6);
 	printf("\n");
-	print_bandwidth(view);
+	printf("\nmeasured    %.4f +- %.4f (99%%)  mean share of full bandwidth of %" PRIu64
+	       " pairs\n",
+	       result->mean, result->half_width, result->pairs);
+	printf("            a pair had %.1f to %.1f MiB/s\n", result->least / MIB,
+	       result->most / MIB);
+	if (result->late)
+		printf("            late starts of ranks: %" PRIu64 "; other work disturbs them\n",
+		       result->late);
+	if (view->prediction) {
+		const struct hd_congestion_report *report = view->prediction->report;
+		printf("predicted   %.4f +- %.4f (99%%)  mean of 1/pi of the same pairs: %s, %s\n",
+		       report->mean, report->half_width, view->fabric_path, view->tables_name);
+		if (report->broken)
+			printf("            without %" PRIu64
+			       " flows that do not arrive by these tables\n",
+			       report->broken);
+		printf("difference  %+.4f  measured - predicted; correlation of bisections %.3f\n",
+		       result->mean - report->mean, correlation(view));
+	}
 	uint32_t bins = view->plan->bins;
 	double pairs = (double)view->result->pairs;
 	double routes = view->prediction ? (double)view->prediction->report->routes : 1;

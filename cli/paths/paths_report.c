@@ -226,11 +226,6 @@ json_t *paths_report_json(const struct paths_view *view)
 #define COLOURS_MOST 8u /* on one link; more are drawn as one black line */
 #define LIDS_SHOWN 4u
 
-static bool is_drawn(const struct hd_path_set *set, uint32_t path)
-{
-	return set->paths[path].end == HD_WALK_ARRIVED && set->paths[path].same_as == path;
-}
-
 static bool crosses(const struct hd_path *path, uint32_t link)
 {
 	for (uint32_t hop = 0; hop + 1 < path->switch_count; hop++)
@@ -267,7 +262,7 @@ static void write_colours(FILE *script, const struct hd_path_set *set, uint32_t 
 	if (set->link_uses[link] > COLOURS_MOST)
 		fputs("black", script);
 	for (uint32_t i = 0; i < set->count; i++) {
-		if (!is_drawn(set, i))
+		if (!(set->paths[i].end == HD_WALK_ARRIVED && set->paths[i].same_as == i))
 			continue;
 		if (crosses(&set->paths[i], link) && set->link_uses[link] <= COLOURS_MOST) {
 			fputs(shown++ ? ":" : "", script);

@@ -79,28 +79,6 @@ static void add_point(struct gnuplot_line *line, double x, double y, double leas
 	line->points[line->count++] = (struct gnuplot_point){x, y, least, greatest};
 }
 
-static void fill_line(struct plot *plot, uint32_t index)
-{
-	const struct sim_series_line *from = &plot->series.lines[index];
-	struct gnuplot_line *line = &plot->lines[index];
-	struct gnuplot_line *marks = &plot->lines[plot->series.line_count + index];
-	double factor = plot->factor;
-
-	for (uint32_t i = 0; i < from->count; i++) {
-		uint32_t point = from->points[i];
-		const struct hd_scenario_figure *figure =
-		    sim_view_find(plot->view, point, plot->figure);
-		const struct hd_expectation *row = expected(plot, point);
-		uint32_t place = plot->series.place[point];
-		double x = plot->series.numeric ? plot->series.numbers[place] : place;
-		if (figure && figure->count)
-			add_point(line, x, figure->mean * factor, figure->least * factor,
-				  figure->greatest * factor);
-		if (row)
-			add_point(marks, x, row->expected / row->scale * factor, 0, 0);
-	}
-}
-
 static const char *expected_title(struct plot *plot, const char *name)
 {
 	char title[TITLE_SIZE];
@@ -132,7 +110,7 @@ static int draw(struct plot *plot, const char *path, struct hd_error *err)
 	char x_title[TITLE_SIZE], y_title[TITLE_SIZE], words[TITLE_SIZE];
 	const char *unit = "";
 
-	/* The unit of the axis, by the largest value. False: no run has the figure. */
+	/* The unit of the axis, by the largest value. */
 	const char *of = NULL;
 	double most = 0;
 	for (uint32_t i = 0; i < plot->view->runs->point_count; i++) {
@@ -159,8 +137,25 @@ static int draw(struct plot *plot, const char *path, struct hd_error *err)
 		    .points = need_of(&plot->arena, from->count, sizeof(struct gnuplot_point)),
 		    .marks = i >= count};
 	}
-	for (uint32_t i = 0; i < count; i++)
-		fill_line(plot, i);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct sim_series_line *from = &plot->series.lines[i];
+		struct gnuplot_line *line = &plot->lines[i];
+		struct gnuplot_line *marks = &plot->lines[plot->series.line_count + i];
+		double factor = plot->factor;
+		for (uint32_t k = 0; k < from->count; k++) {
+			uint32_t point = from->points[k];
+			const struct hd_scenario_figure *figure =
+			    sim_view_find(plot->view, point, plot->figure);
+			const struct hd_expectation *row = expected(plot, point);
+			uint32_t place = plot->series.place[point];
+			double x = plot->series.numeric ? plot->series.numbers[place] : place;
+			if (figure && figure->count)
+				add_point(line, x, figure->mean * factor, figure->least * factor,
+					  figure->greatest * factor);
+			if (row)
+				add_point(marks, x, row->expected / row->scale * factor, 0, 0);
+		}
+	}
 	const char *x_unit = series->unit + strspn(series->unit, " -");
 	snprintf(x_title, sizeof(x_title), "%s%s%s", series->title, *x_unit ? ", " : "", x_unit);
 	snprintf(y_title, sizeof(y_title), "%s%s%s",

@@ -190,43 +190,6 @@ static int take_all(struct sim_runs *job, const char *text, size_t length, struc
 	return more;
 }
 
-/* All processes get all records: the texts of all are added up, each in a place of its own. */
-static int exchange(struct working *working, struct hd_error *err)
-{
-	const struct processes *processes = working->job->processes;
-	size_t own = 0, words = 0, before = 0, total = 0;
-
-	/* Writes this process's records behind each other; malloc'ed. */
-	char *text = NULL;
-	FILE *stream = need(open_memstream(&text, &own));
-	for (uint32_t i = 0; i < working->left_count; i++) {
-		const struct hd_record *record = working->job->records[working->left_runs[i]];
-		if (record)
-			hd_record_write(record, working->left_runs[i], stream);
-	}
-	need_close(stream);
-	uint64_t *sizes = need(calloc(processes->parts, sizeof(*sizes))), *all = NULL;
-
-	sizes[processes->part] = own;
-	int rc = processes_combine(NULL, sizes, processes->parts, NULL, 0);
-	for (uint32_t i = 0; !rc && i < processes->parts; i++) {
-		before += i < processes->part ? sizes[i] : 0;
-		total += sizes[i];
-	}
-	words = total / sizeof(*all) + 1;
-	if (!rc) {
-		all = need(calloc(words, sizeof(*all)));
-		memcpy((char *)all + before, text, own);
-		rc = processes_combine(NULL, all, words, NULL, 0);
-	}
-	if (!rc && total)
-		rc = take_all(working->job, (const char *)all, total, err);
-	free(all);
-	free(sizes);
-	free(text);
-	return rc;
-}
-
 static void count(struct sim_runs *job)
 {
 	uint64_t stopped = interrupt_came() ? 1 : 0;
@@ -268,8 +231,39 @@ static int do_all(struct working *working, struct hd_error *err)
 	rc = processes_agree(job->processes, rc, err);
 	if (rc)
 		return rc;
-	if (job->processes->parts > 1)
-		rc = exchange(working, err);
+	if (job->processes->parts > 1) {
+		/* All processes get all records: the texts of all are added up, each in a place of its own. */
+		const struct processes *processes = working->job->processes;
+		size_t own = 0, words = 0, before = 0, total = 0;
+		/* This process's records, behind each other. */
+		char *text = NULL;
+		FILE *stream = need(open_memstream(&text, &own));
+		for (uint32_t i = 0; i < working->left_count; i++) {
+			const struct hd_record *record =
+			    working->job->records[working->left_runs[i]];
+			if (record)
+				hd_record_write(record, working->left_runs[i], stream);
+		}
+		need_close(stream);
+		uint64_t *sizes = need(calloc(processes->parts, sizeof(*sizes))), *all = NULL;
+		sizes[processes->part] = own;
+		rc = processes_combine(NULL, sizes, processes->parts, NULL, 0);
+		for (uint32_t i = 0; !rc && i < processes->parts; i++) {
+			before += i < processes->part ? sizes[i] : 0;
+			total += sizes[i];
+		}
+		words = total / sizeof(*all) + 1;
+		if (!rc) {
+			all = need(calloc(words, sizeof(*all)));
+			memcpy((char *)all + before, text, own);
+			rc = processes_combine(NULL, all, words, NULL, 0);
+		}
+		if (!rc && total)
+			rc = take_all(working->job, (const char *)all, total, err);
+		free(all);
+		free(sizes);
+		free(text);
+	}
 	count(job);
 	return rc;
 }

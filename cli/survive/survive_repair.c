@@ -19,20 +19,13 @@
 
 /* What the repair of multicast trees takes after a single loss. */
 
-/* The multicast groups whose trees heddle survive repairs. */
-
-static bool survive_groups_asked(const struct survive_groups *groups)
-{
-	return groups->random || groups->tables_path;
-}
-
 int survive_groups_refuse(const struct survive_groups *groups, uint32_t repairs)
 {
 	if (groups->size && !groups->random)
 		return message_error("--size is for --groups");
 	if (groups->random && groups->tables_path)
 		return message_error("--groups draws its members: give it no --mcfdbs");
-	if (survive_groups_asked(groups) && !repairs)
+	if ((groups->random || groups->tables_path) && !repairs)
 		return message_error("--groups and --mcfdbs are for --repair");
 	return 0;
 }
@@ -370,7 +363,7 @@ int survive_repair_run(const struct table_source *source, const struct table_req
 	repairs->base_ms = hd_clock_ms() - begin;
 	if (rc)
 		return rc;
-	/* Plans the trees, one group after the other as a sweep does. Ended with survive_multicast_end(), also after an error. */
+	/* Plans the trees, one group after the other as a sweep does. */
 	const struct hd_fabric *fabric = request->fabric;
 	repairing.trees = (struct survive_trees){.fabric = fabric, .groups = &repairs->groups};
 	rc = plan_all(&repairing.trees, fabric, &repairing.trees.in_place, err);

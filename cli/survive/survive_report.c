@@ -257,13 +257,12 @@ static json_t *multicast_json(const struct survive_multicast *multicast)
 static json_t *repair_json(const struct survive_repair *repair)
 {
 	json_t *row = json_pack(
-	    "{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:f}", "kind",
+	    "{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:f, s:o}", "kind",
 	    repair->is_switch ? "switch" : "cable", "entries", (json_int_t)repair->entries,
 	    "switches", (json_int_t)repair->switches, "blocks", (json_int_t)repair->writes, "steps",
 	    (json_int_t)repair->steps, "left_lids", (json_int_t)repair->left, "loop_free",
-	    !repair->loop, "plan_ms", repair->plan_ms);
+	    !repair->loop, "plan_ms", repair->plan_ms, "lost", json_value_text(repair->lost));
 
-	row = json_value_set(row, "lost", json_value_text(repair->lost));
 	if (*repair->refusal)
 		row = json_value_set(row, "refusal", json_value_text(repair->refusal));
 	if (repair->multicast.tried)

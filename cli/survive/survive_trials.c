@@ -150,7 +150,8 @@ int survive_trials_open(struct survive_trials *trials, const struct survive_shar
 	snprintf(head, sizeof(head), HEAD, digest);
 	int rc = kept_work_open(&trials->state, path, head, processes, take_lines, trials, err);
 	if (!rc) {
-		/* Trials that are not kept are dealt out round robin, because neighbouring trials cost about the same. */
+		/* Trials that are not kept are dealt out round robin, because neighbouring trials cost about the
+		 * same. */
 		uint32_t next = 0;
 		for (size_t i = 0; i < trials->count; i++)
 			if (trials->owner[i] != HD_NONE)

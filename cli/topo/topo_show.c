@@ -207,7 +207,12 @@ static void topo_facts_count(const struct hd_fabric *fabric, const struct hd_mac
 	facts->machines = need_of(&facts->arena, (size_t)fabric->host_count + 1, sizeof(uint32_t));
 	for (uint32_t i = 0; i < machines->count; i++)
 		facts->machines[hd_machines_size(machines, i)]++;
-	/* The largest LMC for which OpenSM's LID manager has enough LIDs when it knows no LIDs yet, or -1 if even LMC 0 is too much. The manager takes ports in the order of their GUIDs' bytes from the last to the first, after the port of the subnet manager itself, for which the first host stands here. It gives each the next free LID, a multiple of 2^LMC for an adapter, and never returns to the LIDs that it has passed over. So an adapter after a switch can cost twice its LIDs. Source: lid_mgr_find_free_lid_range() of OpenSM 3.3.23. */
+	/* The largest LMC for which OpenSM's LID manager has enough LIDs when it knows no LIDs yet, or -1 if even
+	 * LMC 0 is too much. The manager takes ports in the order of their GUIDs' bytes from the last to the
+	 * first, after the port of the subnet manager itself, for which the first host stands here. It gives each
+	 * the next free LID, a multiple of 2^LMC for an adapter, and never returns to the LIDs that it has passed
+	 * over. So an adapter after a switch can cost twice its LIDs. Source: lid_mgr_find_free_lid_range() of
+	 * OpenSM 3.3.23. */
 	size_t most = (size_t)fabric->host_count + fabric->aside_count + fabric->switch_count;
 	struct lid_port *ports = need(calloc(most + 1, sizeof(*ports)));
 	int lmc = HD_LMC_INFINIBAND;
@@ -413,7 +418,8 @@ static int show_fabric(struct show_job *job, const char *path)
 		return message_fail(&err);
 	if (!job->csv)
 		return show_facts(job);
-	/* Prints a row for each switch. Levels count from 1, as in heddle topo show; a switch that no host reaches has none. */
+	/* Prints a row for each switch. Levels count from 1, as in heddle topo show; a switch that no host reaches
+	 * has none. */
 	uint32_t *level = need(malloc(job->fabric->switch_count * sizeof(*level)));
 	need_enough(hd_fabric_levels(job->fabric, level, NULL));
 	struct csv csv = csv_begin(stdout, "switch,guid,lid,level,ports,hosts,links");

@@ -125,33 +125,6 @@ static int read_counters(const struct why_job *job, const char *path, const stru
 	return rc;
 }
 
-static int load_counters(struct why_job *job, const struct hd_log *log, struct hd_error *err)
-{
-	struct hd_counters *before = NULL;
-	int rc = read_counters(job, job->counters_path, log, &job->counters, err);
-
-	if (!rc && job->before)
-		rc = read_counters(job, job->before, log, &before, err);
-	if (!rc && before) {
-		hd_counters_subtract(job->counters, before);
-		if (!job->counters->ports_read)
-			rc = hd_error_set(err, -ENODATA,
-					  "%s and %s have no counter of the same port", job->before,
-					  job->counters_path);
-		else if (job->counters->ports_back)
-			hd_log(log, HD_LOG_WARNING,
-			       "counters of %u ports went back: they were reset, and what they "
-			       "have counted since counts",
-			       job->counters->ports_back);
-	}
-	hd_counters_free(before);
-	if (!rc && job->period > 0)
-		job->counters->seconds = job->period;
-	if (!rc)
-		job->counters->wait_bytes = job->tick;
-	return rc;
-}
-
 /* Names of jobs' hosts are those of the file, so they are read before nodes with the same name get others. */
 static int load_allocation(struct why_job *job, const struct hd_log *log, struct hd_error *err)
 {
@@ -186,8 +159,30 @@ static int load(struct why_job *job, const struct hd_log *log, struct hd_error *
 					      .threads = job->threads,
 					      .log = log};
 	rc = table_source_make(&job->tables, &request, &job->routes, err);
-	if (!rc)
-		rc = load_counters(job, log, err);
+	if (!rc) {
+		struct hd_counters *before = NULL;
+		rc = read_counters(job, job->counters_path, log, &job->counters, err);
+		if (!rc && job->before)
+			rc = read_counters(job, job->before, log, &before, err);
+		if (!rc && before) {
+			hd_counters_subtract(job->counters, before);
+			if (!job->counters->ports_read)
+				rc = hd_error_set(err, -ENODATA,
+						  "%s and %s have no counter of the same port",
+						  job->before, job->counters_path);
+			else if (job->counters->ports_back)
+				hd_log(log, HD_LOG_WARNING,
+				       "counters of %u ports went back: they were reset, and what "
+				       "they "
+				       "have counted since counts",
+				       job->counters->ports_back);
+		}
+		hd_counters_free(before);
+		if (!rc && job->period > 0)
+			job->counters->seconds = job->period;
+		if (!rc)
+			job->counters->wait_bytes = job->tick;
+	}
 	if (!rc)
 		rc = hd_measured_new(job->fabric, job->counters, &job->measured, err);
 	if (!rc) {
@@ -304,41 +299,6 @@ static int show(const struct why_job *job, const struct why_view *view)
 	return status;
 }
 
-static void find(struct why_job *job, struct why_view *view, const struct hd_log *log)
-{
-	const struct why_choosing choosing = {&job->tries, &job->policy.policy, log, job->threads};
-
-	view->fabric = job->fabric;
-	view->routes = job->routes;
-	view->counters = job->counters;
-	view->measured = job->measured;
-	view->allocation = job->allocation;
-	/* An estimate, or the reason why it cannot be made. */
-	const struct hd_estimate_request request = {.measured = job->measured,
-						    .routes = job->routes,
-						    .allocation = job->allocation,
-						    .progress = show_round};
-	progress_begin("estimating who sends to whom");
-	need_enough(hd_estimate_new(&request, &job->estimate, &view->no_estimate));
-	progress_end();
-	view->estimate = job->estimate;
-	find_hot(job, view);
-	why_find_doubt(view);
-	view->errors = need(calloc((size_t)view->fabric->port_count + 1, sizeof(*view->errors)));
-	for (uint32_t port = 0; port < view->fabric->port_count; port++) {
-		struct why_error row = {.port = port};
-		for (unsigned i = HD_SYMBOL_ERRORS; i < HD_COUNTERS; i++)
-			row.total +=
-			    hd_counter_is_fault(i) ? view->counters->ports[port].value[i] : 0;
-		row.hot = row.total && is_hot_port(view, port);
-		if (row.total)
-			view->errors[view->error_count++] = row;
-	}
-	qsort(view->errors, view->error_count, sizeof(*view->errors), by_total);
-	if (view->estimate)
-		why_choose(&choosing, view);
-}
-
 /* Files: FABRIC, TABLES and COUNTERS. */
 static int take_files(struct why_job *job, const struct operands *operands)
 {
@@ -404,8 +364,41 @@ static int run(void *context, const struct operands *operands)
 				.allocation_path = job->allocation_path,
 				.tables_name = job->tables.name};
 	int rc = load(job, &log, &err);
-	if (!rc)
-		find(job, &view, &log);
+	if (!rc) {
+		const struct why_choosing choosing = {&job->tries, &job->policy.policy, &log,
+						      job->threads};
+		view.fabric = job->fabric;
+		view.routes = job->routes;
+		view.counters = job->counters;
+		view.measured = job->measured;
+		view.allocation = job->allocation;
+		/* An estimate, or the reason why it cannot be made. */
+		const struct hd_estimate_request request = {.measured = job->measured,
+							    .routes = job->routes,
+							    .allocation = job->allocation,
+							    .progress = show_round};
+		progress_begin("estimating who sends to whom");
+		need_enough(hd_estimate_new(&request, &job->estimate, &view.no_estimate));
+		progress_end();
+		view.estimate = job->estimate;
+		find_hot(job, &view);
+		why_find_doubt(&view);
+		view.errors =
+		    need(calloc((size_t)view.fabric->port_count + 1, sizeof(*view.errors)));
+		for (uint32_t port = 0; port < view.fabric->port_count; port++) {
+			struct why_error row = {.port = port};
+			for (unsigned i = HD_SYMBOL_ERRORS; i < HD_COUNTERS; i++)
+				row.total += hd_counter_is_fault(i)
+						 ? view.counters->ports[port].value[i]
+						 : 0;
+			row.hot = row.total && is_hot_port(&view, port);
+			if (row.total)
+				view.errors[view.error_count++] = row;
+		}
+		qsort(view.errors, view.error_count, sizeof(*view.errors), by_total);
+		if (view.estimate)
+			why_choose(&choosing, &view);
+	}
 	status = rc ? message_fail(&err) : show(job, &view);
 	for (uint32_t i = 0; view.hot && i < view.hot_count; i++)
 		hd_estimate_users_release(&view.hot[i].users);

@@ -130,7 +130,7 @@ const char *why_verdict(const struct why_view *view, char *buffer, size_t size)
 	say_link(view, buffer, size);
 	say_errors(view, buffer, size);
 	if (!why_is_host_link(view, view->hot[0].link) && !say_behind(view, buffer, size)) {
-		/* The best choice among those that lose nothing; NULL: none is much better than today's. */
+		/* The best choice among those that lose nothing. */
 		const struct why_choice *best = NULL;
 		for (uint32_t i = 1; i < view->choice_count; i++) {
 			const struct why_choice *choice = &view->choices[i],

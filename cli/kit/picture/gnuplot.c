@@ -192,30 +192,6 @@ static void write_name(FILE *script, const char *name)
 	gnuplot_quote(script, text);
 }
 
-static void write_plot(FILE *script, const struct gnuplot_chart *chart)
-{
-	const char *style = chart->name_count ? "boxes" : "linespoints lw 2 pt 7 ps 0.6";
-
-	fputs("plot ", script);
-	for (uint32_t i = 0, bars = 0; i < chart->count; i++) {
-		const struct gnuplot_line *line = &chart->lines[i];
-		bool on_bar;
-		uint32_t bar = bar_of(chart, i, &on_bar);
-		const char *ink = colours[(line->marks && on_bar ? bar : bars) % COLOURS];
-		fprintf(script, "%s$line%u using 1:2 with %s lc rgb '%s' title ", i ? ", " : "", i,
-			line->marks ? "points pt 2 ps 1.6 lw 2" : style,
-			line->marks && on_bar && chart->name_count ? "#000000" : ink);
-		gnuplot_quote(script, line->title ? line->title : line->name);
-		fputs(" noenhanced", script);
-		if (has_spread(line))
-			fprintf(script,
-				", $line%u using 1:2:3:4 with yerrorbars pt 0 lc rgb '%s' notitle",
-				i, chart->name_count && !line->marks ? "#000000" : ink);
-		bars += !line->marks || !on_bar;
-	}
-	fputc('\n', script);
-}
-
 static void write_chart(FILE *script, const void *context)
 {
 	const struct job *job = context;
@@ -259,7 +235,25 @@ static void write_chart(FILE *script, const void *context)
 				line->points[k].least, line->points[k].greatest);
 		fputs("EOD\n", script);
 	}
-	write_plot(script, chart);
+	const char *style = chart->name_count ? "boxes" : "linespoints lw 2 pt 7 ps 0.6";
+	fputs("plot ", script);
+	for (uint32_t i = 0, bars = 0; i < chart->count; i++) {
+		const struct gnuplot_line *line = &chart->lines[i];
+		bool on_bar;
+		uint32_t bar = bar_of(chart, i, &on_bar);
+		const char *ink = colours[(line->marks && on_bar ? bar : bars) % COLOURS];
+		fprintf(script, "%s$line%u using 1:2 with %s lc rgb '%s' title ", i ? ", " : "", i,
+			line->marks ? "points pt 2 ps 1.6 lw 2" : style,
+			line->marks && on_bar && chart->name_count ? "#000000" : ink);
+		gnuplot_quote(script, line->title ? line->title : line->name);
+		fputs(" noenhanced", script);
+		if (has_spread(line))
+			fprintf(script,
+				", $line%u using 1:2:3:4 with yerrorbars pt 0 lc rgb '%s' notitle",
+				i, chart->name_count && !line->marks ? "#000000" : ink);
+		bars += !line->marks || !on_bar;
+	}
+	fputc('\n', script);
 }
 
 int gnuplot_draw(const char *path, const struct gnuplot_chart *chart, struct hd_error *err)

@@ -72,39 +72,6 @@ static void draw_line(FILE *page, const struct drawing *drawing, const struct li
 	fprintf(page, ": %.3f</title></path>\n", line->flows);
 }
 
-static void draw(FILE *page, const struct drawing *drawing, const char *id, char letter)
-{
-	double height = 2 * EDGE + ROW * (drawing->levels - 1);
-	const struct line *busiest = &drawing->lines[drawing->line_count - 1];
-
-	fprintf(page,
-		"<svg class=\"links\" id=\"%s\" height=\"%g\" role=\"img\" "
-		"aria-labelledby=\"%s-title\" aria-describedby=\"%s-desc\">\n"
-		"<title id=\"%s-title\">Loads of the links of tables %c</title>"
-		"<desc id=\"%s-desc\">%" PRIu32 " levels of switches, %" PRIu32
-		" pairs with cables. The largest load is %.3f flows a round.</desc>\n"
-		"<svg width=\"100%%\" height=\"%g\" viewBox=\"0 0 %g %g\" "
-		"preserveAspectRatio=\"none\">\n",
-		id, height, id, id, id, letter, id, drawing->levels, drawing->line_count,
-		busiest->flows, height, SPAN, height);
-	for (uint32_t i = 0; i < drawing->line_count; i++)
-		draw_line(page, drawing, &drawing->lines[i]);
-	fputs("</svg>\n", page);
-	/* The width is in percent of the row, so that switches never touch. */
-	const struct hd_fabric *fabric = drawing->picture->fabric;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		double room = 100.0 / drawing->width[drawing->picture->level[sw]];
-		double width = fmin(2.4, room * 0.7);
-		fprintf(
-		    page,
-		    "<rect x=\"%.2f%%\" y=\"%g\" width=\"%.2f%%\" height=\"10\" rx=\"2\"><title>",
-		    x_of(drawing, sw) / SPAN * 100 - width / 2, y_of(drawing, sw) - 5, width);
-		html_short(page, fabric->node_name[sw]);
-		fputs("</title></rect>\n", page);
-	}
-	fputs("</svg>\n", page);
-}
-
 /* load_picture_draw() for a fabric of which `drawn` is true. */
 static void load_lines_draw(FILE *page, const struct load_picture *picture,
 			    const struct hd_congestion_report *report, const char *id, char letter)
@@ -142,7 +109,33 @@ static void load_lines_draw(FILE *page, const struct load_picture *picture,
 	}
 	qsort(lines, kept, sizeof(*lines), by_flows);
 	drawing.line_count = kept;
-	draw(page, &drawing, id, letter);
+	double height = 2 * EDGE + ROW * (drawing.levels - 1);
+	const struct line *busiest = &drawing.lines[drawing.line_count - 1];
+	fprintf(page,
+		"<svg class=\"links\" id=\"%s\" height=\"%g\" role=\"img\" "
+		"aria-labelledby=\"%s-title\" aria-describedby=\"%s-desc\">\n"
+		"<title id=\"%s-title\">Loads of the links of tables %c</title>"
+		"<desc id=\"%s-desc\">%" PRIu32 " levels of switches, %" PRIu32
+		" pairs with cables. The largest load is %.3f flows a round.</desc>\n"
+		"<svg width=\"100%%\" height=\"%g\" viewBox=\"0 0 %g %g\" "
+		"preserveAspectRatio=\"none\">\n",
+		id, height, id, id, id, letter, id, drawing.levels, drawing.line_count,
+		busiest->flows, height, SPAN, height);
+	for (uint32_t i = 0; i < drawing.line_count; i++)
+		draw_line(page, &drawing, &drawing.lines[i]);
+	fputs("</svg>\n", page);
+	/* The width is in percent of the row, so that switches never touch. */
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		double room = 100.0 / drawing.width[drawing.picture->level[sw]];
+		double width = fmin(2.4, room * 0.7);
+		fprintf(
+		    page,
+		    "<rect x=\"%.2f%%\" y=\"%g\" width=\"%.2f%%\" height=\"10\" rx=\"2\"><title>",
+		    x_of(&drawing, sw) / SPAN * 100 - width / 2, y_of(&drawing, sw) - 5, width);
+		html_short(page, fabric->node_name[sw]);
+		fputs("</title></rect>\n", page);
+	}
+	fputs("</svg>\n", page);
 	hd_arena_release(&arena);
 }
 
