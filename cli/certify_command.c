@@ -64,32 +64,6 @@ static int read_plan(const struct certify_job *job, const char *path, struct hd_
 	return path ? plan_source_read(path, job->fabric, out, err) : 0;
 }
 
-static int read_inputs(struct certify_job *job, const char *path, struct hd_error *err)
-{
-	struct hd_log log = message_log(job->verbose);
-
-	job->policy.keep_names = true; /* certificates have them */
-	int rc = policy_arguments_load(&job->policy, path, job->lmc, &log, &job->fabric, err);
-
-	if (!rc) {
-		const struct table_request request = {.fabric = job->fabric,
-						      .policy = &job->policy.policy,
-						      .threads = hd_parallel_cores(),
-						      .log = &log};
-		rc = table_source_make(&job->tables, &request, &job->routes, err);
-	}
-	if (!rc && job->before_path) {
-		const struct table_request request = {.fabric = job->fabric, .log = &log};
-		struct table_source before = {.paths = &job->before_path, .path_count = 1};
-		rc = table_source_make(&before, &request, &job->before, err);
-	}
-	if (!rc)
-		rc = read_plan(job, job->plan_path, &job->plan, err);
-	if (!rc)
-		rc = read_plan(job, job->plan_before_path, &job->plan_before, err);
-	return rc;
-}
-
 static int make_certificate(struct certify_job *job, struct hd_error *err)
 {
 	if (!job->before)
@@ -118,29 +92,29 @@ static int write_certificate(const struct certify_job *job, struct hd_error *err
 	return output_close(&output, rc, err);
 }
 
-static void print_summary(const struct certify_job *job)
-{
-	const struct hd_certificate *certificate = job->certificate;
-
-	fprintf(stderr,
-		"certificate: %" PRIu32 " switches, %d %s with traffic between switches, %" PRIu32
-		" rows of distances",
-		certificate->switch_count, __builtin_popcount(certificate->lanes),
-		__builtin_popcount(certificate->lanes) == 1 ? "lane" : "lanes",
-		certificate->row_count);
-	if (certificate->unreached)
-		fprintf(stderr, ", %" PRIu64 " pairs of a switch and a LID without an entry",
-			certificate->unreached);
-	if (job->change)
-		fprintf(stderr, ", %" PRIu32 " step%s", job->change->step_count,
-			job->change->step_count == 1 ? "" : "s");
-	fputc('\n', stderr);
-}
-
 static int run_job(struct certify_job *job, const char *path)
 {
 	struct hd_error err = {""};
-	int rc = read_inputs(job, path, &err);
+	struct hd_log log = message_log(job->verbose);
+
+	job->policy.keep_names = true; /* certificates have them */
+	int rc = policy_arguments_load(&job->policy, path, job->lmc, &log, &job->fabric, &err);
+	if (!rc) {
+		const struct table_request request = {.fabric = job->fabric,
+						      .policy = &job->policy.policy,
+						      .threads = hd_parallel_cores(),
+						      .log = &log};
+		rc = table_source_make(&job->tables, &request, &job->routes, &err);
+	}
+	if (!rc && job->before_path) {
+		const struct table_request request = {.fabric = job->fabric, .log = &log};
+		struct table_source before = {.paths = &job->before_path, .path_count = 1};
+		rc = table_source_make(&before, &request, &job->before, &err);
+	}
+	if (!rc)
+		rc = read_plan(job, job->plan_path, &job->plan, &err);
+	if (!rc)
+		rc = read_plan(job, job->plan_before_path, &job->plan_before, &err);
 
 	if (rc)
 		return message_fail(&err);
@@ -158,7 +132,20 @@ static int run_job(struct certify_job *job, const char *path)
 		rc = write_certificate(job, &err);
 	if (rc)
 		return message_fail(&err);
-	print_summary(job);
+	const struct hd_certificate *certificate = job->certificate;
+	fprintf(stderr,
+		"certificate: %" PRIu32 " switches, %d %s with traffic between switches, %" PRIu32
+		" rows of distances",
+		certificate->switch_count, __builtin_popcount(certificate->lanes),
+		__builtin_popcount(certificate->lanes) == 1 ? "lane" : "lanes",
+		certificate->row_count);
+	if (certificate->unreached)
+		fprintf(stderr, ", %" PRIu64 " pairs of a switch and a LID without an entry",
+			certificate->unreached);
+	if (job->change)
+		fprintf(stderr, ", %" PRIu32 " step%s", job->change->step_count,
+			job->change->step_count == 1 ? "" : "s");
+	fputc('\n', stderr);
 	return STATUS_CLEAN;
 }
 

@@ -2,11 +2,13 @@
 /* heddle: generates fabrics, computes forwarding tables, checks and measures them, all offline. */
 #include "commands.h"
 #include "message.h"
+#include "need.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <heddle/base/plain.h>
 #include <heddle/base/suggest.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -186,10 +188,11 @@ int main(int argc, char **argv)
 {
 	int status = STATUS_CLEAN;
 
+	json_set_alloc_funcs(need_bytes, free);
 	/* A file that may not become longer is an error of writing, with its reason. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (hd_plain_stdio())
-		return message_no_memory();
+		need(NULL);
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		puts("heddle " HEDDLE_VERSION);
 	else

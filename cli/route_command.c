@@ -78,33 +78,6 @@ static const struct usage usage = {
 		 "bad input or usage, or the engine refuses the fabric"},
 };
 
-static int read_inputs(struct route_job *job, const char *path, struct hd_error *err)
-{
-	job->policy.keep_names = true; /* files have them */
-	int rc = policy_arguments_load(&job->policy, path, job->lmc, &job->log, &job->fabric, err);
-
-	if (!rc && job->previous_path)
-		rc = hd_routes_read_earlier(&job->previous_path, 1, job->fabric, &job->log,
-					    &job->previous, err);
-	return rc;
-}
-
-static int compute(struct route_job *job, struct hd_error *err)
-{
-	const struct table_request request = {.fabric = job->fabric,
-					      .previous = job->previous,
-					      .policy = &job->policy.policy,
-					      .threads = job->threads,
-					      .log = &job->log};
-
-	progress_begin("routing with %s", job->tables.engine->name);
-	const double begin = hd_clock_ms();
-	int rc = table_source_route(&job->tables, &request, &job->routes, err);
-	job->milliseconds = hd_clock_ms() - begin;
-	progress_end();
-	return rc;
-}
-
 static int write_file(const struct route_job *job, unsigned file, struct output *output,
 		      struct hd_error *err)
 {
@@ -138,19 +111,6 @@ static int write_files(const struct route_job *job, struct hd_error *err)
 static int count_lanes(const struct route_job *job)
 {
 	return __builtin_popcount(hd_routes_lanes(job->fabric, job->routes));
-}
-
-/* Tables do not say which lanes the routes use. That matters if they use several. */
-static void remark_levels(const struct route_job *job)
-{
-	int lanes = count_lanes(job);
-
-	if (lanes < 2 || job->outputs[FILE_SL] || job->outputs[FILE_PSL])
-		return;
-	message_error(
-	    "warning: these routes use %d virtual lanes, and the tables do not say which; write "
-	    "their service levels with --sl FILE (for ibdmchk: --psl and --slvl)",
-	    lanes);
 }
 
 static json_t *summary_json(const struct route_job *job)
@@ -188,58 +148,16 @@ static void print_summary(const struct route_job *job)
 	fputc('\n', stderr);
 }
 
-static int run_job(struct route_job *job, const char *path)
-{
-	struct hd_error err = {""};
-
-	job->log = message_log(job->verbose);
-	int rc = read_inputs(job, path, &err);
-	if (!rc)
-		rc = compute(job, &err);
-	if (!rc)
-		rc = write_files(job, &err);
-	if (rc)
-		return message_fail(&err);
-	remark_levels(job);
-	if (job->json)
-		return json_value_print(summary_json(job), STATUS_CLEAN);
-	print_summary(job);
-	return STATUS_CLEAN;
-}
-
-/* Files that go to standard output. */
-static unsigned count_shown(const struct route_job *job)
-{
-	unsigned shown = !job->outputs[FILE_TABLES];
-
-	for (unsigned file = 0; file < FILE_COUNT; file++)
-		shown += job->outputs[file] && !strcmp(job->outputs[file], "-");
-	return shown;
-}
-
 /* Refuses two options that write the same file. */
 static int refuse_same_file(const struct route_job *job, unsigned left, unsigned right)
 {
 	const char *one = job->outputs[left], *other = job->outputs[right];
-	bool same = false;
 
-	if (one && other && output_same(one, other, &same))
-		return message_no_memory();
-	if (same)
+	if (one && other && output_same(one, other))
 		return message_error("options '--%s' and '--%s' both write %s: give each a file of "
 				     "its own",
 				     files[left].option, files[right].option, other);
 	return 0;
-}
-
-static int refuse_same_files(const struct route_job *job)
-{
-	int status = 0;
-
-	for (unsigned file = 1; !status && file < FILE_COUNT; file++)
-		for (unsigned other = 0; !status && other < file; other++)
-			status = refuse_same_file(job, other, file);
-	return status;
 }
 
 /* Refuses outputs that would replace an input. */
@@ -261,7 +179,11 @@ static int refuse_inputs(const struct route_job *job, const char *path)
 static int run(void *context, const struct operands *operands)
 {
 	struct route_job *job = context;
-	unsigned shown = count_shown(job);
+
+	/* Files that go to standard output. */
+	unsigned shown = !job->outputs[FILE_TABLES];
+	for (unsigned file = 0; file < FILE_COUNT; file++)
+		shown += job->outputs[file] && !strcmp(job->outputs[file], "-");
 
 	if (!job->tables.engine)
 		return arguments_refuse(&usage, "no engine given");
@@ -273,9 +195,48 @@ static int run(void *context, const struct operands *operands)
 	if (shown > 1)
 		return message_error(
 		    "only one of tables and service levels can go to standard output");
-	if (refuse_same_files(job) || refuse_inputs(job, operands->items[0]))
+	int status = 0;
+	for (unsigned file = 1; !status && file < FILE_COUNT; file++)
+		for (unsigned other = 0; !status && other < file; other++)
+			status = refuse_same_file(job, other, file);
+	if (status || refuse_inputs(job, operands->items[0]))
 		return STATUS_BAD;
-	return run_job(job, operands->items[0]);
+	struct hd_error err = {""};
+	job->log = message_log(job->verbose);
+	job->policy.keep_names = true; /* files have them */
+	int rc = policy_arguments_load(&job->policy, operands->items[0], job->lmc, &job->log,
+				       &job->fabric, &err);
+	if (!rc && job->previous_path)
+		rc = hd_routes_read_earlier(&job->previous_path, 1, job->fabric, &job->log,
+					    &job->previous, &err);
+	if (!rc) {
+		const struct table_request request = {.fabric = job->fabric,
+						      .previous = job->previous,
+						      .policy = &job->policy.policy,
+						      .threads = job->threads,
+						      .log = &job->log};
+		progress_begin("routing with %s", job->tables.engine->name);
+		const double begin = hd_clock_ms();
+		rc = table_source_route(&job->tables, &request, &job->routes, &err);
+		job->milliseconds = hd_clock_ms() - begin;
+		progress_end();
+	}
+	if (!rc)
+		rc = write_files(job, &err);
+	if (rc)
+		return message_fail(&err);
+	/* Tables do not say which lanes the routes use. That matters if they use several. */
+	int lanes = count_lanes(job);
+	if (lanes >= 2 && !job->outputs[FILE_SL] && !job->outputs[FILE_PSL]) {
+		message_error("warning: these routes use %d virtual lanes, and the tables do not "
+			      "say which; write "
+			      "their service levels with --sl FILE (for ibdmchk: --psl and --slvl)",
+			      lanes);
+	}
+	if (job->json)
+		return json_value_print(summary_json(job), STATUS_CLEAN);
+	print_summary(job);
+	return STATUS_CLEAN;
 }
 
 int route_command(int argc, char **argv)

@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 
 #include <stdlib.h>
 
@@ -63,85 +64,25 @@ static void add_ingress(struct range *ranges, const struct hd_ar_ingress *ingres
 	add(&ranges[BESIDE], ingress->beside, first);
 }
 
-static uint32_t levels_of(const struct hd_ar_fairness *fairness)
-{
-	uint32_t levels = 1;
-
-	for (uint32_t i = 0; i < fairness->port_count; i++) {
-		uint32_t level = fairness->level[fairness->ports[i].sw];
-		levels = level + 1 > levels ? level + 1 : levels;
-	}
-	return levels;
-}
-
-/* rows[levels * 3], by level and direction; NULL: no memory. */
-static struct row *make_rows(const struct hd_ar_fairness *fairness, uint32_t levels)
-{
-	struct row *rows = calloc((size_t)levels * 3, sizeof(*rows));
-
-	for (uint32_t i = 0; rows && i < fairness->port_count; i++) {
-		const struct hd_ar_fairness_port *port = &fairness->ports[i];
-		uint32_t level = fairness->level[port->sw];
-		struct row *row = &rows[level * 3 + port->direction];
-		bool first = !row->ports++;
-		row->level = level;
-		row->direction = port->direction;
-		add_ingress(row->deterministic, &port->deterministic, first);
-		add_ingress(row->adaptive, &port->adaptive, first);
-	}
-	return rows;
-}
-
 static const char *direction_name(enum hd_ar_direction direction)
 {
 	return direction == HD_AR_UP ? "up" : direction == HD_AR_DOWN ? "down" : "sideways";
-}
-
-static void print_range(const struct range *range)
-{
-	char text[32];
-
-	if (range->least == range->most)
-		snprintf(text, sizeof(text), "%u", range->least);
-	else
-		snprintf(text, sizeof(text), "%u..%u", range->least, range->most);
-	printf("  %10s", text);
 }
 
 static void print_kind(const struct row *row, const char *name, const struct range *ranges)
 {
 	printf("%5u  %-9s %7u  %-14s", row->level, direction_name(row->direction), row->ports,
 	       name);
-	for (unsigned i = 0; i < FIGURES; i++)
-		print_range(&ranges[i]);
-	putchar('\n');
-}
-
-static void print_rows(const struct row *rows, uint32_t levels)
-{
-	printf("ingress ports that compete for one egress port\n\n"
-	       "%5s  %-9s %7s  %-14s  %10s  %10s  %10s  %10s\n",
-	       "level", "direction", "ports", "routing", "total", "uplinks", "downlinks",
-	       "sideways");
-	for (uint32_t i = 0; i < levels * 3; i++) {
-		if (!rows[i].ports)
-			continue;
-		print_kind(&rows[i], "deterministic", rows[i].deterministic);
-		print_kind(&rows[i], "adaptive", rows[i].adaptive);
+	for (unsigned i = 0; i < FIGURES; i++) {
+		const struct range *range = &ranges[i];
+		char text[32];
+		if (range->least == range->most)
+			snprintf(text, sizeof(text), "%u", range->least);
+		else
+			snprintf(text, sizeof(text), "%u..%u", range->least, range->most);
+		printf("  %10s", text);
 	}
-}
-
-static void print_port(const struct ar_job *job, const struct hd_ar_fairness_port *port)
-{
-	char label[HD_LABEL_SIZE];
-
-	hd_port_label(job->fabric, hd_port_index(job->fabric, port->sw, port->port), label,
-		      sizeof(label));
-	printf("  %s: %u hosts compete with %u ports of other switches, with adaptive routing with "
-	       "%u\n",
-	       label, port->deterministic.local,
-	       hd_ar_ingress_total(&port->deterministic) - port->deterministic.local,
-	       hd_ar_ingress_total(&port->adaptive) - port->adaptive.local);
+	putchar('\n');
 }
 
 static void print_ports(const struct ar_job *job, const struct hd_ar_fairness *fairness,
@@ -159,8 +100,18 @@ static void print_ports(const struct ar_job *job, const struct hd_ar_fairness *f
 		const struct hd_ar_fairness_port *port = &fairness->ports[i];
 		if (!(reverse ? port->reverse_parking_lot : port->parking_lot))
 			continue;
-		if (shown++ < PORTS_SHOWN || job->verbose)
-			print_port(job, port);
+		if (shown++ < PORTS_SHOWN || job->verbose) {
+			char label[HD_LABEL_SIZE];
+			hd_port_label(job->fabric, hd_port_index(job->fabric, port->sw, port->port),
+				      label, sizeof(label));
+			printf("  %s: %u hosts compete with %u ports of other switches, with "
+			       "adaptive routing with "
+			       "%u\n",
+			       label, port->deterministic.local,
+			       hd_ar_ingress_total(&port->deterministic) -
+				   port->deterministic.local,
+			       hd_ar_ingress_total(&port->adaptive) - port->adaptive.local);
+		}
 	}
 }
 
@@ -175,22 +126,6 @@ static json_t *ranges_json(const struct row *row, const struct range *ranges)
 					     "max", (json_int_t)ranges[i].most, "mean",
 					     (double)ranges[i].sum / row->ports));
 	return value;
-}
-
-static json_t *rows_json(const struct row *rows, uint32_t levels)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < levels * 3; i++)
-		if (rows[i].ports)
-			list = json_value_append(
-			    list, json_pack("{s:I, s:s, s:I, s:o, s:o}", "level",
-					    (json_int_t)rows[i].level, "direction",
-					    direction_name(rows[i].direction), "ports",
-					    (json_int_t)rows[i].ports, "deterministic",
-					    ranges_json(&rows[i], rows[i].deterministic),
-					    "adaptive", ranges_json(&rows[i], rows[i].adaptive)));
-	return list;
 }
 
 static json_t *ingress_json(const struct hd_ar_ingress *ingress)
@@ -222,20 +157,54 @@ static json_t *ports_json(const struct ar_job *job, const struct hd_ar_fairness 
 
 static int report(const struct ar_job *job, const struct hd_ar_fairness *fairness)
 {
-	uint32_t levels = levels_of(fairness);
-	struct row *rows = make_rows(fairness, levels);
+	uint32_t levels = 1;
+
+	for (uint32_t i = 0; i < fairness->port_count; i++) {
+		uint32_t level = fairness->level[fairness->ports[i].sw];
+		levels = level + 1 > levels ? level + 1 : levels;
+	}
+	/* rows[levels * 3], by level and direction. */
+	struct row *rows = need(calloc((size_t)levels * 3, sizeof(*rows)));
+	for (uint32_t i = 0; i < fairness->port_count; i++) {
+		const struct hd_ar_fairness_port *port = &fairness->ports[i];
+		uint32_t level = fairness->level[port->sw];
+		struct row *row = &rows[level * 3 + port->direction];
+		bool first = !row->ports++;
+		row->level = level;
+		row->direction = port->direction;
+		add_ingress(row->deterministic, &port->deterministic, first);
+		add_ingress(row->adaptive, &port->adaptive, first);
+	}
 	int status = STATUS_CLEAN;
 
-	if (!rows)
-		return message_no_memory();
 	if (job->json) {
-		status = json_value_print(json_pack("{s:s, s:o, s:o}", "algorithm",
-						    hd_ar_algorithm_name(job->plan->algorithm),
-						    "rows", rows_json(rows, levels), "ports",
-						    ports_json(job, fairness)),
-					  status);
+		json_t *list = json_array();
+		for (uint32_t i = 0; i < levels * 3; i++)
+			if (rows[i].ports)
+				list = json_value_append(
+				    list,
+				    json_pack("{s:I, s:s, s:I, s:o, s:o}", "level",
+					      (json_int_t)rows[i].level, "direction",
+					      direction_name(rows[i].direction), "ports",
+					      (json_int_t)rows[i].ports, "deterministic",
+					      ranges_json(&rows[i], rows[i].deterministic),
+					      "adaptive", ranges_json(&rows[i], rows[i].adaptive)));
+		status =
+		    json_value_print(json_pack("{s:s, s:o, s:o}", "algorithm",
+					       hd_ar_algorithm_name(job->plan->algorithm), "rows",
+					       list, "ports", ports_json(job, fairness)),
+				     status);
 	} else {
-		print_rows(rows, levels);
+		printf("ingress ports that compete for one egress port\n\n"
+		       "%5s  %-9s %7s  %-14s  %10s  %10s  %10s  %10s\n",
+		       "level", "direction", "ports", "routing", "total", "uplinks", "downlinks",
+		       "sideways");
+		for (uint32_t i = 0; i < levels * 3; i++) {
+			if (!rows[i].ports)
+				continue;
+			print_kind(&rows[i], "deterministic", rows[i].deterministic);
+			print_kind(&rows[i], "adaptive", rows[i].adaptive);
+		}
 		print_ports(job, fairness, false,
 			    "parking lot (deterministic: remote flows can get too little)");
 		print_ports(job, fairness, true,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_job.h"
 #include "message.h"
+#include "need.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -72,15 +73,12 @@ static int ar_job_load(struct ar_job *job, struct hd_error *err)
 static int plan_for_all(struct ar_job *job, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = job->fabric;
-	struct hd_ar_capability *all = calloc(fabric->switch_count + 1u, sizeof(*all));
-	int rc;
+	struct hd_ar_capability *all = need(calloc(fabric->switch_count + 1u, sizeof(*all)));
 
-	if (!all)
-		return hd_error_no_memory(err);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		if (hd_ar_config_enabled(&job->site.config, fabric->node_guid[sw]))
 			all[sw] = hd_ar_capability_full;
-	rc = ar_job_plan(job, all, err);
+	int rc = ar_job_plan(job, all, err);
 	free(all);
 	return rc;
 }
@@ -116,7 +114,7 @@ static int open_port(struct ar_live *live, struct hd_error *err)
 	live->link = hd_ar_link_new(hd_umad_port_smp(live->port), &limits);
 	if (!live->link || hd_ar_program_configure(hd_ar_link_program(live->link),
 						   &live->job.site.config, &live->job.site.quirks))
-		return hd_error_no_memory(err);
+		need(NULL);
 	return 0;
 }
 
@@ -138,27 +136,6 @@ static void close_port(struct ar_live *live)
 }
 #endif
 
-/* By the LIDs of the fabric file. */
-static int aim(struct ar_live *live, struct hd_error *err)
-{
-	const struct hd_fabric *fabric = live->job.fabric;
-	struct hd_smp_address *addresses = calloc(fabric->switch_count + 1u, sizeof(*addresses));
-	int rc = addresses ? 0 : hd_error_no_memory(err);
-
-	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++) {
-		addresses[sw].lid = (uint16_t)fabric->lid[hd_port_index(fabric, sw, 0)];
-		if (!addresses[sw].lid)
-			rc = hd_error_set(err, -EINVAL,
-					  "%s: switch 0x%016" PRIx64
-					  " has no LID; use the output of ibnetdiscover",
-					  live->job.fabric_path, fabric->node_guid[sw]);
-	}
-	if (!rc && hd_ar_link_aim_fabric(live->link, fabric, addresses))
-		rc = hd_error_no_memory(err);
-	free(addresses);
-	return rc;
-}
-
 static int run(struct ar_live *live, struct hd_error *err)
 {
 	int rc = hd_ar_link_run(live->link, NULL, NULL);
@@ -168,9 +145,9 @@ static int run(struct ar_live *live, struct hd_error *err)
 
 static int plan(struct ar_live *live, struct hd_error *err)
 {
-	struct hd_ar_capability *all =
-	    hd_ar_program_capabilities(hd_ar_link_program(live->link), live->job.fabric->lid_count);
-	int rc = all ? ar_job_plan(&live->job, all, err) : hd_error_no_memory(err);
+	struct hd_ar_capability *all = need(hd_ar_program_capabilities(
+	    hd_ar_link_program(live->link), live->job.fabric->lid_count));
+	int rc = ar_job_plan(&live->job, all, err);
 
 	free(all);
 	return rc;
@@ -199,8 +176,23 @@ int ar_live_read(struct ar_live *live, struct hd_error *err)
 
 	if (!rc)
 		rc = open_port(live, err);
-	if (!rc)
-		rc = aim(live, err);
+	if (!rc) {
+		/* By the LIDs of the fabric file. */
+		const struct hd_fabric *fabric = live->job.fabric;
+		struct hd_smp_address *addresses =
+		    need(calloc(fabric->switch_count + 1u, sizeof(*addresses)));
+		for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++) {
+			addresses[sw].lid = (uint16_t)fabric->lid[hd_port_index(fabric, sw, 0)];
+			if (!addresses[sw].lid)
+				rc = hd_error_set(err, -EINVAL,
+						  "%s: switch 0x%016" PRIx64
+						  " has no LID; use the output of ibnetdiscover",
+						  live->job.fabric_path, fabric->node_guid[sw]);
+		}
+		if (!rc && hd_ar_link_aim_fabric(live->link, fabric, addresses))
+			need(NULL);
+		free(addresses);
+	}
 	return rc ? rc : read_tables(live, err);
 }
 

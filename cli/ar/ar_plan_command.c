@@ -4,27 +4,10 @@
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "output.h"
 
 #include <inttypes.h>
-
-static void print_loop(const struct ar_job *job)
-{
-	printf("plan            refused: %s\n", job->refusal.text);
-	for (uint32_t i = 0; i < job->loop->length; i++) {
-		uint32_t link = job->loop->links[i], far = job->fabric->isl_reverse[link];
-		char from[HD_LABEL_SIZE], to[HD_LABEL_SIZE];
-		hd_port_label(job->fabric,
-			      hd_port_index(job->fabric, hd_isl_from(job->fabric, link),
-					    job->fabric->isl_port[link]),
-			      from, sizeof(from));
-		hd_port_label(job->fabric,
-			      hd_port_index(job->fabric, job->fabric->isl_to[link],
-					    job->fabric->isl_port[far]),
-			      to, sizeof(to));
-		printf("                %s -> %s\n", from, to);
-	}
-}
 
 /* Each with what would help on a line of its own. */
 static void print_notes(const struct ar_job *job)
@@ -41,30 +24,37 @@ static void print_notes(const struct ar_job *job)
 	}
 }
 
-static void count_groups(const struct hd_ar_plan *plan, uint32_t *switches, uint32_t *groups,
-			 uint32_t *most)
-{
-	for (uint32_t sw = 0; sw < plan->switch_count; sw++) {
-		uint32_t used = plan->switches[sw].used;
-		*switches += used > 0;
-		*groups += used;
-		*most = used > *most ? used : *most;
-	}
-}
-
 void ar_plan_report_print(const struct ar_job *job)
 {
 	const struct hd_ar_plan *plan = job->plan;
 	uint32_t switches = 0, groups = 0, most = 0;
 
 	if (!plan) {
-		print_loop(job);
+		printf("plan            refused: %s\n", job->refusal.text);
+		for (uint32_t i = 0; i < job->loop->length; i++) {
+			uint32_t link = job->loop->links[i], far = job->fabric->isl_reverse[link];
+			char from[HD_LABEL_SIZE], to[HD_LABEL_SIZE];
+			hd_port_label(job->fabric,
+				      hd_port_index(job->fabric, hd_isl_from(job->fabric, link),
+						    job->fabric->isl_port[link]),
+				      from, sizeof(from));
+			hd_port_label(job->fabric,
+				      hd_port_index(job->fabric, job->fabric->isl_to[link],
+						    job->fabric->isl_port[far]),
+				      to, sizeof(to));
+			printf("                %s -> %s\n", from, to);
+		}
 		print_notes(job);
 		if (!job->tables.engine && table_source_advice(job->routes))
 			puts(table_source_advice(job->routes));
 		return;
 	}
-	count_groups(plan, &switches, &groups, &most);
+	for (uint32_t sw = 0; sw < plan->switch_count; sw++) {
+		uint32_t used = plan->switches[sw].used;
+		switches += used > 0;
+		groups += used;
+		most = used > most ? used : most;
+	}
 	printf("algorithm       %s, entries %s\n", hd_ar_algorithm_name(plan->algorithm),
 	       hd_ar_state_name(plan->mode));
 	printf("switches        %u of %u have groups\n", switches, plan->switch_count);
@@ -103,16 +93,6 @@ static json_t *group_json(const struct hd_ar_switch *sw, uint32_t number)
 			 "subgroups", sub_groups);
 }
 
-static json_t *groups_json(const struct hd_ar_switch *sw)
-{
-	json_t *list = json_array();
-
-	for (uint32_t number = 0; number < sw->group_count; number++)
-		if (!hd_ar_group_is_empty(&sw->groups[number]))
-			list = json_value_append(list, group_json(sw, number));
-	return list;
-}
-
 static json_t *lids_json(const struct hd_ar_plan *plan, uint32_t sw, uint32_t table)
 {
 	json_t *list = json_array();
@@ -135,9 +115,14 @@ static json_t *lids_json(const struct hd_ar_plan *plan, uint32_t sw, uint32_t ta
 static json_t *switch_json(const struct hd_ar_plan *plan, uint32_t sw)
 {
 	const struct hd_ar_switch *planned = &plan->switches[sw];
-	json_t *value = json_pack("{s:o, s:I, s:o, s:o}", "guid", json_value_guid(planned->guid),
-				  "group_count", (json_int_t)planned->used, "groups",
-				  groups_json(planned), "lids", lids_json(plan, sw, 0));
+	json_t *list = json_array();
+
+	for (uint32_t number = 0; number < planned->group_count; number++)
+		if (!hd_ar_group_is_empty(&planned->groups[number]))
+			list = json_value_append(list, group_json(planned, number));
+	json_t *value =
+	    json_pack("{s:o, s:I, s:o, s:o}", "guid", json_value_guid(planned->guid), "group_count",
+		      (json_int_t)planned->used, "groups", list, "lids", lids_json(plan, sw, 0));
 	json_t *tables = json_array();
 
 	if (plan->table_count == 1) {
@@ -153,22 +138,6 @@ static json_t *end_json(const struct hd_fabric *fabric, uint32_t sw, uint32_t po
 {
 	return json_pack("{s:o, s:o, s:I}", "name", json_value_text(fabric->node_name[sw]), "guid",
 			 json_value_guid(fabric->node_guid[sw]), "port", (json_int_t)port);
-}
-
-static json_t *loop_json(const struct ar_job *job)
-{
-	const struct hd_fabric *fabric = job->fabric;
-	json_t *links = json_array();
-
-	for (uint32_t i = 0; i < job->loop->length; i++) {
-		uint32_t link = job->loop->links[i], far = fabric->isl_reverse[link];
-		links = json_value_append(
-		    links,
-		    json_pack("{s:o, s:o}", "from",
-			      end_json(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]),
-			      "to", end_json(fabric, fabric->isl_to[link], fabric->isl_port[far])));
-	}
-	return json_pack("{s:i, s:o}", "vl", (int)job->loop->vl, "links", links);
 }
 
 static json_t *notes_json(const struct ar_job *job)
@@ -187,14 +156,6 @@ static json_t *notes_json(const struct ar_job *job)
 	return list;
 }
 
-static json_t *refusal_json(const struct ar_job *job)
-{
-	return json_pack("{s:s, s:[], s:f, s:o, s:{s:b, s:o, s:o}}", "algorithm",
-			 hd_ar_algorithm_name(job->site.config.algorithm), "switches",
-			 "adaptive_share", 0.0, "notes", notes_json(job), "proof", "clean", 0,
-			 "reason", json_value_text(job->refusal.text), "loop", loop_json(job));
-}
-
 json_t *ar_plan_report_json(const struct ar_job *job)
 {
 	const struct hd_ar_plan *plan = job->plan;
@@ -202,7 +163,23 @@ json_t *ar_plan_report_json(const struct ar_job *job)
 
 	if (!plan) {
 		json_decref(switches);
-		return refusal_json(job);
+		const struct hd_fabric *fabric = job->fabric;
+		json_t *links = json_array();
+		for (uint32_t i = 0; i < job->loop->length; i++) {
+			uint32_t link = job->loop->links[i], far = fabric->isl_reverse[link];
+			links = json_value_append(
+			    links,
+			    json_pack(
+				"{s:o, s:o}", "from",
+				end_json(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]),
+				"to",
+				end_json(fabric, fabric->isl_to[link], fabric->isl_port[far])));
+		}
+		return json_pack("{s:s, s:[], s:f, s:o, s:{s:b, s:o, s:o}}", "algorithm",
+				 hd_ar_algorithm_name(job->site.config.algorithm), "switches",
+				 "adaptive_share", 0.0, "notes", notes_json(job), "proof", "clean",
+				 0, "reason", json_value_text(job->refusal.text), "loop",
+				 json_pack("{s:i, s:o}", "vl", (int)job->loop->vl, "links", links));
 	}
 	for (uint32_t sw = 0; sw < plan->switch_count; sw++)
 		switches = json_value_append(switches, switch_json(plan, sw));
@@ -223,10 +200,9 @@ static int write_info(const struct ar_job *job, FILE *stream, struct hd_error *e
 
 	for (uint32_t sw = 0; !rc && sw < job->plan->switch_count; sw++) {
 		struct hd_ar_image *image = NULL;
-		rc = hd_ar_image_of_plan(job->plan, sw, &hd_ar_settings_default,
-					 &hd_ar_quirks_default, &able, &image);
-		if (rc)
-			return hd_error_no_memory(err);
+		if (hd_ar_image_of_plan(job->plan, sw, &hd_ar_settings_default,
+					&hd_ar_quirks_default, &able, &image))
+			need(NULL);
 		rc = hd_ar_write_info_row(job->plan->switches[sw].guid, &image->info, stream, err);
 		hd_ar_image_free(image);
 	}
@@ -234,7 +210,7 @@ static int write_info(const struct ar_job *job, FILE *stream, struct hd_error *e
 }
 
 /* Writes heddle.far and heddle-ar-info.csv into a folder, which must exist. Errors: errno of the
- * files, -ENOMEM. */
+ * files. */
 static int ar_plan_report_write(const struct ar_job *job, struct hd_error *err)
 {
 	static const char *const names[] = {"heddle.far", "heddle-ar-info.csv"};
@@ -292,50 +268,6 @@ static const struct usage usage = {
 		 "bad input or usage, or the engine or algorithm refuses the fabric"},
 };
 
-/* No fault, but hardly what was wanted. */
-static void warn_if_static(const struct ar_job *job)
-{
-	const struct hd_log log = message_log(false);
-	char text[HD_AR_NOTE_TEXT];
-
-	if (!job->plan || job->plan->adaptive)
-		return;
-	if (!job->notes.count)
-		hd_log(&log, HD_LOG_WARNING, "no entry is adaptive");
-	else if (job->notes.list[0].kind == HD_AR_NOTE_NOTHING)
-		hd_log(&log, HD_LOG_WARNING, "%s",
-		       hd_ar_note_text(&job->notes.list[0], text, sizeof(text)));
-	else
-		hd_log(&log, HD_LOG_WARNING, "no entry is adaptive: %s",
-		       hd_ar_note_text(&job->notes.list[0], text, sizeof(text)));
-}
-
-static int report(struct ar_job *job)
-{
-	int status = job->plan ? STATUS_CLEAN : STATUS_FAULTS;
-	struct hd_error err = {""};
-
-	if (job->plan && job->folder && ar_plan_report_write(job, &err))
-		return message_fail(&err);
-	warn_if_static(job);
-	if (job->json)
-		return json_value_print(ar_plan_report_json(job), status);
-	ar_plan_report_print(job);
-	return status;
-}
-
-static int recover(struct ar_job *job, struct hd_error *err)
-{
-	const struct hd_ar_recovery_request request = {.fabric = job->fabric,
-						       .routes = job->routes,
-						       .plan = job->plan,
-						       .silent_statics =
-							   job->recovery.silent_statics,
-						       .threads = job->threads};
-
-	return ar_recovery_make(&job->recovery, &request, err);
-}
-
 static int run(void *context, const struct operands *operands)
 {
 	struct ar_job *job = context;
@@ -346,9 +278,37 @@ static int run(void *context, const struct operands *operands)
 	if (status)
 		return status;
 	job->fabric_path = operands->items[0];
-	if (ar_job_make(job, &err) || (job->plan && recover(job, &err)))
+	if (ar_job_make(job, &err))
 		return message_fail(&err);
-	return report(job);
+	if (job->plan) {
+		const struct hd_ar_recovery_request request = {.fabric = job->fabric,
+							       .routes = job->routes,
+							       .plan = job->plan,
+							       .silent_statics =
+								   job->recovery.silent_statics,
+							       .threads = job->threads};
+		ar_recovery_make(&job->recovery, &request);
+	}
+	status = job->plan ? STATUS_CLEAN : STATUS_FAULTS;
+	if (job->plan && job->folder && ar_plan_report_write(job, &err))
+		return message_fail(&err);
+	/* No fault, but hardly what was wanted. */
+	const struct hd_log log = message_log(false);
+	char text[HD_AR_NOTE_TEXT];
+	if (job->plan && !job->plan->adaptive) {
+		if (!job->notes.count)
+			hd_log(&log, HD_LOG_WARNING, "no entry is adaptive");
+		else if (job->notes.list[0].kind == HD_AR_NOTE_NOTHING)
+			hd_log(&log, HD_LOG_WARNING, "%s",
+			       hd_ar_note_text(&job->notes.list[0], text, sizeof(text)));
+		else
+			hd_log(&log, HD_LOG_WARNING, "no entry is adaptive: %s",
+			       hd_ar_note_text(&job->notes.list[0], text, sizeof(text)));
+	}
+	if (job->json)
+		return json_value_print(ar_plan_report_json(job), status);
+	ar_plan_report_print(job);
+	return status;
 }
 
 int ar_plan(int argc, char **argv)

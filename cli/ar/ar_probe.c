@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_probe.h"
+#include "need.h"
+#include "progress.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
-
-static void release_tables(struct hd_ar_probe_switch *sw)
-{
-	free((void *)sw->groups);
-	free((void *)sw->entries);
-	free((void *)sw->lft);
-}
+#include <string.h>
 
 void ar_probe_release(struct ar_probe *probe)
 {
-	for (uint32_t i = 0; i < probe->count; i++)
-		release_tables(&probe->switches[i]);
+	for (uint32_t i = 0; i < probe->count; i++) {
+		struct hd_ar_probe_switch *sw = &probe->switches[i];
+		free((void *)sw->groups);
+		free((void *)sw->entries);
+		free((void *)sw->lft);
+	}
 	free(probe->switches);
 	probe->switches = NULL;
 	probe->count = 0;
 }
 
 #ifdef HEDDLE_MAD
-#include "progress.h"
 
 #include <heddle/mad/queue.h>
 #include <heddle/mad/umad_port.h>
-#include <inttypes.h>
-#include <string.h>
 
 #define GROUP_BLOCKS_MAX 2048u
 
@@ -36,7 +34,6 @@ struct asking {
 	struct hd_smp_queue *queue; /* destinations: the switches */
 	struct hd_lft_row *rows; /* [count] */
 	struct hd_gmp *gmps; /* [count] NeighborsInfo */
-	bool short_memory;
 };
 
 static void take(void *cookie, const struct hd_smp_result *result)
@@ -55,16 +52,15 @@ static void ask(struct asking *asking, uint32_t sw, uint16_t attribute, uint32_t
 	const struct hd_smp smp = {
 	    .method = HD_SMP_GET, .attribute = attribute, .modifier = modifier};
 
-	asking->short_memory |= hd_smp_queue_submit(asking->queue, sw, &smp, take, answer) != 0;
+	need_enough(hd_smp_queue_submit(asking->queue, sw, &smp, take, answer));
 }
 
-/* Answers that were not asked for yet. NULL: no memory. */
-static struct hd_ar_probe_answer *answers_new(struct asking *asking, uint32_t count)
+/* Answers that were not asked for yet. */
+static struct hd_ar_probe_answer *answers_new(uint32_t count)
 {
-	struct hd_ar_probe_answer *answers = calloc(count + 1u, sizeof(*answers));
+	struct hd_ar_probe_answer *answers = need(calloc(count + 1u, sizeof(*answers)));
 
-	asking->short_memory |= !answers;
-	for (uint32_t i = 0; answers && i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		answers[i].rc = HD_AR_PROBE_UNASKED;
 	return answers;
 }
@@ -74,8 +70,6 @@ static int run(struct asking *asking, const char *what, struct hd_error *err)
 	progress_begin("asking the switches: %s", what);
 	const int rc = hd_smp_queue_run(asking->queue);
 	progress_end();
-	if (asking->short_memory)
-		return hd_error_no_memory(err);
 	return rc ? hd_error_set(err, rc, "the port is broken: %s", strerror(-rc)) : 0;
 }
 
@@ -114,49 +108,6 @@ static uint32_t group_blocks(const struct hd_ar_info *info)
 	return blocks < GROUP_BLOCKS_MAX ? blocks : GROUP_BLOCKS_MAX;
 }
 
-static void ask_entries(struct asking *asking, uint32_t index, struct hd_ar_probe_switch *sw)
-{
-	struct hd_ar_capability_mask mask;
-	struct hd_ar_probe_answer *entries;
-
-	hd_ar_capability_mask_decode(sw->general.data, &mask);
-	sw->old = !hd_ar_capability_mask_has(&mask, HD_AR_CAN_REV1);
-	sw->entry_blocks = sw->lid_count / HD_AR_REV1_BLOCK + 1;
-	sw->entries = entries = answers_new(asking, sw->entry_blocks);
-	for (uint32_t block = 0; entries && block < sw->entry_blocks; block++)
-		ask(asking, index, sw->old ? HD_AR_LFT_OLD : HD_AR_LFT_REV1,
-		    hd_ar_lft_modifier(0, block), &entries[block]);
-}
-
-static void ask_groups(struct asking *asking, uint32_t index, struct hd_ar_probe_switch *sw,
-		       const struct hd_ar_info *info)
-{
-	struct hd_ar_probe_answer *groups;
-
-	sw->group_blocks = group_blocks(info);
-	sw->groups = groups = answers_new(asking, sw->group_blocks);
-	for (uint32_t block = 0; groups && block < sw->group_blocks; block++)
-		ask(asking, index, HD_AR_GROUP_TABLE,
-		    hd_ar_group_modifier(&hd_ar_quirks_default, 0, 0, block), &groups[block]);
-	ask(asking, index, HD_AR_GROUP_TABLE, hd_ar_group_modifier(&hd_ar_quirks_default, 0, 1, 0),
-	    &sw->second_table);
-}
-
-static void ask_forwarding(struct asking *asking, uint32_t index, struct hd_ar_probe_switch *sw)
-{
-	const uint16_t top = (uint16_t)(sw->lid_count - 1);
-	uint8_t *lft = malloc(hd_lft_size(top));
-
-	asking->short_memory |= !lft;
-	sw->lft = lft;
-	if (!lft)
-		return;
-	memset(lft, HD_NO_PORT, hd_lft_size(top));
-	asking->rows[index] =
-	    (struct hd_lft_row){.destination = index, .top_lid = top, .ports = lft};
-	asking->short_memory |= hd_lft_read(asking->queue, &asking->rows[index]) != 0;
-}
-
 static void take_neighbours(void *cookie, const struct hd_smp_result *result)
 {
 	struct hd_ar_probe_switch *sw = cookie;
@@ -164,21 +115,6 @@ static void take_neighbours(void *cookie, const struct hd_smp_result *result)
 	sw->neighbours_rc = result->rc;
 	if (!result->rc)
 		memcpy(sw->neighbours, result->smp->gmp->data + HD_N2N_KEY, sizeof(sw->neighbours));
-}
-
-static void ask_neighbours(struct asking *asking, uint32_t index, struct hd_ar_probe_switch *sw)
-{
-	const struct hd_fabric *fabric = asking->probe->fabric;
-	const struct hd_n2n_mad mad = {.attribute = HD_N2N_NEIGHBORS_INFO,
-				       .lid = fabric->lid[fabric->port_base[index]]};
-	struct hd_gmp *gmp = &asking->gmps[index];
-
-	*gmp = (struct hd_gmp){.class = HD_N2N_CLASS, .lid = mad.lid};
-	hd_n2n_mad_encode(&mad, gmp->data);
-	const struct hd_smp smp = {
-	    .method = HD_SMP_GET, .attribute = HD_N2N_NEIGHBORS_INFO, .gmp = gmp};
-	asking->short_memory |=
-	    hd_smp_queue_submit(asking->queue, index, &smp, take_neighbours, sw) != 0;
 }
 
 static void ask_tables(struct asking *asking, uint32_t index)
@@ -190,26 +126,43 @@ static void ask_tables(struct asking *asking, uint32_t index)
 		return;
 	asking->probe->full++;
 	sw->lid_count = asking->probe->fabric->lid_count;
-	ask_groups(asking, index, sw, &info);
-	ask_entries(asking, index, sw);
-	ask_forwarding(asking, index, sw);
+	struct hd_ar_probe_answer *groups;
+	sw->group_blocks = group_blocks(&info);
+	sw->groups = groups = answers_new(sw->group_blocks);
+	for (uint32_t block = 0; groups && block < sw->group_blocks; block++)
+		ask(asking, index, HD_AR_GROUP_TABLE,
+		    hd_ar_group_modifier(&hd_ar_quirks_default, 0, 0, block), &groups[block]);
+	ask(asking, index, HD_AR_GROUP_TABLE, hd_ar_group_modifier(&hd_ar_quirks_default, 0, 1, 0),
+	    &sw->second_table);
+	struct hd_ar_capability_mask mask;
+	struct hd_ar_probe_answer *entries;
+	hd_ar_capability_mask_decode(sw->general.data, &mask);
+	sw->old = !hd_ar_capability_mask_has(&mask, HD_AR_CAN_REV1);
+	sw->entry_blocks = sw->lid_count / HD_AR_REV1_BLOCK + 1;
+	sw->entries = entries = answers_new(sw->entry_blocks);
+	for (uint32_t block = 0; block < sw->entry_blocks; block++)
+		ask(asking, index, sw->old ? HD_AR_LFT_OLD : HD_AR_LFT_REV1,
+		    hd_ar_lft_modifier(0, block), &entries[block]);
+	const uint16_t top = (uint16_t)(sw->lid_count - 1);
+	uint8_t *lft = need(malloc(hd_lft_size(top)));
+	sw->lft = lft;
+	memset(lft, HD_NO_PORT, hd_lft_size(top));
+	asking->rows[index] =
+	    (struct hd_lft_row){.destination = index, .top_lid = top, .ports = lft};
+	need_enough(hd_lft_read(asking->queue, &asking->rows[index]));
 	if (!info.pfrn_sup)
 		return;
 	ask(asking, index, HD_AR_PFRN_CONFIG, 0, &sw->pfrn);
 	/* last: a switch that does not answer another class is given up */
-	ask_neighbours(asking, index, sw);
-}
-
-/* A table of which a block is missing says nothing. */
-static void drop_unread(struct asking *asking)
-{
-	for (uint32_t i = 0; i < asking->probe->count; i++) {
-		struct hd_ar_probe_switch *sw = &asking->probe->switches[i];
-		if (!sw->lft || !asking->rows[i].rc)
-			continue;
-		free((void *)sw->lft);
-		sw->lft = NULL;
-	}
+	const struct hd_fabric *fabric = asking->probe->fabric;
+	const struct hd_n2n_mad mad = {.attribute = HD_N2N_NEIGHBORS_INFO,
+				       .lid = fabric->lid[fabric->port_base[index]]};
+	struct hd_gmp *gmp = &asking->gmps[index];
+	*gmp = (struct hd_gmp){.class = HD_N2N_CLASS, .lid = mad.lid};
+	hd_n2n_mad_encode(&mad, gmp->data);
+	const struct hd_smp smp = {
+	    .method = HD_SMP_GET, .attribute = HD_N2N_NEIGHBORS_INFO, .gmp = gmp};
+	need_enough(hd_smp_queue_submit(asking->queue, index, &smp, take_neighbours, sw));
 }
 
 /* Switches that are able, evenly among all. */
@@ -231,7 +184,14 @@ static int ask_some(struct asking *asking, struct hd_error *err)
 		seen++;
 	}
 	int rc = run(asking, "tables", err);
-	drop_unread(asking);
+	/* A table of which a block is missing says nothing. */
+	for (uint32_t i = 0; i < asking->probe->count; i++) {
+		struct hd_ar_probe_switch *sw = &asking->probe->switches[i];
+		if (!sw->lft || !asking->rows[i].rc)
+			continue;
+		free((void *)sw->lft);
+		sw->lft = NULL;
+	}
 	return rc;
 }
 
@@ -262,13 +222,11 @@ static int begin(struct asking *asking, struct hd_error *err)
 	if (rc)
 		return rc;
 	limits.timeout_ms = (uint32_t)probe->timeout_ms;
-	asking->queue =
-	    hd_smp_queue_new(hd_umad_port_smp(asking->port), &limits, probe->fabric->switch_count);
-	asking->rows = calloc(probe->fabric->switch_count + 1u, sizeof(*asking->rows));
-	asking->gmps = calloc(probe->fabric->switch_count + 1u, sizeof(*asking->gmps));
-	probe->switches = calloc(probe->fabric->switch_count + 1u, sizeof(*probe->switches));
-	if (!asking->queue || !asking->rows || !asking->gmps || !probe->switches)
-		return hd_error_no_memory(err);
+	asking->queue = need(
+	    hd_smp_queue_new(hd_umad_port_smp(asking->port), &limits, probe->fabric->switch_count));
+	asking->rows = need(calloc(probe->fabric->switch_count + 1u, sizeof(*asking->rows)));
+	asking->gmps = need(calloc(probe->fabric->switch_count + 1u, sizeof(*asking->gmps)));
+	probe->switches = need(calloc(probe->fabric->switch_count + 1u, sizeof(*probe->switches)));
 	probe->count = probe->fabric->switch_count;
 	for (uint32_t sw = 0; sw < probe->count; sw++) {
 		struct hd_ar_probe_switch *one = &probe->switches[sw];

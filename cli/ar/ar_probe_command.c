@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "shared_arguments.h"
 
 #include <heddle/ar_manager/plan_files.h>
@@ -94,26 +95,6 @@ static void print_fact(const struct probe_job *job, const struct hd_ar_fact *fac
 		printf("              [ar.quirks] %s changes it\n", fact->option);
 }
 
-static void print(const struct probe_job *job)
-{
-	struct record records[RECORDS_MAX];
-	const unsigned count = collect(&job->probe, records);
-	char hex[2 * HD_AR_DATA + 1];
-
-	printf("%" PRIu32 " switches asked, %" PRIu32 " answered, %" PRIu32
-	       " have adaptive routing; %" PRIu32 " were read in full\n\n",
-	       job->probe.count, job->probe.answered, job->probe.able, job->probe.full);
-	for (unsigned i = 0; i < job->fact_count; i++)
-		print_fact(job, &job->facts[i]);
-	if (count)
-		printf("\nRecords as they travel:\n");
-	for (unsigned i = 0; i < count; i++) {
-		print_hex(hex, records[i].data);
-		printf("%s, switches %" PRIu32 ":\n%s\n", records[i].attribute, records[i].switches,
-		       hex);
-	}
-}
-
 static json_t *fact_json(const struct probe_job *job, const struct hd_ar_fact *fact)
 {
 	json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:s}", "name", fact->name, "assumed",
@@ -130,22 +111,6 @@ static json_t *fact_json(const struct probe_job *job, const struct hd_ar_fact *f
 	return json_value_set(object, "first", json_string(sw));
 }
 
-static json_t *records_json(const struct probe_job *job)
-{
-	struct record records[RECORDS_MAX];
-	const unsigned count = collect(&job->probe, records);
-	json_t *list = json_array();
-	char hex[2 * HD_AR_DATA + 1];
-
-	for (unsigned i = 0; i < count; i++) {
-		print_hex(hex, records[i].data);
-		list = json_value_append(list, json_pack("{s:s, s:s, s:i}", "attribute",
-							 records[i].attribute, "data", hex,
-							 "switches", (int)records[i].switches));
-	}
-	return list;
-}
-
 static json_t *to_json(const struct probe_job *job)
 {
 	json_t *facts = json_array();
@@ -156,7 +121,17 @@ static json_t *to_json(const struct probe_job *job)
 	for (unsigned i = 0; i < job->fact_count; i++)
 		facts = json_value_append(facts, fact_json(job, &job->facts[i]));
 	report = json_value_set(report, "facts", facts);
-	return json_value_set(report, "records", records_json(job));
+	struct record records[RECORDS_MAX];
+	const unsigned count = collect(&job->probe, records);
+	json_t *list = json_array();
+	char hex[2 * HD_AR_DATA + 1];
+	for (unsigned i = 0; i < count; i++) {
+		print_hex(hex, records[i].data);
+		list = json_value_append(list, json_pack("{s:s, s:s, s:i}", "attribute",
+							 records[i].attribute, "data", hex,
+							 "switches", (int)records[i].switches));
+	}
+	return json_value_set(report, "records", list);
 }
 
 static const struct argument arguments[] = {
@@ -211,9 +186,7 @@ static int examine(struct probe_job *job, struct hd_error *err)
 	if (!rc)
 		rc = ar_probe_read(&job->probe, job->fabric_path, err);
 	job->fact_count = hd_ar_probe_fact_count();
-	job->facts = calloc(job->fact_count, sizeof(*job->facts));
-	if (!rc && !job->facts)
-		rc = hd_error_no_memory(err);
+	job->facts = need(calloc(job->fact_count, sizeof(*job->facts)));
 	if (rc)
 		return rc;
 	const struct hd_ar_probe probe = {.fabric = job->probe.fabric,
@@ -246,7 +219,21 @@ static int run(void *context, const struct operands *operands)
 		return message_fail(&err);
 	if (job->json)
 		return json_value_print(to_json(job), status_of(job));
-	print(job);
+	struct record records[RECORDS_MAX];
+	const unsigned count = collect(&job->probe, records);
+	char hex[2 * HD_AR_DATA + 1];
+	printf("%" PRIu32 " switches asked, %" PRIu32 " answered, %" PRIu32
+	       " have adaptive routing; %" PRIu32 " were read in full\n\n",
+	       job->probe.count, job->probe.answered, job->probe.able, job->probe.full);
+	for (unsigned i = 0; i < job->fact_count; i++)
+		print_fact(job, &job->facts[i]);
+	if (count)
+		printf("\nRecords as they travel:\n");
+	for (unsigned i = 0; i < count; i++) {
+		print_hex(hex, records[i].data);
+		printf("%s, switches %" PRIu32 ":\n%s\n", records[i].attribute, records[i].switches,
+		       hex);
+	}
 	return status_of(job);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_recovery.h"
 #include "json_value.h"
+#include "need.h"
 #include "progress.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -46,32 +46,11 @@ static struct figures figures_of(const struct ar_recovery *recovery,
 static int count_set(struct ar_recovery *recovery, struct ar_recovery_losses *set,
 		     const struct hd_ar_recovery_request *request, struct hd_error *err)
 {
-	set->bridged =
-	    hd_arena_alloc(&recovery->arena, set->losses.count + 1u, sizeof(*set->bridged));
-	if (!set->bridged)
-		return hd_error_no_memory(err);
+	set->bridged = need_of(&recovery->arena, set->losses.count + 1u, sizeof(*set->bridged));
 	return hd_ar_recovery_bridge(request, &set->losses, set->bridged, &recovery->pairs, err);
 }
 
-static int count_losses(struct ar_recovery *recovery, const struct hd_ar_recovery_request *request,
-			struct hd_error *err)
-{
-	const struct hd_fabric *fabric = request->fabric;
-	const uint32_t sampled = fabric->isl_count < 4 ? 0 : recovery->sampled;
-	int rc = hd_ar_losses_single(fabric, &recovery->arena, &recovery->sets[0].losses);
-
-	if (!rc)
-		rc = hd_ar_losses_sample(fabric, sampled, 2, recovery->seed, &recovery->arena,
-					 &recovery->sets[1].losses);
-	if (rc)
-		return hd_error_no_memory(err);
-	for (unsigned i = 0; !rc && i < 2; i++)
-		rc = count_set(recovery, &recovery->sets[i], request, err);
-	return rc;
-}
-
-int ar_recovery_make(struct ar_recovery *recovery, const struct hd_ar_recovery_request *request,
-		     struct hd_error *err)
+void ar_recovery_make(struct ar_recovery *recovery, const struct hd_ar_recovery_request *request)
 {
 	struct hd_error reason = {""};
 
@@ -79,12 +58,21 @@ int ar_recovery_make(struct ar_recovery *recovery, const struct hd_ar_recovery_r
 	progress_begin("losing cables");
 	int rc = hd_ar_recovery_prove(request, true, &reason);
 	recovery->proved = !rc;
-	if (!rc)
-		rc = count_losses(recovery, request, &reason);
+	if (!rc) {
+		const struct hd_fabric *fabric = request->fabric;
+		const uint32_t sampled = fabric->isl_count < 4 ? 0 : recovery->sampled;
+		rc = 0;
+		if (hd_ar_losses_single(fabric, &recovery->arena, &recovery->sets[0].losses) ||
+		    hd_ar_losses_sample(fabric, sampled, 2, recovery->seed, &recovery->arena,
+					&recovery->sets[1].losses))
+			need(NULL);
+		for (unsigned i = 0; !rc && i < 2; i++)
+			rc = count_set(recovery, &recovery->sets[i], request, &reason);
+	}
 	recovery->counted = !rc;
 	progress_end();
 	snprintf(recovery->reason, sizeof(recovery->reason), "%s", reason.text);
-	return rc == -ENOMEM ? hd_error_no_memory(err) : 0;
+	need_enough(rc);
 }
 
 void ar_recovery_release(struct ar_recovery *recovery)

@@ -30,12 +30,11 @@ struct ar_recovery {
 };
 
 /*
- * Proves fast recovery for a plan that is proved, and counts what losses of one cable and of two leave. 0 also
- * where it is refused, or not counted: the reason is in `recovery`. Released with ar_recovery_release(), also after an
- * error. Errors: -ENOMEM.
+ * Proves fast recovery for a plan that is proved, and counts what losses of one cable and of two leave. Where
+ * it is refused, or not counted, the reason is in `recovery`. Released with ar_recovery_release(), also after an
+ * error.
  */
-int ar_recovery_make(struct ar_recovery *recovery, const struct hd_ar_recovery_request *request,
-		     struct hd_error *err);
+void ar_recovery_make(struct ar_recovery *recovery, const struct hd_ar_recovery_request *request);
 
 void ar_recovery_release(struct ar_recovery *recovery);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle ar status and heddle ar diff: what the switches really hold. */
 #include "ar_job.h"
-#include "ar_status_report.h"
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
@@ -11,7 +10,6 @@
 #include <heddle/config.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* What the switches hold, as a file for other commands. */
 
@@ -30,46 +28,12 @@ static bool is_on(const struct hd_ar_switch_report *report)
 	return report->standing >= HD_AR_ABLE && report->info.enabled;
 }
 
-/* Tables of a switch with private ones; 1: no switch has any. */
-static uint32_t count_tables(const struct ar_live *live)
-{
-	uint32_t tables = 1;
-
-	for (uint32_t sw = 0; sw < live->job.fabric->switch_count; sw++) {
-		const struct hd_ar_switch_report report = ar_live_report(live, sw);
-		if (is_on(&report) && report.held && report.held->table_count > tables)
-			tables = report.held->table_count;
-	}
-	return tables;
-}
-
 static void write_ports(FILE *stream, uint32_t group, uint32_t sub, const struct hd_port_set *ports)
 {
 	fprintf(stream, "%u - %u :", group, sub);
 	HD_PORT_SET_FOREACH(port, ports)
 		fprintf(stream, " %u,", port);
 	fputc('\n', stream);
-}
-
-/* Without private tables all sub-groups count as one, as in plans. */
-static void write_groups(const struct writing *writing, uint32_t table)
-{
-	const struct hd_ar_switch_report *report = &writing->report;
-
-	fputs("(Group - Sub-group) : Ports\n", writing->stream);
-	for (uint32_t group = 0; writing->on && group <= report->info.group_top; group++) {
-		struct hd_port_set ports = ar_differences_group(report, table, group);
-		if (hd_port_set_is_empty(&ports))
-			continue;
-		if (writing->tables == 1) {
-			write_ports(writing->stream, group, 0, &ports);
-			continue;
-		}
-		for (uint32_t sub = 0; sub < HD_AR_SUB_GROUPS; sub++) {
-			ports = ar_differences_sub_group(report, table, group, sub);
-			write_ports(writing->stream, group, sub, &ports);
-		}
-	}
 }
 
 static int refuse(const struct writing *writing, uint32_t lid, int rc, const char *why)
@@ -106,22 +70,6 @@ static int write_held_plan(const struct writing *writing, uint32_t table, uint32
 	return 0;
 }
 
-static int write_entries(const struct writing *writing, uint32_t table)
-{
-	const struct hd_routes *routes = writing->live->job.routes;
-	int rc = 0;
-
-	fputs("LID : Static port : State : Group\n", writing->stream);
-	for (uint32_t lid = 0; !rc && lid < routes->lid_count; lid++) {
-		uint8_t port = routes->lft[(size_t)writing->sw * routes->stride + lid];
-		if (writing->on)
-			rc = write_held_plan(writing, table, lid, port);
-		else if (port != HD_NO_PORT)
-			write_static(writing->stream, lid, port);
-	}
-	return rc;
-}
-
 static int write_switch(struct writing *writing)
 {
 	const struct hd_fabric *fabric = writing->live->job.fabric;
@@ -138,8 +86,32 @@ static int write_switch(struct writing *writing)
 	for (uint32_t table = 0; !rc && table < writing->tables; table++) {
 		fprintf(writing->stream, "Switch 0x%016" PRIx64 " ('%s') table %u\n",
 			writing->report.guid, fabric->node_name[writing->sw], table);
-		write_groups(writing, table);
-		rc = write_entries(writing, table);
+		/* Without private tables all sub-groups count as one, as in plans. */
+		const struct hd_ar_switch_report *report = &writing->report;
+		fputs("(Group - Sub-group) : Ports\n", writing->stream);
+		for (uint32_t group = 0; writing->on && group <= report->info.group_top; group++) {
+			struct hd_port_set ports = ar_differences_group(report, table, group);
+			if (hd_port_set_is_empty(&ports))
+				continue;
+			if (writing->tables == 1) {
+				write_ports(writing->stream, group, 0, &ports);
+				continue;
+			}
+			for (uint32_t sub = 0; sub < HD_AR_SUB_GROUPS; sub++) {
+				ports = ar_differences_sub_group(report, table, group, sub);
+				write_ports(writing->stream, group, sub, &ports);
+			}
+		}
+		const struct hd_routes *routes = writing->live->job.routes;
+		rc = 0;
+		fputs("LID : Static port : State : Group\n", writing->stream);
+		for (uint32_t lid = 0; !rc && lid < routes->lid_count; lid++) {
+			uint8_t port = routes->lft[(size_t)writing->sw * routes->stride + lid];
+			if (writing->on)
+				rc = write_held_plan(writing, table, lid, port);
+			else if (port != HD_NO_PORT)
+				write_static(writing->stream, lid, port);
+		}
 		fputc('\n', writing->stream);
 	}
 	return rc;
@@ -173,7 +145,14 @@ static int ar_held_plan_write(const struct ar_live *live, FILE *stream, struct h
 
 	if (rc)
 		return rc;
-	writing.tables = count_tables(live);
+	/* Tables of a switch with private ones; 1: no switch has any. */
+	uint32_t tables = 1;
+	for (uint32_t sw = 0; sw < live->job.fabric->switch_count; sw++) {
+		const struct hd_ar_switch_report report = ar_live_report(live, sw);
+		if (is_on(&report) && report.held && report.held->table_count > tables)
+			tables = report.held->table_count;
+	}
+	writing.tables = tables;
 	for (; !rc && writing.sw < live->job.fabric->switch_count; writing.sw++)
 		rc = write_switch(&writing);
 	return rc;

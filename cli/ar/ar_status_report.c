@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "ar_status_report.h"
+#include "ar_job.h"
 #include "json_value.h"
 
 #include <inttypes.h>
@@ -302,37 +302,6 @@ struct recovery_counts {
 	uint32_t supported[HD_AR_RECOVERY_LEVELS], enabled[HD_AR_RECOVERY_LEVELS];
 };
 
-static struct recovery_counts recovery_counts_of(const struct ar_live *live)
-{
-	struct recovery_counts counts = {{0}, {0}};
-
-	for (uint32_t sw = 0; sw < switch_count(live); sw++) {
-		const struct hd_ar_switch_report report = ar_live_report(live, sw);
-		if (report.standing < HD_AR_ABLE)
-			continue;
-		counts.supported[supported_by(&report)]++;
-		counts.enabled[report.recovery]++;
-	}
-	return counts;
-}
-
-static void print_recovery(const struct ar_live *live)
-{
-	const struct recovery_counts counts = recovery_counts_of(live);
-
-	printf("fast recovery: %u switches have notices, %u local, %u none; %u support notices, "
-	       "%u local, %u none\n",
-	       counts.enabled[HD_AR_RECOVERY_NOTICES], counts.enabled[HD_AR_RECOVERY_LOCAL],
-	       counts.enabled[HD_AR_RECOVERY_OFF], counts.supported[HD_AR_RECOVERY_NOTICES],
-	       counts.supported[HD_AR_RECOVERY_LOCAL], counts.supported[HD_AR_RECOVERY_OFF]);
-}
-
-static json_t *recovery_json(const struct hd_ar_switch_report *report)
-{
-	return json_pack("{s:s, s:s}", "supported", hd_ar_recovery_name(supported_by(report)),
-			 "enabled", hd_ar_recovery_name(report->recovery));
-}
-
 static void print_switch(const struct ar_live *live, uint32_t sw)
 {
 	const struct hd_ar_switch_report report = ar_live_report(live, sw);
@@ -355,13 +324,30 @@ static void print_switch(const struct ar_live *live, uint32_t sw)
 	print_raw("AdaptiveRoutingInfo", report.raw_info);
 }
 
-/* The last line: whether all is well. */
-static void print_verdict(const struct ar_live *live)
+void ar_status_report_print(const struct ar_live *live)
 {
+	printf("%-18s  %-19s  %6s  %8s  %6s  %-11s  %10s  %-8s  %-9s  %11s  name\n", "switch",
+	       "state", "groups", "adaptive", "SLs", "transports", "ageing us", "recovery",
+	       "supported", "differences");
+	for (uint32_t sw = 0; sw < switch_count(live); sw++)
+		print_switch(live, sw);
+	struct recovery_counts counts = {{0}, {0}};
+	for (uint32_t sw = 0; sw < switch_count(live); sw++) {
+		const struct hd_ar_switch_report report = ar_live_report(live, sw);
+		if (report.standing < HD_AR_ABLE)
+			continue;
+		counts.supported[supported_by(&report)]++;
+		counts.enabled[report.recovery]++;
+	}
+	printf("fast recovery: %u switches have notices, %u local, %u none; %u support notices, "
+	       "%u local, %u none\n",
+	       counts.enabled[HD_AR_RECOVERY_NOTICES], counts.enabled[HD_AR_RECOVERY_LOCAL],
+	       counts.enabled[HD_AR_RECOVERY_OFF], counts.supported[HD_AR_RECOVERY_NOTICES],
+	       counts.supported[HD_AR_RECOVERY_LOCAL], counts.supported[HD_AR_RECOVERY_OFF]);
+	/* The last line: whether all is well. */
 	uint64_t differences = ar_status_report_differences(live);
 	uint32_t unread = ar_status_report_unread(live);
 	uint64_t keyed = keyed_entries(live);
-
 	if (keyed)
 		printf("%" PRIu64
 		       " entries of LIDs above base LIDs are static, as routing keys need them\n",
@@ -378,17 +364,6 @@ static void print_verdict(const struct ar_live *live)
 	} else {
 		printf("%s\n", unread ? "all others hold the plan" : "All switches hold the plan.");
 	}
-}
-
-void ar_status_report_print(const struct ar_live *live)
-{
-	printf("%-18s  %-19s  %6s  %8s  %6s  %-11s  %10s  %-8s  %-9s  %11s  name\n", "switch",
-	       "state", "groups", "adaptive", "SLs", "transports", "ageing us", "recovery",
-	       "supported", "differences");
-	for (uint32_t sw = 0; sw < switch_count(live); sw++)
-		print_switch(live, sw);
-	print_recovery(live);
-	print_verdict(live);
 }
 
 static json_t *raw_json(const uint8_t data[HD_AR_DATA])
@@ -430,7 +405,10 @@ static json_t *switch_json(const struct ar_live *live, uint32_t sw)
 	value = json_value_set(value, "transports", transports_json(&report));
 	value =
 	    json_value_set(value, "ageing_time_us", json_integer(report.info.ageing_time_value));
-	value = json_value_set(value, "fast_recovery", recovery_json(&report));
+	value = json_value_set(value, "fast_recovery",
+			       json_pack("{s:s, s:s}", "supported",
+					 hd_ar_recovery_name(supported_by(&report)), "enabled",
+					 hd_ar_recovery_name(report.recovery)));
 	if (!live->raw)
 		return value;
 	value = json_value_set(value, "general_info", raw_json(report.raw_mask));

@@ -29,34 +29,6 @@ static void print_number(uint64_t count, const char *one, const char *many)
 		printf(", %" PRIu64 " %s", count, count == 1 ? one : many);
 }
 
-static void print_findings(const struct check_view *view)
-{
-	const struct hd_check_report *report = view->report;
-
-	print_number(report->no_route, "path without route", "paths without route");
-	print_number(report->dead_end, "dead end", "dead ends");
-	print_number(report->loop, "loop", "loops");
-	print_number(report->credit_loops, "lane with a credit loop", "lanes with credit loops");
-	print_number(view->defects->count, "defect of the files", "defects of the files");
-	if (view->adaptive && !view->adaptive->clean)
-		fputs(", the plan of adaptive routing is wrong", stdout);
-}
-
-/* LABEL=VALUE;WARNING;CRITICAL;LEAST: a limit of 0 says that any larger value is one. */
-static void print_data(const struct check_view *view)
-{
-	const struct hd_check_report *report = view->report;
-
-	printf(" | no_route=%" PRIu64 ";;0;0 dead_ends=%" PRIu64 ";;0;0 loops=%" PRIu64
-	       ";;0;0 credit_loops=%" PRIu32 ";;0;0 defects=%" PRIu64 ";0;;0",
-	       report->no_route, report->dead_end, report->loop, report->credit_loops,
-	       view->defects->count);
-	printf(" paths=%" PRIu64 ";;;0 hosts=%" PRIu32 ";;;0 switches=%" PRIu32
-	       ";;;0 largest_load=%" PRIu64 ";;;0 longest_path=%" PRIu32 ";;;0\n",
-	       report->paths, view->fabric->host_count, view->fabric->switch_count,
-	       report->flows_max, report->max_hops);
-}
-
 /*
  * Prints the line, with performance data. Returns the exit status: critical if a packet can be lost
  * or a credit loop can close, a warning if only the files have defects.
@@ -68,8 +40,23 @@ static enum nagios_status check_nagios_print(const struct check_view *view)
 	message_nagios_begin(status);
 	message_nagios_text(view->fabric_path);
 	printf(": %" PRIu64 " paths checked", view->report->paths);
-	print_findings(view);
-	print_data(view);
+	const struct hd_check_report *report = view->report;
+	print_number(report->no_route, "path without route", "paths without route");
+	print_number(report->dead_end, "dead end", "dead ends");
+	print_number(report->loop, "loop", "loops");
+	print_number(report->credit_loops, "lane with a credit loop", "lanes with credit loops");
+	print_number(view->defects->count, "defect of the files", "defects of the files");
+	if (view->adaptive && !view->adaptive->clean)
+		fputs(", the plan of adaptive routing is wrong", stdout);
+	/* LABEL=VALUE;WARNING;CRITICAL;LEAST: a limit of 0 says that any larger value is one. */
+	printf(" | no_route=%" PRIu64 ";;0;0 dead_ends=%" PRIu64 ";;0;0 loops=%" PRIu64
+	       ";;0;0 credit_loops=%" PRIu32 ";;0;0 defects=%" PRIu64 ";0;;0",
+	       report->no_route, report->dead_end, report->loop, report->credit_loops,
+	       view->defects->count);
+	printf(" paths=%" PRIu64 ";;;0 hosts=%" PRIu32 ";;;0 switches=%" PRIu32
+	       ";;;0 largest_load=%" PRIu64 ";;;0 longest_path=%" PRIu32 ";;;0\n",
+	       report->paths, view->fabric->host_count, view->fabric->switch_count,
+	       report->flows_max, report->max_hops);
 	return status;
 }
 
@@ -132,54 +119,6 @@ static int report_on(const struct check_job *job, const struct check_view *view)
 	return status;
 }
 
-static int make_tables(struct check_job *job, const struct hd_fabric *fabric,
-		       const struct hd_log *log, struct hd_table_defects *defects,
-		       struct hd_routes **routes, struct hd_error *err)
-{
-	const struct table_request request = {.fabric = fabric,
-					      .policy = &job->policy.policy,
-					      .threads = job->options.threads,
-					      .log = log,
-					      .defects = defects};
-
-	return table_source_make(&job->tables, &request, routes, err);
-}
-
-/* Proves a plan over the tables. Faults of its entries and a credit loop are results, no errors. */
-static int check_plan(const struct check_job *job, const struct hd_fabric *fabric,
-		      const struct hd_routes *routes, struct check_adaptive *out,
-		      struct hd_error *err)
-{
-	struct hd_ar_plan *plan = NULL;
-	int rc = plan_source_read(job->plan_path, fabric, &plan, err);
-
-	if (!rc) {
-		const struct hd_ar_proof_request request = {.fabric = fabric,
-							    .routes = routes,
-							    .plan = plan,
-							    .threads = job->options.threads};
-		rc = hd_ar_plan_check(plan, fabric, routes, NULL, &out->wrong, err);
-		if (rc == -EINVAL)
-			rc = -ELOOP;
-		else if (!rc)
-			rc = hd_ar_prove(&request, &out->proof, NULL, err);
-		out->clean = !rc;
-		out->entries = plan->entries;
-		out->adaptive = plan->adaptive;
-		if (rc == -ELOOP) {
-			snprintf(out->reason, sizeof(out->reason), "%s", err->text);
-			rc = 0;
-		}
-	}
-	hd_ar_plan_free(plan);
-	return rc;
-}
-
-static int fail(const struct check_job *job, const struct hd_error *err)
-{
-	return job->nagios ? (int)message_nagios_unknown(err->text) : message_fail(err);
-}
-
 static int run_job(struct check_job *job, const char *path)
 {
 	struct hd_log log = message_log(job->verbose);
@@ -192,8 +131,14 @@ static int run_job(struct check_job *job, const char *path)
 	struct hd_error err = {""};
 	int rc = policy_arguments_load(&job->policy, path, job->lmc, &log, &fabric, &err);
 
-	if (!rc)
-		rc = make_tables(job, fabric, &log, &defects, &routes, &err);
+	if (!rc) {
+		const struct table_request request = {.fabric = fabric,
+						      .policy = &job->policy.policy,
+						      .threads = job->options.threads,
+						      .log = &log,
+						      .defects = &defects};
+		rc = table_source_make(&job->tables, &request, &routes, &err);
+	}
 	if (!rc) {
 		progress_begin("checking");
 		rc = hd_check(fabric, routes, &job->options, &report, &err);
@@ -201,13 +146,37 @@ static int run_job(struct check_job *job, const char *path)
 	}
 	if (!rc && hd_siblings_check(fabric, routes, &siblings))
 		rc = hd_error_no_memory(&err);
-	if (!rc && job->plan_path)
-		rc = check_plan(job, fabric, routes, &adaptive, &err);
+	if (!rc && job->plan_path) {
+		/* Faults of the plan's entries and a credit loop are results, no errors. */
+		struct hd_ar_plan *plan = NULL;
+		rc = plan_source_read(job->plan_path, fabric, &plan, &err);
+		if (!rc) {
+			const struct hd_ar_proof_request request = {.fabric = fabric,
+								    .routes = routes,
+								    .plan = plan,
+								    .threads =
+									job->options.threads};
+			rc = hd_ar_plan_check(plan, fabric, routes, NULL, &adaptive.wrong, &err);
+			if (rc == -EINVAL)
+				rc = -ELOOP;
+			else if (!rc)
+				rc = hd_ar_prove(&request, &adaptive.proof, NULL, &err);
+			adaptive.clean = !rc;
+			adaptive.entries = plan->entries;
+			adaptive.adaptive = plan->adaptive;
+			if (rc == -ELOOP) {
+				snprintf(adaptive.reason, sizeof(adaptive.reason), "%s", err.text);
+				rc = 0;
+			}
+		}
+		hd_ar_plan_free(plan);
+	}
 	size_t shown = job->options.max_faults ? job->options.max_faults : DEFECTS_SHOWN;
 	const struct check_view view = {
 	    path,    fabric, routes, report, &defects, shown, job->plan_path ? &adaptive : NULL,
 	    siblings};
-	int status = rc ? fail(job, &err) : report_on(job, &view);
+	int status = rc ? (job->nagios ? (int)message_nagios_unknown(err.text) : message_fail(&err))
+			: report_on(job, &view);
 	hd_table_defects_release(&defects);
 	hd_check_report_free(report);
 	hd_routes_free(routes);

@@ -64,15 +64,6 @@ static void print_link(const struct hd_fabric *fabric, uint32_t link)
 	print_end(fabric, fabric->peer[port]);
 }
 
-static void print_destination(const struct hd_fabric *fabric, uint32_t lid)
-{
-	uint32_t owner = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
-
-	printf("LID %" PRIu32, lid);
-	if (owner != HD_NONE)
-		printf(" ('%s')", fabric->node_name[fabric->port_node[owner]]);
-}
-
 void check_report_print_dead_end(const struct hd_fabric *fabric, uint32_t sw, uint8_t port)
 {
 	if (port > hd_node_ports(fabric, sw)) {
@@ -95,7 +86,10 @@ static void print_walk(const struct check_view *view, const struct hd_fault *fau
 
 	printf("%s: from '%s' to ", check_report_fault_name(fault->kind),
 	       fabric->node_name[fault->source]);
-	print_destination(fabric, fault->lid);
+	uint32_t owner = fault->lid < fabric->lid_count ? fabric->lid_owner[fault->lid] : HD_NONE;
+	printf("LID %" PRIu32, fault->lid);
+	if (owner != HD_NONE)
+		printf(" ('%s')", fabric->node_name[fabric->port_node[owner]]);
 	printf("\n   ");
 	for (uint32_t i = 0; i < fault->path_length; i++) {
 		uint32_t sw = fault->path[i];
@@ -129,60 +123,6 @@ static void print_credit_loop(const struct check_view *view, const struct hd_fau
 		print_link(view->fabric, fault->path[i]);
 		putchar('\n');
 	}
-}
-
-static void print_faults(const struct check_view *view)
-{
-	const struct hd_check_report *report = view->report;
-	uint64_t all = report->no_route + report->dead_end + report->loop + report->credit_loops;
-
-	for (uint32_t i = 0; i < report->fault_count; i++) {
-		const struct hd_fault *fault = &report->faults[i];
-		if (fault->kind == HD_FAULT_CREDIT_LOOP)
-			print_credit_loop(view, fault);
-		else
-			print_walk(view, fault);
-	}
-	if (all > report->fault_count)
-		printf("... and %" PRIu64 " more faults (--max-faults shows more)\n",
-		       all - report->fault_count);
-}
-
-static void print_defects(const struct check_view *view)
-{
-	const struct hd_table_defects *defects = view->defects;
-	size_t shown = check_report_shown_defects(view);
-
-	for (size_t i = 0; i < shown; i++)
-		printf("%s: %s\n", check_report_defect_name(defects->list[i].kind),
-		       defects->list[i].text);
-	if (defects->count > shown)
-		printf("... and %" PRIu64 " more defects of the files (--max-faults shows more)\n",
-		       defects->count - shown);
-}
-
-static void print_lanes(const struct hd_check_report *report)
-{
-	for (unsigned vl = 0; vl < 16 && report->lanes > 1; vl++)
-		if (report->lanes_used >> vl & 1)
-			printf("  VL %-2u         %s\n", vl,
-			       report->lanes_looped >> vl & 1 ? "credit loop" : "none");
-}
-
-static void print_paths(const struct hd_check_report *report, uint64_t defects)
-{
-	printf("paths checked   %" PRIu64 "\n", report->paths);
-	printf("  no route      %" PRIu64 "\n", report->no_route);
-	printf("  dead ends     %" PRIu64 "\n", report->dead_end);
-	printf("  loops         %" PRIu64 "\n", report->loop);
-	printf("credit loops    %s", report->credit_loops ? "" : "none");
-	if (report->credit_loops)
-		printf("on %" PRIu32, report->credit_loops);
-	printf(" (%" PRIu32 " virtual lane%s in use)\n", report->lanes,
-	       report->lanes == 1 ? "" : "s");
-	print_lanes(report);
-	if (defects)
-		printf("defects of files %" PRIu64 "\n", defects);
 }
 
 static void print_quality(const struct check_view *view)
@@ -219,34 +159,6 @@ static bool lacks_last_block(const struct check_view *view)
 	       view->report->no_route <= switches;
 }
 
-static void print_advice(const struct check_view *view)
-{
-	if (lacks_last_block(view))
-		printf("No switch has an entry for the highest LID, %" PRIu32
-		       ". dump_fts and ibroute leave out the last block\nof %d entries if it has "
-		       "only one LID. OpenSM's own opensm-lfts.dump has it.\n",
-		       view->fabric->lid_count - 1, HD_LFT_BLOCK);
-	if (view->report->credit_loops && table_source_advice(view->routes))
-		puts(table_source_advice(view->routes));
-}
-
-static void print_adaptive(const struct check_adaptive *adaptive)
-{
-	if (!adaptive)
-		return;
-	printf("adaptive        %" PRIu64 " of %" PRIu64
-	       " entries, over all ports of their groups: ",
-	       adaptive->adaptive, adaptive->entries);
-	if (adaptive->clean)
-		printf("no credit loop (%u lane%s)\n", adaptive->proof.lanes,
-		       adaptive->proof.lanes == 1 ? "" : "s");
-	else if (adaptive->wrong)
-		printf("%" PRIu64 " wrong entries; the first: %s\n", adaptive->wrong,
-		       adaptive->reason);
-	else
-		printf("%s\n", adaptive->reason);
-}
-
 void check_report_print(const struct check_view *view)
 {
 	printf("%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " LIDs", view->fabric_path,
@@ -255,12 +167,62 @@ void check_report_print(const struct check_view *view)
 	if (*view->routes->chosen)
 		printf("; auto takes %s", view->routes->chosen);
 	putchar('\n');
-	print_paths(view->report, view->defects->count);
+	printf("paths checked   %" PRIu64 "\n", view->report->paths);
+	printf("  no route      %" PRIu64 "\n", view->report->no_route);
+	printf("  dead ends     %" PRIu64 "\n", view->report->dead_end);
+	printf("  loops         %" PRIu64 "\n", view->report->loop);
+	printf("credit loops    %s", view->report->credit_loops ? "" : "none");
+	if (view->report->credit_loops)
+		printf("on %" PRIu32, view->report->credit_loops);
+	printf(" (%" PRIu32 " virtual lane%s in use)\n", view->report->lanes,
+	       view->report->lanes == 1 ? "" : "s");
+	for (unsigned vl = 0; vl < 16 && view->report->lanes > 1; vl++)
+		if (view->report->lanes_used >> vl & 1)
+			printf("  VL %-2u         %s\n", vl,
+			       view->report->lanes_looped >> vl & 1 ? "credit loop" : "none");
+	if (view->defects->count)
+		printf("defects of files %" PRIu64 "\n", view->defects->count);
 	print_quality(view);
-	print_defects(view);
-	print_faults(view);
-	print_adaptive(view->adaptive);
-	print_advice(view);
+	const struct hd_table_defects *defects = view->defects;
+	size_t shown = check_report_shown_defects(view);
+	for (size_t i = 0; i < shown; i++)
+		printf("%s: %s\n", check_report_defect_name(defects->list[i].kind),
+		       defects->list[i].text);
+	if (defects->count > shown)
+		printf("... and %" PRIu64 " more defects of the files (--max-faults shows more)\n",
+		       defects->count - shown);
+	const struct hd_check_report *report = view->report;
+	uint64_t all = report->no_route + report->dead_end + report->loop + report->credit_loops;
+	for (uint32_t i = 0; i < report->fault_count; i++) {
+		const struct hd_fault *fault = &report->faults[i];
+		if (fault->kind == HD_FAULT_CREDIT_LOOP)
+			print_credit_loop(view, fault);
+		else
+			print_walk(view, fault);
+	}
+	if (all > report->fault_count)
+		printf("... and %" PRIu64 " more faults (--max-faults shows more)\n",
+		       all - report->fault_count);
+	if (view->adaptive) {
+		printf("adaptive        %" PRIu64 " of %" PRIu64
+		       " entries, over all ports of their groups: ",
+		       view->adaptive->adaptive, view->adaptive->entries);
+		if (view->adaptive->clean)
+			printf("no credit loop (%u lane%s)\n", view->adaptive->proof.lanes,
+			       view->adaptive->proof.lanes == 1 ? "" : "s");
+		else if (view->adaptive->wrong)
+			printf("%" PRIu64 " wrong entries; the first: %s\n", view->adaptive->wrong,
+			       view->adaptive->reason);
+		else
+			printf("%s\n", view->adaptive->reason);
+	}
+	if (lacks_last_block(view))
+		printf("No switch has an entry for the highest LID, %" PRIu32
+		       ". dump_fts and ibroute leave out the last block\nof %d entries if it has "
+		       "only one LID. OpenSM's own opensm-lfts.dump has it.\n",
+		       view->fabric->lid_count - 1, HD_LFT_BLOCK);
+	if (view->report->credit_loops && table_source_advice(view->routes))
+		puts(table_source_advice(view->routes));
 	puts(check_report_clean(view) ? "clean" : "faults found");
 }
 
@@ -319,19 +281,6 @@ static json_t *walk_json(const struct check_view *view, const struct hd_fault *f
 			 (json_int_t)fault->lid, "hops", hops);
 }
 
-static json_t *faults_json(const struct check_view *view)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < view->report->fault_count; i++) {
-		const struct hd_fault *fault = &view->report->faults[i];
-		list = json_value_append(list, fault->kind == HD_FAULT_CREDIT_LOOP
-						   ? cycle_json(view, fault)
-						   : walk_json(view, fault));
-	}
-	return list;
-}
-
 static json_t *hops_json(const struct hd_check_report *report)
 {
 	return json_pack("{s:I, s:f, s:f, s:I, s:f, s:I}", "routes", (json_int_t)report->routes,
@@ -347,18 +296,6 @@ static json_t *flows_json(const struct check_view *view)
 	return json_pack("{s:I, s:f, s:I, s:o}", "min", (json_int_t)report->flows_min, "mean",
 			 report->flows_mean, "max", (json_int_t)report->flows_max, "busiest",
 			 link_json(view->fabric, report->busiest_link));
-}
-
-static json_t *lanes_json(const struct hd_check_report *report)
-{
-	json_t *lanes = json_array();
-
-	for (int vl = 0; vl < 16; vl++)
-		if (report->lanes_used >> vl & 1)
-			lanes = json_value_append(lanes,
-						  json_pack("{s:i, s:b}", "vl", vl, "credit_loop",
-							    report->lanes_looped >> vl & 1));
-	return lanes;
 }
 
 static json_t *adaptive_json(const struct check_adaptive *adaptive)
@@ -386,9 +323,24 @@ static json_t *defects_json(const struct check_view *view)
 	return list;
 }
 
-static json_t *report_json(const struct check_view *view)
+/* Without defects there is no word of them. */
+json_t *check_json(const struct check_view *view)
 {
 	const struct hd_check_report *report = view->report;
+	json_t *lanes = json_array();
+
+	for (int vl = 0; vl < 16; vl++)
+		if (report->lanes_used >> vl & 1)
+			lanes = json_value_append(lanes,
+						  json_pack("{s:i, s:b}", "vl", vl, "credit_loop",
+							    report->lanes_looped >> vl & 1));
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < view->report->fault_count; i++) {
+		const struct hd_fault *fault = &view->report->faults[i];
+		list = json_value_append(list, fault->kind == HD_FAULT_CREDIT_LOOP
+						   ? cycle_json(view, fault)
+						   : walk_json(view, fault));
+	}
 	json_t *value = json_pack(
 	    "{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
 	    "fabric", json_value_text(view->fabric_path), "clean", check_report_clean(view),
@@ -398,22 +350,15 @@ static json_t *report_json(const struct check_view *view)
 	    "no_route", (json_int_t)report->no_route, "dead_end", (json_int_t)report->dead_end,
 	    "loop", (json_int_t)report->loop, "credit_loops", (json_int_t)report->credit_loops,
 	    "lanes", (json_int_t)report->lanes, "service_levels", view->routes->sl != NULL, "vls",
-	    lanes_json(report), "hops", hops_json(report), "flows", flows_json(view), "faults",
-	    faults_json(view));
-
+	    lanes, "hops", hops_json(report), "flows", flows_json(view), "faults", list);
 	if (view->siblings.nodes)
 		value = json_value_set(
 		    value, "dual_homed",
 		    json_pack("{s:I, s:I}", "nodes", (json_int_t)view->siblings.nodes,
 			      "over_one_switch", (json_int_t)view->siblings.joined));
-	return view->adaptive ? json_value_set(value, "adaptive", adaptive_json(view->adaptive))
-			      : value;
-}
-
-/* Without defects there is no word of them. */
-json_t *check_json(const struct check_view *view)
-{
-	json_t *json = report_json(view);
+	json_t *json = view->adaptive
+			   ? json_value_set(value, "adaptive", adaptive_json(view->adaptive))
+			   : value;
 
 	if (!json || !view->defects->count)
 		return json;

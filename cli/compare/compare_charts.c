@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "chart.h"
 #include "compare_report.h"
+#include "need.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SIDES_MOST 26 /* letters */
 #define WINDOW_LEAST 0.004
@@ -24,16 +23,15 @@ struct plot {
 	uint32_t most; /* points of a line */
 };
 
-static int begin(struct plot *plot, const struct chart *chart, uint32_t most)
+static void begin(struct plot *plot, const struct chart *chart, uint32_t most)
 {
 	plot->chart = *chart;
 	plot->chart.lines = plot->lines;
 	plot->most = most;
-	plot->points = calloc((size_t)chart->count * most, sizeof(*plot->points));
-	for (uint32_t i = 0; plot->points && i < chart->count; i++)
+	plot->points = need(calloc((size_t)chart->count * most, sizeof(*plot->points)));
+	for (uint32_t i = 0; i < chart->count; i++)
 		plot->lines[i] = (struct chart_line){.points = plot->points + (size_t)i * most,
 						     .figures = plot->figures[i]};
-	return plot->points ? 0 : -ENOMEM;
 }
 
 static void end(FILE *page, struct plot *plot)
@@ -72,24 +70,6 @@ static double value_of(uint32_t bin)
 	return bin == HD_PATTERN_BINS ? 1 : (bin + 0.5) / HD_PATTERN_BINS;
 }
 
-/* The axis of all sides, with room for their windows. */
-static void find_axis(struct chart *chart, const struct compare_side *const *sides)
-{
-	chart->x_first = 1;
-	chart->x_end = 0;
-	for (unsigned i = 0; i < chart->count; i++) {
-		double window = window_of(sides[i]->report);
-		for (uint32_t bin = 0; bin <= HD_PATTERN_BINS; bin++) {
-			if (!sides[i]->report->bins[bin])
-				continue;
-			chart->x_first = fmin(chart->x_first, value_of(bin) - window);
-			chart->x_end = fmax(chart->x_end, value_of(bin) + window);
-		}
-	}
-	chart->x_first = fmax(0, floor(chart->x_first * 100) / 100);
-	chart->x_end = fmin(1, ceil(chart->x_end * 100) / 100);
-}
-
 /* Patterns for each 1 of bandwidth around x. What a window has beyond 1 is folded back. */
 static double density(const struct hd_congestion_report *report, double window, double x)
 {
@@ -118,7 +98,7 @@ static void patterns_line(struct plot *plot, uint32_t line,
 		 report->minimum);
 }
 
-int compare_charts_patterns(FILE *page, const struct compare_side *const *sides, unsigned count)
+void compare_charts_patterns(FILE *page, const struct compare_side *const *sides, unsigned count)
 {
 	struct plot plot = {.most = 0};
 	struct chart chart = {.id = "patterns",
@@ -131,13 +111,24 @@ int compare_charts_patterns(FILE *page, const struct compare_side *const *sides,
 			      .filled = true,
 			      .count = count};
 
-	find_axis(&chart, sides);
-	if (begin(&plot, &chart, CURVE_POINTS))
-		return -ENOMEM;
+	/* The axis of all sides, with room for their windows. */
+	chart.x_first = 1;
+	chart.x_end = 0;
+	for (unsigned i = 0; i < chart.count; i++) {
+		double window = window_of(sides[i]->report);
+		for (uint32_t bin = 0; bin <= HD_PATTERN_BINS; bin++) {
+			if (!sides[i]->report->bins[bin])
+				continue;
+			chart.x_first = fmin(chart.x_first, value_of(bin) - window);
+			chart.x_end = fmax(chart.x_end, value_of(bin) + window);
+		}
+	}
+	chart.x_first = fmax(0, floor(chart.x_first * 100) / 100);
+	chart.x_end = fmin(1, ceil(chart.x_end * 100) / 100);
+	begin(&plot, &chart, CURVE_POINTS);
 	for (uint32_t i = 0; i < count; i++)
 		patterns_line(&plot, i, sides[i]->report);
 	end(page, &plot);
-	return 0;
 }
 
 /* The smallest congestion that SHOWN_ROUTES of the routes do not exceed. */
@@ -152,27 +143,7 @@ static uint32_t common_congestion(const struct hd_congestion_report *report)
 	return pi;
 }
 
-static void congestion_line(struct plot *plot, uint32_t line, uint32_t last, uint32_t width,
-			    const struct hd_congestion_report *report)
-{
-	add(plot, line, 0.5, 0);
-	for (uint32_t bar = 1; bar <= last; bar += width) {
-		uint64_t routes = 0;
-		for (uint32_t pi = bar; pi < bar + width && pi < report->histogram_size; pi++)
-			routes += report->histogram[pi];
-		double share = 100.0 * (double)routes / (double)report->routes;
-		add(plot, line, bar - 0.5, share);
-		add(plot, line, bar + width - 0.5, share);
-	}
-	snprintf(plot->figures[line], FIGURES_SIZE,
-		 "%.1f%% of the routes share no link, 99.9%% have a congestion of at most %" PRIu32,
-		 report->histogram_size > 1
-		     ? 100.0 * (double)report->histogram[1] / (double)report->routes
-		     : 0,
-		 common_congestion(report));
-}
-
-int compare_charts_congestion(FILE *page, const struct compare_side *const *sides, unsigned count)
+void compare_charts_congestion(FILE *page, const struct compare_side *const *sides, unsigned count)
 {
 	struct plot plot = {.most = 0};
 	uint32_t last = CONGESTION_LEAST;
@@ -197,12 +168,28 @@ int compare_charts_congestion(FILE *page, const struct compare_side *const *side
 				    .x_end = bars * width + 0.5,
 				    .filled = true,
 				    .count = count};
-	if (begin(&plot, &chart, 2 * bars + 3))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		congestion_line(&plot, i, last, width, sides[i]->report);
+	begin(&plot, &chart, 2 * bars + 3);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct hd_congestion_report *report = sides[i]->report;
+		add(&plot, i, 0.5, 0);
+		for (uint32_t bar = 1; bar <= last; bar += width) {
+			uint64_t routes = 0;
+			for (uint32_t pi = bar; pi < bar + width && pi < report->histogram_size;
+			     pi++)
+				routes += report->histogram[pi];
+			double share = 100.0 * (double)routes / (double)report->routes;
+			add(&plot, i, bar - 0.5, share);
+			add(&plot, i, bar + width - 0.5, share);
+		}
+		snprintf(plot.figures[i], FIGURES_SIZE,
+			 "%.1f%% of the routes share no link, 99.9%% have a congestion of at most "
+			 "%" PRIu32,
+			 report->histogram_size > 1
+			     ? 100.0 * (double)report->histogram[1] / (double)report->routes
+			     : 0,
+			 common_congestion(report));
+	}
 	end(page, &plot);
-	return 0;
 }
 
 static int descending(const void *a, const void *b)
@@ -212,28 +199,8 @@ static int descending(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-static void loads_line(struct plot *plot, uint32_t line, double *loads, uint32_t links)
-{
-	uint32_t points = links < CURVE_POINTS ? links : CURVE_POINTS, idle = 0;
-
-	qsort(loads, links, sizeof(*loads), descending);
-	for (uint32_t i = 0; i < points; i++) {
-		uint32_t link = (uint32_t)((uint64_t)i * links / points);
-		double load = loads[link];
-		add(plot, line, 100.0 * link / links, load);
-		uint32_t next = (uint32_t)((uint64_t)(i + 1) * links / points);
-		add(plot, line, 100.0 * next / links, points == links ? load : loads[next - 1]);
-	}
-	while (idle < links && !(loads[links - 1 - idle] > 0))
-		idle++;
-	snprintf(plot->figures[line], FIGURES_SIZE,
-		 "largest load %.3f flows a round, median %.3f, %" PRIu32 " of %" PRIu32
-		 " links without flows",
-		 loads[0], loads[links / 2], idle, links);
-}
-
-int compare_charts_loads(FILE *page, const struct compare_side *const *sides, unsigned count,
-			 uint32_t links)
+void compare_charts_loads(FILE *page, const struct compare_side *const *sides, unsigned count,
+			  uint32_t links)
 {
 	struct plot plot = {.most = 0};
 	const struct chart chart = {.id = "loads",
@@ -245,16 +212,29 @@ int compare_charts_loads(FILE *page, const struct compare_side *const *sides, un
 				    .x_first = 0,
 				    .x_end = 100,
 				    .count = count};
-	double *loads = calloc(links, sizeof(*loads));
-	int rc = loads ? begin(&plot, &chart, 2 * CURVE_POINTS) : -ENOMEM;
+	double *loads = need(calloc(links, sizeof(*loads)));
 
-	for (uint32_t i = 0; !rc && i < count; i++) {
+	begin(&plot, &chart, 2 * CURVE_POINTS);
+	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t link = 0; link < links; link++)
 			loads[link] = compare_flows(sides[i], link);
-		loads_line(&plot, i, loads, links);
+		uint32_t points = links < CURVE_POINTS ? links : CURVE_POINTS, idle = 0;
+		qsort(loads, links, sizeof(*loads), descending);
+		for (uint32_t k = 0; k < points; k++) {
+			uint32_t link = (uint32_t)((uint64_t)k * links / points);
+			double load = loads[link];
+			add(&plot, i, 100.0 * link / links, load);
+			uint32_t next = (uint32_t)((uint64_t)(k + 1) * links / points);
+			add(&plot, i, 100.0 * next / links,
+			    points == links ? load : loads[next - 1]);
+		}
+		while (idle < links && !(loads[links - 1 - idle] > 0))
+			idle++;
+		snprintf(plot.figures[i], FIGURES_SIZE,
+			 "largest load %.3f flows a round, median %.3f, %" PRIu32 " of %" PRIu32
+			 " links without flows",
+			 loads[0], loads[links / 2], idle, links);
 	}
-	if (!rc)
-		end(page, &plot);
+	end(page, &plot);
 	free(loads);
-	return rc;
 }

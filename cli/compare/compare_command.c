@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "output.h"
 #include "table_source.h"
 #include "workload.h"
@@ -100,42 +101,18 @@ static int load_side(struct compare_job *job, unsigned i, const struct hd_log *l
 					      .log = log};
 	int rc = table_source_make(&side->tables, &request, &side->routes, err);
 
-	side->means = calloc((size_t)job->on.count, sizeof(*side->means));
-	shown->worse = calloc((size_t)job->hot + 1, sizeof(*shown->worse));
+	side->means = need(calloc((size_t)job->on.count, sizeof(*side->means)));
+	shown->worse = need(calloc((size_t)job->hot + 1, sizeof(*shown->worse)));
 	shown->name = side->tables.name;
 	shown->means = side->means;
 	for (unsigned k = 0; !rc && k < i && !shown->same_as; k++)
 		if (hd_routes_equal(job->side[k].routes, side->routes))
 			shown->same_as = &job->shown[k];
-	if (!rc && (!side->means || !shown->worse))
-		rc = hd_error_no_memory(err);
 	if (!rc)
 		rc = hd_broken_routes(side->routes, job->on.ranks, job->workload.threads,
 				      shown->broken.routes, shown->broken.list, EBB_BROKEN_SHOWN,
 				      &shown->broken.listed, err);
 	return rc;
-}
-
-static int load(struct compare_job *job, const char *path, struct hd_error *err)
-{
-	struct hd_log log = message_log(job->workload.verbose);
-	int rc = policy_arguments_load(&job->workload.policy, path, job->workload.lmc, &log,
-				       &job->fabric, err);
-
-	if (!rc)
-		rc = workload_place(&job->workload, job->fabric, &job->on, err);
-	for (unsigned i = 0; !rc && i < job->count; i++)
-		rc = load_side(job, i, &log, err);
-	return rc;
-}
-
-/* The same tables have the same results. */
-static void take_results(struct compare_job *job, unsigned i)
-{
-	const struct compare_side *same = job->shown[i].same_as;
-
-	job->shown[i].report = same->report;
-	memcpy(job->side[i].means, same->means, (size_t)job->on.count * sizeof(*same->means));
 }
 
 static int run_sides(struct compare_job *job, struct hd_error *err)
@@ -146,7 +123,11 @@ static int run_sides(struct compare_job *job, struct hd_error *err)
 		struct side *side = &job->side[i];
 		job->measured = i + 1;
 		if (job->shown[i].same_as) {
-			take_results(job, i);
+			/* The same tables have the same results. */
+			const struct compare_side *same = job->shown[i].same_as;
+			job->shown[i].report = same->report;
+			memcpy(job->side[i].means, same->means,
+			       (size_t)job->on.count * sizeof(*same->means));
 			continue;
 		}
 		struct hd_congestion_request request =
@@ -171,24 +152,6 @@ static double gain(const struct compare_job *job, unsigned i, uint32_t link)
 	return compare_flows(&job->shown[i], link) - compare_flows(&job->shown[0], link);
 }
 
-/* Finds the links that gained most flows. They are sorted by insertion because they are few. */
-static void find_worse_links(struct compare_job *job, unsigned i)
-{
-	struct compare_side *shown = &job->shown[i];
-	uint32_t links = job->fabric->isl_count, *worse = shown->worse, count = 0;
-
-	for (uint32_t link = 0; job->hot && link < links; link++) {
-		double more = gain(job, i, link);
-		if (more <= 0 || (count == job->hot && more <= gain(job, i, worse[count - 1])))
-			continue;
-		uint32_t place = count < job->hot ? count++ : count - 1;
-		for (; place > 0 && more > gain(job, i, worse[place - 1]); place--)
-			worse[place] = worse[place - 1];
-		worse[place] = link;
-	}
-	shown->worse_count = count;
-}
-
 static int write_html(const struct compare_view *view, const char *path, struct hd_error *err)
 {
 	struct output output;
@@ -196,21 +159,60 @@ static int write_html(const struct compare_view *view, const char *path, struct 
 
 	if (rc)
 		return rc;
-	rc = compare_html(view, output.stream) ? hd_error_no_memory(err) : 0;
-	return output_close(&output, rc, err);
+	compare_html(view, output.stream);
+	return output_close(&output, 0, err);
 }
 
-static int show(const struct compare_job *job, const char *path)
+static int run_job(struct compare_job *job, const char *path)
 {
+	struct hd_error err = {""};
+	struct hd_log log = message_log(job->workload.verbose);
+	int rc = policy_arguments_load(&job->workload.policy, path, job->workload.lmc, &log,
+				       &job->fabric, &err);
+
+	if (!rc)
+		rc = workload_place(&job->workload, job->fabric, &job->on, &err);
+	for (unsigned i = 0; !rc && i < job->count; i++)
+		rc = load_side(job, i, &log, &err);
+
+	if (processes_agree(job->workload.processes, rc, &err) || run_sides(job, &err))
+		return message_fail(&err);
+	if (job->workload.partial && job->measured < 2) {
+		/* The work was ended before two tables were measured. */
+		message_error("ended early, after %" PRIu64 " of %" PRIu64
+			      " patterns of '%s': there is nothing to compare yet",
+			      job->measured ? job->shown[0].report->patterns : 0, job->on.count,
+			      job->side[0].tables.name);
+		return STATUS_FAULTS;
+	}
+	/* the last one may have fewer patterns: the others are compared with it by these */
+	if (job->workload.partial)
+		job->on.count = job->shown[job->measured - 1].report->patterns;
+	for (unsigned i = 1; i < job->measured; i++) {
+		job->shown[i].difference =
+		    hd_difference_of(job->side[0].means, job->side[i].means, job->on.count);
+		/* Finds the links that gained most flows. They are sorted by insertion because they are few. */
+		struct compare_side *shown = &job->shown[i];
+		uint32_t links = job->fabric->isl_count, *worse = shown->worse, count = 0;
+		for (uint32_t link = 0; job->hot && link < links; link++) {
+			double more = gain(job, i, link);
+			if (more <= 0 ||
+			    (count == job->hot && more <= gain(job, i, worse[count - 1])))
+				continue;
+			uint32_t place = count < job->hot ? count++ : count - 1;
+			for (; place > 0 && more > gain(job, i, worse[place - 1]); place--)
+				worse[place] = worse[place - 1];
+			worse[place] = link;
+		}
+		shown->worse_count = count;
+	}
 	const struct compare_view view = {.fabric_path = path,
 					  .workload = &job->workload,
 					  .on = &job->on,
 					  .sides = job->shown,
 					  .count = job->measured,
 					  .left_out = job->count - job->measured};
-	struct hd_error err = {""};
 	int status = job->workload.partial ? STATUS_FAULTS : STATUS_CLEAN;
-
 	for (unsigned i = 0; i < job->measured; i++)
 		if (ebb_broken_total(&job->shown[i].broken))
 			status = STATUS_FAULTS;
@@ -220,39 +222,9 @@ static int show(const struct compare_job *job, const char *path)
 		return json_value_print(compare_json(&view), status);
 	if (job->workload.csv)
 		compare_csv(&view);
-	else if (compare_print(&view))
-		return message_no_memory();
+	else
+		compare_print(&view);
 	return status;
-}
-
-/* The work was ended before two tables were measured. */
-static int show_nothing(const struct compare_job *job)
-{
-	message_error("ended early, after %" PRIu64 " of %" PRIu64
-		      " patterns of '%s': there is nothing to compare yet",
-		      job->measured ? job->shown[0].report->patterns : 0, job->on.count,
-		      job->side[0].tables.name);
-	return STATUS_FAULTS;
-}
-
-static int run_job(struct compare_job *job, const char *path)
-{
-	struct hd_error err = {""};
-	int rc = load(job, path, &err);
-
-	if (processes_agree(job->workload.processes, rc, &err) || run_sides(job, &err))
-		return message_fail(&err);
-	if (job->workload.partial && job->measured < 2)
-		return show_nothing(job);
-	/* the last one may have fewer patterns: the others are compared with it by these */
-	if (job->workload.partial)
-		job->on.count = job->shown[job->measured - 1].report->patterns;
-	for (unsigned i = 1; i < job->measured; i++) {
-		job->shown[i].difference =
-		    hd_difference_of(job->side[0].means, job->side[i].means, job->on.count);
-		find_worse_links(job, i);
-	}
-	return show(job, path);
 }
 
 static void release(void *context)
@@ -285,31 +257,6 @@ static char *path_of(char *operand)
 	return equals + 1;
 }
 
-/* Leaves the path alone in the operand, so that it is compared with those of outputs. */
-static void take_path(struct side *side, char **operand)
-{
-	char *typed = *operand;
-
-	*operand = path_of(typed);
-	table_source_set_paths(&side->tables, (const char *const *)operand, 1);
-	side->named = *operand != typed;
-	if (side->named)
-		snprintf(side->tables.name, sizeof(side->tables.name), "%.*s",
-			 (int)(*operand - typed - 1), typed);
-}
-
-static int refuse_equal_names(const struct compare_job *job)
-{
-	for (unsigned i = 0; i < job->count; i++)
-		for (unsigned k = 0; k < job->count; k++)
-			if (i != k && job->side[i].named &&
-			    !strcmp(job->side[i].tables.name, job->side[k].tables.name))
-				return message_error("two tables have the name '%s': give one of "
-						     "them another NAME=",
-						     job->side[i].tables.name);
-	return 0;
-}
-
 /* Files, which are the operands after FABRIC, and engines in the order in which they were typed. */
 static int order_sides(struct compare_job *job, const struct operands *operands)
 {
@@ -322,10 +269,27 @@ static int order_sides(struct compare_job *job, const struct operands *operands)
 	for (unsigned i = 1; i <= operands->count; i++) {
 		for (; engine < end && engine->operands <= i; engine++)
 			job->side[job->count++].tables = *engine;
-		if (i < operands->count)
-			take_path(&job->side[job->count++], &operands->items[i]);
+		if (i < operands->count) {
+			/* Leaves the path alone in the operand, so that it is compared with those of outputs. */
+			struct side *side = &job->side[job->count++];
+			char **operand = &operands->items[i];
+			char *typed = *operand;
+			*operand = path_of(typed);
+			table_source_set_paths(&side->tables, (const char *const *)operand, 1);
+			side->named = *operand != typed;
+			if (side->named)
+				snprintf(side->tables.name, sizeof(side->tables.name), "%.*s",
+					 (int)(*operand - typed - 1), typed);
+		}
 	}
-	return refuse_equal_names(job);
+	for (unsigned i = 0; i < job->count; i++)
+		for (unsigned k = 0; k < job->count; k++)
+			if (i != k && job->side[i].named &&
+			    !strcmp(job->side[i].tables.name, job->side[k].tables.name))
+				return message_error("two tables have the name '%s': give one of "
+						     "them another NAME=",
+						     job->side[i].tables.name);
+	return 0;
 }
 
 static int run(void *context, const struct operands *operands)

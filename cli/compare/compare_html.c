@@ -19,13 +19,6 @@ struct page {
 	unsigned count;
 };
 
-static void choose_sides(struct page *page)
-{
-	for (unsigned i = 0; i < page->view->count; i++)
-		if (!page->view->sides[i].same_as)
-			page->sides[page->count++] = &page->view->sides[i];
-}
-
 static void side_name(const struct page *page, unsigned number)
 {
 	chart_swatch(page->file, number);
@@ -65,8 +58,9 @@ static void link_name(const struct page *page, uint32_t link)
 	port_name(page, fabric->isl_to[link], fabric->isl_port[fabric->isl_reverse[link]]);
 }
 
-static void key(const struct page *page)
+static void begin_figure(const struct page *page, const char *caption)
 {
+	fprintf(page->file, "<figure><figcaption>%s</figcaption>\n", caption);
 	fputs("<ul class=\"key\">", page->file);
 	for (unsigned i = 0; i < page->count; i++) {
 		fputs("<li>", page->file);
@@ -76,34 +70,25 @@ static void key(const struct page *page)
 	fputs("</ul>\n", page->file);
 }
 
-static void begin_figure(const struct page *page, const char *caption)
-{
-	fprintf(page->file, "<figure><figcaption>%s</figcaption>\n", caption);
-	key(page);
-}
-
 static void end_figure(const struct page *page)
 {
 	fputs("</figure>\n", page->file);
 }
 
-static int verdict(const struct page *page)
+static void verdict(const struct page *page)
 {
 	static const char *const classes[] = {[COMPARE_KEEP] = "verdict",
 					      [COMPARE_CHANGE] = "verdict better",
 					      [COMPARE_REPAIR] = "verdict worse"};
 	struct compare_verdict verdict;
-	int rc = compare_verdict_make(page->view, &verdict);
 
-	if (rc)
-		return rc;
+	compare_verdict_make(page->view, &verdict);
 	fprintf(page->file, "<div class=\"%s\" id=\"verdict\"><p>", classes[verdict.outcome]);
 	html_text(page->file, verdict.finding);
 	fputs("</p><p>", page->file);
 	html_text(page->file, verdict.advice);
 	fputs("</p></div>\n", page->file);
 	compare_verdict_release(&verdict);
-	return 0;
 }
 
 static void workload(const struct page *page)
@@ -147,24 +132,6 @@ static void measured(const struct page *page, const char *class, bool sign, doub
 	fputs("</td>", page->file);
 }
 
-static void summary_row(const struct page *page, unsigned number)
-{
-	const struct compare_side *side = page->sides[number];
-	uint64_t broken = ebb_broken_total(&side->broken);
-
-	fputs("<tr><th scope=\"row\">", page->file);
-	side_names(page, number);
-	fputs("</th>", page->file);
-	measured(page, "plain", false, side->report->mean, side->report->half_width);
-	if (number)
-		measured(page, difference_class(page, side), true, side->difference.mean,
-			 side->difference.half_width);
-	else
-		fputs("<td>&#8211;</td>", page->file);
-	fprintf(page->file, "<td%s>%" PRIu64 "</td></tr>\n", broken ? " class=\"worse\"" : "",
-		broken);
-}
-
 static void summary(const struct page *page)
 {
 	FILE *file = page->file;
@@ -175,8 +142,21 @@ static void summary(const struct page *page)
 	    "bandwidth</th><th scope=\"col\">difference to the first</th><th scope=\"col\">broken "
 	    "routes</th></tr></thead><tbody>\n",
 	    file);
-	for (unsigned i = 0; i < page->count; i++)
-		summary_row(page, i);
+	for (unsigned i = 0; i < page->count; i++) {
+		const struct compare_side *side = page->sides[i];
+		uint64_t broken = ebb_broken_total(&side->broken);
+		fputs("<tr><th scope=\"row\">", page->file);
+		side_names(page, i);
+		fputs("</th>", page->file);
+		measured(page, "plain", false, side->report->mean, side->report->half_width);
+		if (i)
+			measured(page, difference_class(page, side), true, side->difference.mean,
+				 side->difference.half_width);
+		else
+			fputs("<td>&#8211;</td>", page->file);
+		fprintf(page->file, "<td%s>%" PRIu64 "</td></tr>\n",
+			broken ? " class=\"worse\"" : "", broken);
+	}
 	fputs("</tbody></table></div>\n<p class=\"note\">Bandwidth is the mean of ", file);
 	html_text(file, workload_share_name(page->view->workload));
 	fputs(" over all routes that are not broken; pi, the congestion, is the most flows on any "
@@ -201,16 +181,6 @@ static void details(const struct page *page)
 			report->minimum, report->sum_max, report->sum_avg);
 	}
 	fputs("</tbody></table></div></details>\n", file);
-}
-
-static uint32_t largest_congestion(const struct page *page)
-{
-	uint32_t size = 0;
-
-	for (unsigned i = 0; i < page->count; i++)
-		if (page->sides[i]->report->histogram_size > size)
-			size = page->sides[i]->report->histogram_size;
-	return size ? size - 1 : 0;
 }
 
 static uint64_t routes_between(const struct hd_congestion_report *report, uint32_t first,
@@ -246,7 +216,12 @@ static void congestion_row(const struct page *page, uint32_t first, uint32_t las
 
 static void congestion_table(const struct page *page)
 {
-	uint32_t most = largest_congestion(page);
+	uint32_t size = 0;
+
+	for (unsigned i = 0; i < page->count; i++)
+		if (page->sides[i]->report->histogram_size > size)
+			size = page->sides[i]->report->histogram_size;
+	uint32_t most = size ? size - 1 : 0;
 
 	fputs("<details><summary>The same in numbers</summary>\n<div class=\"wide\" tabindex=\"0\" "
 	      "role=\"region\" aria-label=\"Routes by their congestion\"><table id=\"congestion\">"
@@ -266,24 +241,6 @@ static void congestion_table(const struct page *page)
 	fputs("</tbody></table></div></details>\n", page->file);
 }
 
-static int distributions(const struct page *page)
-{
-	int rc;
-
-	fputs("<h2>Patterns by their bandwidth</h2>\n", page->file);
-	begin_figure(page, "Further right is better. A letter marks the mean of its tables.");
-	rc = compare_charts_patterns(page->file, page->sides, page->count);
-	end_figure(page);
-	fprintf(page->file, "<h2>Routes by their congestion%s</h2>\n",
-		workload_pi_remark(page->view->workload));
-	begin_figure(page, "Further left is better. A route with congestion 1 shares no link.");
-	if (!rc)
-		rc = compare_charts_congestion(page->file, page->sides, page->count);
-	end_figure(page);
-	congestion_table(page);
-	return rc;
-}
-
 static uint32_t hottest_link(const struct page *page, const struct compare_side *side)
 {
 	uint32_t hottest = 0;
@@ -292,62 +249,6 @@ static uint32_t hottest_link(const struct page *page, const struct compare_side 
 		if (side->report->link_flows[link] > side->report->link_flows[hottest])
 			hottest = link;
 	return hottest;
-}
-
-static void picture_caption(const struct page *page, unsigned number)
-{
-	uint32_t link = hottest_link(page, page->sides[number]);
-
-	fputs("<figcaption>", page->file);
-	side_name(page, number);
-	fprintf(page->file, "<br/>Largest load: %.3f flows a round, on ",
-		compare_flows(page->sides[number], link));
-	link_name(page, link);
-	fputs("</figcaption>\n", page->file);
-}
-
-static int pictures(const struct page *page, const struct load_picture *picture)
-{
-	char id[] = "links-A";
-	int rc = 0;
-
-	load_picture_explain(page->file, picture);
-	html_heat_key(page->file, picture->hottest, "flows a round");
-	fprintf(page->file, "<div class=\"maps%s\">\n", page->count == 1 ? " lone" : "");
-	for (unsigned i = 0; !rc && i < page->count; i++) {
-		char letter = id[sizeof(id) - 2] = chart_letter(i);
-		fputs("<figure>", page->file);
-		picture_caption(page, i);
-		rc = load_picture_draw(page->file, picture, page->sides[i]->report, id, letter);
-		end_figure(page);
-	}
-	fputs("</div>\n", page->file);
-	return rc;
-}
-
-static int loads(const struct page *page)
-{
-	struct hd_arena arena = {0};
-	struct load_picture picture;
-	double hottest = 0;
-	int rc;
-
-	for (unsigned i = 0; i < page->count; i++) {
-		double flows = compare_flows(page->sides[i], hottest_link(page, page->sides[i]));
-		hottest = flows > hottest ? flows : hottest;
-	}
-	fputs("<h2>Loads of the links</h2>\n", page->file);
-	begin_figure(page, "Flatter is better: a tall left end means that few links carry much.");
-	rc = compare_charts_loads(page->file, page->sides, page->count, page->fabric->isl_count);
-	end_figure(page);
-	fputs("<h2>Where the load is</h2>\n", page->file);
-	if (!rc)
-		rc = load_picture_prepare(page->fabric, page->count, hottest, &arena, &picture,
-					  NULL);
-	if (!rc)
-		rc = pictures(page, &picture);
-	hd_arena_release(&arena);
-	return rc;
 }
 
 static void worse_links(const struct page *page, unsigned number)
@@ -376,37 +277,73 @@ static void worse_links(const struct page *page, unsigned number)
 	fputs("</tbody></table></div>\n", page->file);
 }
 
-static void all_worse_links(const struct page *page)
-{
-	bool begun = false;
-
-	for (unsigned i = 1; i < page->count; i++) {
-		if (!page->sides[i]->worse_count)
-			continue;
-		if (!begun)
-			fputs("<h2>Links that get worse</h2>\n", page->file);
-		begun = true;
-		worse_links(page, i);
-	}
-}
-
-int compare_html(const struct compare_view *view, FILE *file)
+void compare_html(const struct compare_view *view, FILE *file)
 {
 	struct page page = {.file = file, .view = view, .fabric = view->on->ranks->fabric};
-	int rc;
 
-	choose_sides(&page);
+	for (unsigned i = 0; i < page.view->count; i++)
+		if (!page.view->sides[i].same_as)
+			page.sides[page.count++] = &page.view->sides[i];
 	html_begin(file, "heddle compare: bandwidth of the tables");
 	fputs("<h1>Bandwidth of the tables</h1>\n", file);
-	rc = verdict(&page);
+	verdict(&page);
 	workload(&page);
 	summary(&page);
 	details(&page);
-	if (!rc)
-		rc = distributions(&page);
-	if (!rc && page.fabric->isl_count)
-		rc = loads(&page);
-	all_worse_links(&page);
+	fputs("<h2>Patterns by their bandwidth</h2>\n", page.file);
+	begin_figure(&page, "Further right is better. A letter marks the mean of its tables.");
+	compare_charts_patterns(page.file, page.sides, page.count);
+	end_figure(&page);
+	fprintf(page.file, "<h2>Routes by their congestion%s</h2>\n",
+		workload_pi_remark(page.view->workload));
+	begin_figure(&page, "Further left is better. A route with congestion 1 shares no link.");
+	compare_charts_congestion(page.file, page.sides, page.count);
+	end_figure(&page);
+	congestion_table(&page);
+	if (page.fabric->isl_count) {
+		struct hd_arena arena = {0};
+		struct load_picture picture;
+		double hottest = 0;
+		for (unsigned i = 0; i < page.count; i++) {
+			double flows =
+			    compare_flows(page.sides[i], hottest_link(&page, page.sides[i]));
+			hottest = flows > hottest ? flows : hottest;
+		}
+		fputs("<h2>Loads of the links</h2>\n", page.file);
+		begin_figure(&page,
+			     "Flatter is better: a tall left end means that few links carry much.");
+		compare_charts_loads(page.file, page.sides, page.count, page.fabric->isl_count);
+		end_figure(&page);
+		fputs("<h2>Where the load is</h2>\n", page.file);
+		load_picture_prepare(page.fabric, page.count, hottest, &arena, &picture);
+		char id[] = "links-A";
+		load_picture_explain(page.file, &picture);
+		html_heat_key(page.file, picture.hottest, "flows a round");
+		fprintf(page.file, "<div class=\"maps%s\">\n", page.count == 1 ? " lone" : "");
+		for (unsigned i = 0; i < page.count; i++) {
+			char letter = id[sizeof(id) - 2] = chart_letter(i);
+			fputs("<figure>", page.file);
+			uint32_t link = hottest_link(&page, page.sides[i]);
+			fputs("<figcaption>", page.file);
+			side_name(&page, i);
+			fprintf(page.file, "<br/>Largest load: %.3f flows a round, on ",
+				compare_flows(page.sides[i], link));
+			link_name(&page, link);
+			fputs("</figcaption>\n", page.file);
+			load_picture_draw(page.file, &picture, page.sides[i]->report, id, letter);
+			end_figure(&page);
+		}
+		fputs("</div>\n", page.file);
+		hd_arena_release(&arena);
+	}
+	bool begun = false;
+	for (unsigned i = 1; i < page.count; i++) {
+		if (!page.sides[i]->worse_count)
+			continue;
+		if (!begun)
+			fputs("<h2>Links that get worse</h2>\n", page.file);
+		begun = true;
+		worse_links(&page, i);
+	}
 	html_end(file);
-	return rc;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "compare_report.h"
 #include "json_value.h"
+#include "need.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,40 +99,6 @@ static void print_ties(FILE *text, const struct compare_view *view, const struct
 			count > 1 ? "are" : "is");
 }
 
-static void none_is_intact(FILE *finding, FILE *advice, const struct compare_view *view)
-{
-	fprintf(finding, "%s lose routes between hosts, so do not use them as they are.",
-		view->count == 2 ? "Both tables" : "All tables");
-	fputs("Find the faults with heddle check, then compare again.", advice);
-}
-
-static void first_is_broken(FILE *finding, FILE *advice, const struct compare_view *view,
-			    const struct compare_side *best)
-{
-	fprintf(finding, "'%s' loses %" PRIu64 " routes between hosts; '%s' loses none.",
-		side_name(&view->sides[0]), ebb_broken_total(&view->sides[0].broken),
-		side_name(best));
-	print_ties(finding, view, best);
-	fprintf(advice, "Change to '%s'. Run heddle check on its tables first.", side_name(best));
-}
-
-static void best_is_better(FILE *finding, FILE *advice, const struct compare_view *view,
-			   const struct compare_side *best)
-{
-	bool worth = best->difference.mean >= WORTH * view->sides[0].report->mean;
-
-	fprintf(finding, "'%s' gives ", side_name(best));
-	print_amount(finding, view, &best->difference, 1);
-	fputc('.', finding);
-	print_ties(finding, view, best);
-	if (worth)
-		fprintf(advice, "Change to '%s'. Run heddle check on its tables first.",
-			side_name(best));
-	else
-		fprintf(advice, "So small a gain is hardly worth a change: keep '%s'.",
-			side_name(&view->sides[0]));
-}
-
 /* Of the other tables that are intact, the best; NULL: none differs from the first and is intact. */
 static const struct compare_side *runner_up(const struct compare_view *view)
 {
@@ -182,39 +148,49 @@ static enum compare_outcome judge(const struct compare_view *view, FILE *finding
 	const struct compare_side *best = find_best(view), *first = &view->sides[0];
 
 	if (!best) {
-		none_is_intact(finding, advice, view);
+		fprintf(finding, "%s lose routes between hosts, so do not use them as they are.",
+			view->count == 2 ? "Both tables" : "All tables");
+		fputs("Find the faults with heddle check, then compare again.", advice);
 		return COMPARE_REPAIR;
 	}
 	if (!intact(first)) {
-		first_is_broken(finding, advice, view, best);
+		fprintf(finding, "'%s' loses %" PRIu64 " routes between hosts; '%s' loses none.",
+			side_name(&view->sides[0]), ebb_broken_total(&view->sides[0].broken),
+			side_name(best));
+		print_ties(finding, view, best);
+		fprintf(advice, "Change to '%s'. Run heddle check on its tables first.",
+			side_name(best));
 		return COMPARE_CHANGE;
 	}
 	if (!clear(&best->difference)) {
 		first_is_best(finding, advice, view);
 		return COMPARE_KEEP;
 	}
-	best_is_better(finding, advice, view, best);
+	bool worth = best->difference.mean >= WORTH * view->sides[0].report->mean;
+	fprintf(finding, "'%s' gives ", side_name(best));
+	print_amount(finding, view, &best->difference, 1);
+	fputc('.', finding);
+	print_ties(finding, view, best);
+	if (worth)
+		fprintf(advice, "Change to '%s'. Run heddle check on its tables first.",
+			side_name(best));
+	else
+		fprintf(advice, "So small a gain is hardly worth a change: keep '%s'.",
+			side_name(&view->sides[0]));
 	return best->difference.mean >= WORTH * first->report->mean ? COMPARE_CHANGE : COMPARE_KEEP;
 }
 
-int compare_verdict_make(const struct compare_view *view, struct compare_verdict *out)
+void compare_verdict_make(const struct compare_view *view, struct compare_verdict *out)
 {
 	size_t finding_size, advice_size;
 	struct compare_verdict verdict = {0};
-	FILE *finding = open_memstream(&verdict.finding, &finding_size);
-	FILE *advice = open_memstream(&verdict.advice, &advice_size);
-	bool failed = !finding || !advice;
+	FILE *finding = need(open_memstream(&verdict.finding, &finding_size));
+	FILE *advice = need(open_memstream(&verdict.advice, &advice_size));
 
-	if (!failed)
-		verdict.outcome = judge(view, finding, advice);
-	if (finding)
-		failed = fclose(finding) || failed;
-	if (advice)
-		failed = fclose(advice) || failed;
-	if (failed)
-		compare_verdict_release(&verdict);
+	verdict.outcome = judge(view, finding, advice);
+	need_close(finding);
+	need_close(advice);
 	*out = verdict;
-	return failed ? -ENOMEM : 0;
 }
 
 void compare_verdict_release(struct compare_verdict *verdict)
@@ -253,78 +229,7 @@ static void print_sides(const struct compare_view *view)
 	}
 }
 
-static void print_differences(const struct compare_view *view)
-{
-	unsigned others = 0;
-
-	for (unsigned i = 1; i < view->count; i++)
-		others += !view->sides[i].same_as;
-	if (!others)
-		return;
-	printf("\n%-28s %9s %9s %9s %9s %9s\n", "against the first", "mean", "+- (99%)", "better",
-	       "worse", "same");
-	for (unsigned i = 1; i < view->count; i++) {
-		const struct hd_difference *difference = &view->sides[i].difference;
-		if (view->sides[i].same_as)
-			continue;
-		printf("%-28s %+9.4f %9.4f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n",
-		       end_of(view->sides[i].name, NAME_WIDTH), difference->mean,
-		       difference->half_width, difference->better, difference->worse,
-		       difference->same);
-	}
-}
-
-static void print_broken(const struct compare_view *view)
-{
-	for (unsigned i = 0; i < view->count; i++) {
-		const struct compare_side *side = &view->sides[i];
-		if (side->same_as || !ebb_broken_total(&side->broken))
-			continue;
-		printf("\n%s:", side->name);
-		ebb_print_broken(view->on->ranks->fabric, &side->broken, side->report);
-	}
-}
-
-static void print_worse_links(const struct compare_view *view)
-{
-	char text[EBB_LINK_TEXT];
-
-	for (unsigned i = 1; i < view->count; i++) {
-		const struct compare_side *side = &view->sides[i];
-		if (side->same_as || !side->worse_count)
-			continue;
-		printf("\nlinks that get worse with %s (flows a round)\n", side->name);
-		for (uint32_t k = 0; k < side->worse_count; k++)
-			printf("  %8.3f -> %8.3f  %s\n",
-			       compare_flows(&view->sides[0], side->worse[k]),
-			       compare_flows(side, side->worse[k]),
-			       ebb_link_text(view->on->ranks->fabric, side->worse[k], text,
-					     sizeof(text)));
-	}
-}
-
-static int print_verdict(const struct compare_view *view)
-{
-	struct compare_verdict verdict;
-	int rc = compare_verdict_make(view, &verdict);
-
-	if (!rc)
-		printf("\n%s\n%s\n", verdict.finding, verdict.advice);
-	compare_verdict_release(&verdict);
-	return rc;
-}
-
-static void print_partial(const struct compare_view *view)
-{
-	char done[200];
-
-	snprintf(done, sizeof(done), "%" PRIu64 " of %" PRIu64 " patterns of '%.80s'; %u not begun",
-		 view->on->count, view->workload->count, side_name(&view->sides[view->count - 1]),
-		 view->left_out);
-	workload_print_partial(view->workload, done);
-}
-
-int compare_print(const struct compare_view *view)
+void compare_print(const struct compare_view *view)
 {
 	char members[WORKLOAD_MEMBERS_TEXT], machines[WORKLOAD_MACHINES_TEXT];
 
@@ -339,21 +244,51 @@ int compare_print(const struct compare_view *view)
 		printf("machines %s\n", machines);
 	printf("shares   bandwidth is the mean of %s\n", workload_share_name(view->workload));
 	print_sides(view);
-	print_broken(view);
-	print_differences(view);
-	print_worse_links(view);
-	int rc = print_verdict(view);
-	print_partial(view);
-	return rc;
-}
-
-static void write_difference(struct csv *csv, const struct hd_difference *difference)
-{
-	csv_real(csv, difference->mean);
-	csv_real(csv, difference->half_width);
-	csv_number(csv, difference->better);
-	csv_number(csv, difference->worse);
-	csv_number(csv, difference->same);
+	for (unsigned i = 0; i < view->count; i++) {
+		const struct compare_side *side = &view->sides[i];
+		if (side->same_as || !ebb_broken_total(&side->broken))
+			continue;
+		printf("\n%s:", side->name);
+		ebb_print_broken(view->on->ranks->fabric, &side->broken, side->report);
+	}
+	unsigned others = 0;
+	for (unsigned i = 1; i < view->count; i++)
+		others += !view->sides[i].same_as;
+	if (others) {
+		printf("\n%-28s %9s %9s %9s %9s %9s\n", "against the first", "mean", "+- (99%)",
+		       "better", "worse", "same");
+		for (unsigned i = 1; i < view->count; i++) {
+			const struct hd_difference *difference = &view->sides[i].difference;
+			if (view->sides[i].same_as)
+				continue;
+			printf("%-28s %+9.4f %9.4f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n",
+			       end_of(view->sides[i].name, NAME_WIDTH), difference->mean,
+			       difference->half_width, difference->better, difference->worse,
+			       difference->same);
+		}
+	}
+	char text[EBB_LINK_TEXT];
+	for (unsigned i = 1; i < view->count; i++) {
+		const struct compare_side *side = &view->sides[i];
+		if (side->same_as || !side->worse_count)
+			continue;
+		printf("\nlinks that get worse with %s (flows a round)\n", side->name);
+		for (uint32_t k = 0; k < side->worse_count; k++)
+			printf("  %8.3f -> %8.3f  %s\n",
+			       compare_flows(&view->sides[0], side->worse[k]),
+			       compare_flows(side, side->worse[k]),
+			       ebb_link_text(view->on->ranks->fabric, side->worse[k], text,
+					     sizeof(text)));
+	}
+	struct compare_verdict verdict;
+	compare_verdict_make(view, &verdict);
+	printf("\n%s\n%s\n", verdict.finding, verdict.advice);
+	compare_verdict_release(&verdict);
+	char done[200];
+	snprintf(done, sizeof(done), "%" PRIu64 " of %" PRIu64 " patterns of '%.80s'; %u not begun",
+		 view->on->count, view->workload->count, side_name(&view->sides[view->count - 1]),
+		 view->left_out);
+	workload_print_partial(view->workload, done);
 }
 
 void compare_csv(const struct compare_view *view)
@@ -366,27 +301,15 @@ void compare_csv(const struct compare_view *view)
 		ebb_csv_figures(&csv, side->name, side->report, &side->broken);
 		for (unsigned column = 0; !i && column < 5; column++)
 			csv_empty(&csv);
-		if (i)
-			write_difference(&csv, &side->difference);
+		if (i) {
+			csv_real(&csv, side->difference.mean);
+			csv_real(&csv, side->difference.half_width);
+			csv_number(&csv, side->difference.better);
+			csv_number(&csv, side->difference.worse);
+			csv_number(&csv, side->difference.same);
+		}
 		csv_end_row(&csv);
 	}
-}
-
-static json_t *worse_json(const struct compare_view *view, const struct compare_side *side)
-{
-	json_t *list = json_array();
-	char text[EBB_LINK_TEXT];
-
-	for (uint32_t k = 0; k < side->worse_count; k++) {
-		uint32_t link = side->worse[k];
-		list = json_value_append(
-		    list, json_pack("{s:o, s:f, s:f}", "link",
-				    json_value_text(ebb_link_text(view->on->ranks->fabric, link,
-								  text, sizeof(text))),
-				    "flows_first", compare_flows(&view->sides[0], link), "flows",
-				    compare_flows(side, link)));
-	}
-	return list;
 }
 
 static json_t *side_json(const struct compare_view *view, const struct compare_side *side)
@@ -406,22 +329,18 @@ static json_t *side_json(const struct compare_view *view, const struct compare_s
 	    json_pack("{s:f, s:f, s:I, s:I, s:I}", "mean", difference->mean, "half_width_99",
 		      difference->half_width, "better", (json_int_t)difference->better, "worse",
 		      (json_int_t)difference->worse, "same", (json_int_t)difference->same));
-	return json_value_set(all, "worse_links", worse_json(view, side));
-}
-
-static json_t *verdict_json(const struct compare_view *view)
-{
-	static const char *const outcomes[] = {
-	    [COMPARE_KEEP] = "keep", [COMPARE_CHANGE] = "change", [COMPARE_REPAIR] = "repair"};
-	struct compare_verdict verdict;
-
-	if (compare_verdict_make(view, &verdict))
-		return NULL;
-	json_t *value =
-	    json_pack("{s:s, s:o, s:o}", "outcome", outcomes[verdict.outcome], "finding",
-		      json_value_text(verdict.finding), "advice", json_value_text(verdict.advice));
-	compare_verdict_release(&verdict);
-	return value;
+	json_t *list = json_array();
+	char text[EBB_LINK_TEXT];
+	for (uint32_t k = 0; k < side->worse_count; k++) {
+		uint32_t link = side->worse[k];
+		list = json_value_append(
+		    list, json_pack("{s:o, s:f, s:f}", "link",
+				    json_value_text(ebb_link_text(view->on->ranks->fabric, link,
+								  text, sizeof(text))),
+				    "flows_first", compare_flows(&view->sides[0], link), "flows",
+				    compare_flows(side, link)));
+	}
+	return json_value_set(all, "worse_links", list);
 }
 
 json_t *compare_json(const struct compare_view *view)
@@ -432,5 +351,13 @@ json_t *compare_json(const struct compare_view *view)
 	for (unsigned i = 0; i < view->count; i++)
 		sides = json_value_append(sides, side_json(view, &view->sides[i]));
 	all = json_value_set(all, "compared", sides);
-	return json_value_set(all, "verdict", verdict_json(view));
+	static const char *const outcomes[] = {
+	    [COMPARE_KEEP] = "keep", [COMPARE_CHANGE] = "change", [COMPARE_REPAIR] = "repair"};
+	struct compare_verdict verdict;
+	compare_verdict_make(view, &verdict);
+	json_t *value =
+	    json_pack("{s:s, s:o, s:o}", "outcome", outcomes[verdict.outcome], "finding",
+		      json_value_text(verdict.finding), "advice", json_value_text(verdict.advice));
+	compare_verdict_release(&verdict);
+	return json_value_set(all, "verdict", value);
 }

@@ -40,10 +40,10 @@ struct compare_verdict {
 
 /*
  * Tables that lose routes are never better than tables that lose none. A difference counts only
- * beyond its 99% confidence interval, and is worth a change from 1% on. Errors: -ENOMEM; then *out
- * is empty. It is released with compare_verdict_release().
+ * beyond its 99% confidence interval, and is worth a change from 1% on. *out is
+ * released with compare_verdict_release().
  */
-int compare_verdict_make(const struct compare_view *view, struct compare_verdict *out);
+void compare_verdict_make(const struct compare_view *view, struct compare_verdict *out);
 void compare_verdict_release(struct compare_verdict *verdict);
 
 /* ---- the report ---- */
@@ -51,8 +51,7 @@ void compare_verdict_release(struct compare_verdict *verdict);
 /* The mean number of flows of a link in a round. */
 double compare_flows(const struct compare_side *side, uint32_t link);
 
-/* Prints the report. Errors: -ENOMEM, after a part of it. */
-int compare_print(const struct compare_view *view);
+void compare_print(const struct compare_view *view);
 
 /* A table with a row for each of the tables, to standard output. */
 void compare_csv(const struct compare_view *view);
@@ -60,25 +59,23 @@ void compare_csv(const struct compare_view *view);
 /* NULL: no memory. */
 json_t *compare_json(const struct compare_view *view);
 
-/* A page for a browser that loads nothing else. Errors: -ENOMEM; errors of writing stay in the
- * stream. */
-int compare_html(const struct compare_view *view, FILE *page);
+/* A page for a browser that loads nothing else. Errors of writing stay in the stream. */
+void compare_html(const struct compare_view *view, FILE *page);
 
 /* ---- charts of the page ---- */
 
 /* The distributions of the page of heddle compare: the lines of all tables over one pair of axes. */
 
-/* Draw one chart for the `count` sides, whose letters are in this order. Errors: -ENOMEM; then
- * nothing is written. */
+/* Draw one chart for the `count` sides, whose letters are in this order. */
 
 /* Patterns by their bandwidth, with the means marked. */
-int compare_charts_patterns(FILE *page, const struct compare_side *const *sides, unsigned count);
+void compare_charts_patterns(FILE *page, const struct compare_side *const *sides, unsigned count);
 
 /* Routes by their congestion, up to that which few exceed. */
-int compare_charts_congestion(FILE *page, const struct compare_side *const *sides, unsigned count);
+void compare_charts_congestion(FILE *page, const struct compare_side *const *sides, unsigned count);
 
 /* Loads of the `links` links between switches, the largest first. */
-int compare_charts_loads(FILE *page, const struct compare_side *const *sides, unsigned count,
-			 uint32_t links);
+void compare_charts_loads(FILE *page, const struct compare_side *const *sides, unsigned count,
+			  uint32_t links);
 
 #endif

@@ -2,8 +2,8 @@
 #include "config_faults.h"
 #include "arguments.h"
 #include "json_value.h"
+#include "need.h"
 
-#include <errno.h>
 #include <heddle/ar_manager/site.h>
 #include <heddle/config/sections.h>
 #include <stdio.h>
@@ -52,52 +52,6 @@ static int add_engine(void *context, const struct hd_engine *engine, struct hd_e
 	return hd_config_sections_add_engine(found->sections, engine, err);
 }
 
-static int load_modules(struct config_faults *found, const struct hd_config *config,
-			struct hd_error *err)
-{
-	const struct hd_log log = {.write = note_module, .context = found};
-	const struct hd_engine_source source = {
-	    .path = hd_options_get(hd_config_options(config, "heddle"), "engine_path")->text,
-	    .log = &log,
-	    .accept = add_engine,
-	    .context = found};
-	int rc = *source.path ? hd_engine_list_new(&source, &found->engines, err) : 0;
-
-	/* A missing module must not make its section an error, too; the plugin does the same. */
-	if (!rc && found->count)
-		hd_config_sections_ignore_others(found->sections);
-	return rc;
-}
-
-/* The engines of modules have sections, too. Faults are noted later. */
-static int find_modules(struct config_faults *found, struct hd_error *err)
-{
-	struct hd_config_sections *sections = hd_config_sections_new();
-	struct hd_config *config = NULL;
-	int rc = sections ? hd_config_sections_add_heddle(sections, err) : hd_error_no_memory(err);
-
-	if (!rc) {
-		hd_config_sections_ignore_others(sections);
-		rc = hd_config_inspect(sections, &found->text, ignore, NULL, &config, err);
-	}
-	if (!rc) {
-		found->modules_line = hd_config_option_line(config, "heddle", "engine_path");
-		rc = load_modules(found, config, err);
-	}
-	hd_config_free(config);
-	hd_config_sections_free(sections);
-	return rc;
-}
-
-static bool has_router(const struct hd_config *config)
-{
-	struct hd_config_object object;
-
-	return (hd_config_object_at(config, "router", 0, &object) && object.line) ||
-	       hd_config_object_at(config, "router.subnet", 0, &object) ||
-	       hd_config_object_at(config, "router.prefix", 0, &object);
-}
-
 /* Sockets on which programs listen, each of which needs a path of its own. */
 static const struct {
 	const char *section, *option;
@@ -106,12 +60,19 @@ static const struct {
 
 #define SOCKETS (sizeof(sockets) / sizeof(sockets[0]))
 
-static void check_sockets(struct config_faults *found)
+/* What no single section says. */
+static int check_together(struct config_faults *found, struct hd_error *err)
 {
+	const struct hd_log log = {.write = note_remark, .context = found};
+	struct hd_ar_site site = {.legacy = false};
+	int rc = hd_ar_site_from(found->config, false, &log, &site, err);
+
+	if (need_enough(rc))
+		note(found, 0, err->text);
+	hd_ar_site_release(&site);
 	const char *paths[SOCKETS];
 	unsigned lines[SOCKETS];
 	char reason[HD_ERROR_TEXT];
-
 	for (unsigned i = 0; i < SOCKETS; i++) {
 		const struct hd_options *options =
 		    hd_config_options(found->config, sockets[i].section);
@@ -128,38 +89,13 @@ static void check_sockets(struct config_faults *found)
 			break;
 		}
 	}
-}
-
-/* What no single section says. */
-static int check_together(struct config_faults *found, struct hd_error *err)
-{
-	const struct hd_log log = {.write = note_remark, .context = found};
-	struct hd_ar_site site = {.legacy = false};
-	int rc = hd_ar_site_from(found->config, false, &log, &site, err);
-
-	if (rc == -ENOMEM)
-		return rc;
-	if (rc)
-		note(found, 0, err->text);
-	hd_ar_site_release(&site);
-	check_sockets(found);
-	if (has_router(found->config) && hd_config_router_check(found->config, err))
+	struct hd_config_object object;
+	if (((hd_config_object_at(found->config, "router", 0, &object) && object.line) ||
+	     hd_config_object_at(found->config, "router.subnet", 0, &object) ||
+	     hd_config_object_at(found->config, "router.prefix", 0, &object)) &&
+	    hd_config_router_check(found->config, err))
 		note(found, 0, err->text);
 	return 0;
-}
-
-static int inspect(struct config_faults *found, struct hd_error *err)
-{
-	int rc = hd_config_sections_add_all(found->sections, HD_CONFIG_CHECK, err);
-
-	if (!rc)
-		rc = find_modules(found, err);
-	if (!rc)
-		rc = hd_config_inspect(found->sections, &found->text, note, found, &found->config,
-				       err);
-	if (!rc)
-		rc = check_together(found, err);
-	return rc || found->list ? rc : hd_error_no_memory(err);
 }
 
 static bool is_pipe(const char *path)
@@ -179,9 +115,44 @@ int config_faults_find(struct config_faults *found, const char *path, bool pipes
 	if (rc)
 		return rc;
 	found->text.name = path;
-	found->sections = hd_config_sections_new();
+	found->sections = need(hd_config_sections_new());
 	found->list = json_array();
-	return found->sections ? inspect(found, err) : hd_error_no_memory(err);
+	rc = hd_config_sections_add_all(found->sections, HD_CONFIG_CHECK, err);
+	if (!rc) {
+		/* The engines of modules have sections, too. Faults are noted later. */
+		struct hd_config_sections *sections = need(hd_config_sections_new());
+		struct hd_config *config = NULL;
+		rc = hd_config_sections_add_heddle(sections, err);
+		if (!rc) {
+			hd_config_sections_ignore_others(sections);
+			rc = hd_config_inspect(sections, &found->text, ignore, NULL, &config, err);
+		}
+		if (!rc) {
+			found->modules_line =
+			    hd_config_option_line(config, "heddle", "engine_path");
+			const struct hd_log log = {.write = note_module, .context = found};
+			const struct hd_engine_source source = {
+			    .path =
+				hd_options_get(hd_config_options(config, "heddle"), "engine_path")
+				    ->text,
+			    .log = &log,
+			    .accept = add_engine,
+			    .context = found};
+			rc = *source.path ? hd_engine_list_new(&source, &found->engines, err) : 0;
+			/* A missing module must not make its section an error, too; the plugin does the same. */
+			if (!rc && found->count)
+				hd_config_sections_ignore_others(found->sections);
+		}
+		hd_config_free(config);
+		hd_config_sections_free(sections);
+	}
+	if (!rc)
+		rc = hd_config_inspect(found->sections, &found->text, note, found, &found->config,
+				       err);
+	if (!rc)
+		rc = check_together(found, err);
+	need(found->list);
+	return rc;
 }
 
 void config_faults_release(struct config_faults *found)

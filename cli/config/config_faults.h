@@ -22,7 +22,7 @@ struct config_faults {
 
 /*
  * Reads the file; "-": standard input. `pipes`: it may be a pipe, and is waited for. Errors: those of
- * hd_text_open_regular(); -ENOMEM.
+ * hd_text_open_regular().
  */
 int config_faults_find(struct config_faults *found, const char *path, bool pipes,
 		       struct hd_error *err);

@@ -27,16 +27,6 @@ static bool is_missing(const char *typed, const char *path)
 	return !typed && access(path, F_OK) && errno == ENOENT;
 }
 
-static int read_conf(struct doctor_site *site, struct hd_error *err)
-{
-	const char *typed = site->opensm_conf_path;
-
-	site->opensm_conf_path = typed ? typed : OPENSM_CONF;
-	return is_missing(typed, OPENSM_CONF)
-		   ? 0
-		   : hd_opensm_conf_read(site->opensm_conf_path, &site->conf, err);
-}
-
 static void report_faults(struct doctor_site *site)
 {
 	char place[DOCTOR_PLACE_SIZE];
@@ -141,8 +131,13 @@ static int examine(struct doctor_site *site, struct hd_error *err)
 {
 	int rc = doctor_expect_files(site, err);
 
-	if (!rc)
-		rc = read_conf(site, err);
+	if (!rc) {
+		const char *typed = site->opensm_conf_path;
+		site->opensm_conf_path = typed ? typed : OPENSM_CONF;
+		rc = is_missing(typed, OPENSM_CONF)
+			 ? 0
+			 : hd_opensm_conf_read(site->opensm_conf_path, &site->conf, err);
+	}
 	if (!rc)
 		rc = read_heddle(site, err);
 	if (rc)
@@ -153,7 +148,7 @@ static int examine(struct doctor_site *site, struct hd_error *err)
 	doctor_check_routing(site);
 	doctor_check_fabric(site);
 	doctor_check_live(site);
-	return site->report.failed ? hd_error_no_memory(err) : 0;
+	return 0;
 }
 
 static const struct argument arguments[] = {
@@ -230,20 +225,6 @@ static int print_nagios(const struct doctor_report *report)
 	return (int)status;
 }
 
-static int show(const struct doctor_job *job)
-{
-	const struct doctor_report *report = &job->site.report;
-
-	if (job->json)
-		return json_value_print(doctor_report_json(report), status_of(report));
-	if (job->nagios)
-		return print_nagios(report);
-	doctor_report_print(report);
-	if (!report->made)
-		message_error(NO_CHECK);
-	return status_of(report);
-}
-
 static int run(void *context, const struct operands *operands)
 {
 	struct doctor_job *job = context;
@@ -256,8 +237,17 @@ static int run(void *context, const struct operands *operands)
 		return job->nagios
 			   ? (int)message_nagios_unknown("bad usage; standard error has the reason")
 			   : status;
-	if (!examine(&job->site, &err))
-		return show(job);
+	if (!examine(&job->site, &err)) {
+		const struct doctor_report *report = &job->site.report;
+		if (job->json)
+			return json_value_print(doctor_report_json(report), status_of(report));
+		if (job->nagios)
+			return print_nagios(report);
+		doctor_report_print(report);
+		if (!report->made)
+			message_error(NO_CHECK);
+		return status_of(report);
+	}
 	return job->nagios ? (int)message_nagios_unknown(err.text) : message_fail(&err);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the file of the fabric itself shows: LIDs, cables and names. */
 #include "doctor_site.h"
+#include "need.h"
 
 #include <heddle/base/text.h>
 #include <inttypes.h>
@@ -58,17 +59,6 @@ static void check_cable(struct doctor_site *site, uint32_t port)
 			  doctor_port_place(site, peer, far));
 }
 
-/* A cable that is slower than most of those with which it is parallel, or all of the same kind, stands out. */
-static void check_cables(struct doctor_site *site)
-{
-	const struct hd_fabric *fabric = site->fabric;
-
-	doctor_report_begin(&site->report, "cables");
-	for (uint32_t port = 0; port < fabric->port_count; port++)
-		if (fabric->peer[port] != HD_NONE && port < fabric->peer[port])
-			check_cable(site, port);
-}
-
 static uint32_t rate_of(const struct hd_fabric *fabric, uint32_t port)
 {
 	return (uint32_t)fabric->width[port] * (1u << fabric->speed[port]);
@@ -99,34 +89,6 @@ static void check_parallel(struct doctor_site *site)
 						  doctor_port_place(site, fast, other));
 				break;
 			}
-}
-
-/* Versions are compared as texts of numbers: 3.3.23 and 3.3.24. */
-static bool misses_speeds(const char *version)
-{
-	return !strncmp(version, "OpenSM 3.", 9) && strverscmp(version, LAST_WITHOUT_SPEEDS) <= 0;
-}
-
-static void check_fast(struct doctor_site *site)
-{
-	const struct hd_fabric *fabric = site->fabric;
-	uint32_t fast = 0;
-
-	doctor_report_begin(&site->report, "ndr");
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		fast += fabric->device_id[sw] == QUANTUM2;
-	for (uint32_t port = 0; port < fabric->port_count; port++)
-		fast += fabric->speed[port] >= HD_SPEED_NDR && fabric->peer[port] != HD_NONE;
-	if (fast && !*site->version)
-		doctor_report_skip(&site->report, "the version of OpenSM is not known");
-	else if (fast && misses_speeds(site->version))
-		doctor_report_add(
-		    &site->report, DOCTOR_ERROR, site->version,
-		    "build OpenSM from its sources at commit a58c675e or later, and Heddle for it: "
-		    "doc/guide/opensm-versions.md",
-		    "the fabric has NDR ports: this OpenSM does not ask for extended speeds at "
-		    "first, and "
-		    "larger packets were reported to fail (linux-rdma/opensm issue 38)");
 }
 
 static int compare_guids(const void *a, const void *b)
@@ -173,19 +135,6 @@ static void take_name(struct names *names, const struct hd_lines *lines)
 	names->seen[names->seen_count++] = guid;
 }
 
-static void take_names(struct names *names, const struct hd_text *text)
-{
-	struct hd_lines lines = hd_lines_of(text);
-	struct hd_error err;
-	int more;
-
-	while ((more = hd_lines_next(&lines, &err)) > 0)
-		take_name(names, &lines);
-	if (more < 0)
-		doctor_report_add(&names->site->report, DOCTOR_ERROR, text->name, "mend the file",
-				  "%s", err.text);
-}
-
 static uint32_t count_lines(const struct hd_text *text)
 {
 	uint32_t count = 1;
@@ -214,16 +163,17 @@ static void check_names(struct doctor_site *site)
 		return;
 	}
 	text.name = path;
-	names.known = malloc((names.known_count + 1u) * sizeof(*names.known));
-	names.seen = malloc(count_lines(&text) * sizeof(*names.seen));
-	if (names.known && names.seen) {
-		memcpy(names.known, site->fabric->node_guid,
-		       names.known_count * sizeof(*names.known));
-		qsort(names.known, names.known_count, sizeof(*names.known), compare_guids);
-		take_names(&names, &text);
-	} else {
-		site->report.failed = true;
-	}
+	names.known = need(malloc((names.known_count + 1u) * sizeof(*names.known)));
+	names.seen = need(malloc((count_lines(&text) + 1u) * sizeof(*names.seen)));
+	memcpy(names.known, site->fabric->node_guid, names.known_count * sizeof(*names.known));
+	qsort(names.known, names.known_count, sizeof(*names.known), compare_guids);
+	struct hd_lines lines = hd_lines_of(&text);
+	int more;
+	while ((more = hd_lines_next(&lines, &err)) > 0)
+		take_name(&names, &lines);
+	if (more < 0)
+		doctor_report_add(&names.site->report, DOCTOR_ERROR, text.name, "mend the file",
+				  "%s", err.text);
 	free(names.known);
 	free(names.seen);
 	hd_text_close(&text);
@@ -241,8 +191,30 @@ void doctor_check_fabric(struct doctor_site *site)
 		return;
 	}
 	check_lids(site);
-	check_cables(site);
+	/* A cable that is slower than most of those with which it is parallel, or all of the same kind, stands
+	 * out. */
+	const struct hd_fabric *fabric = site->fabric;
+	doctor_report_begin(&site->report, "cables");
+	for (uint32_t port = 0; port < fabric->port_count; port++)
+		if (fabric->peer[port] != HD_NONE && port < fabric->peer[port])
+			check_cable(site, port);
 	check_parallel(site);
-	check_fast(site);
+	uint32_t fast = 0;
+	doctor_report_begin(&site->report, "ndr");
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		fast += fabric->device_id[sw] == QUANTUM2;
+	for (uint32_t port = 0; port < fabric->port_count; port++)
+		fast += fabric->speed[port] >= HD_SPEED_NDR && fabric->peer[port] != HD_NONE;
+	if (fast && !*site->version)
+		doctor_report_skip(&site->report, "the version of OpenSM is not known");
+	else if (fast && !strncmp(site->version, "OpenSM 3.", 9) &&
+		 strverscmp(site->version, LAST_WITHOUT_SPEEDS) <= 0)
+		doctor_report_add(
+		    &site->report, DOCTOR_ERROR, site->version,
+		    "build OpenSM from its sources at commit a58c675e or later, and Heddle for it: "
+		    "doc/guide/opensm-versions.md",
+		    "the fabric has NDR ports: this OpenSM does not ask for extended speeds at "
+		    "first, and "
+		    "larger packets were reported to fail (linux-rdma/opensm issue 38)");
 	check_names(site);
 }

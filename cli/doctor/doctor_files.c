@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Programs, and this machine. */
 #include "doctor_site.h"
+#include "need.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -76,50 +77,10 @@ static char *first_file(const char *const *patterns, unsigned count)
 	for (unsigned i = 0; !found && i < count; i++) {
 		glob_t files;
 		if (!glob(patterns[i], 0, NULL, &files))
-			found = strdup(files.gl_pathv[0]);
+			found = need(strdup(files.gl_pathv[0]));
 		globfree(&files);
 	}
 	return found;
-}
-
-static void compare_versions(struct doctor_site *site, const char *plugin)
-{
-	char version[DOCTOR_VERSION_SIZE];
-	struct hd_error err;
-
-	if (!read_version(plugin, version, &err))
-		doctor_report_skip(&site->report, "%s", err.text);
-	else if (strcmp(version, site->version) != 0)
-		doctor_report_add(
-		    &site->report, DOCTOR_ERROR, plugin,
-		    "install the package of Heddle for this OpenSM, or build it: "
-		    "doc/guide/opensm-versions.md",
-		    "the plugin is for %s, but the program is %s, which does not load it", version,
-		    site->version);
-}
-
-static void check_versions(struct doctor_site *site)
-{
-	static const char *const programs[] = {"/usr/sbin/opensm", "/usr/local/sbin/opensm",
-					       "/opt/opensm/sbin/opensm"};
-	static const char *const plugins[] = {"/usr/lib/*/libheddle.so", "/usr/lib64/libheddle.so",
-					      "/usr/local/lib/libheddle.so",
-					      "/usr/local/lib/*/libheddle.so"};
-	char *program = site->opensm_path ? strdup(site->opensm_path) : first_file(programs, 3);
-	char *plugin = site->plugin_path ? strdup(site->plugin_path) : first_file(plugins, 4);
-	struct hd_error err;
-
-	doctor_report_begin(&site->report, "versions");
-	if (!program)
-		doctor_report_skip(&site->report, "no program opensm was found; see --opensm");
-	else if (!read_version(program, site->version, &err))
-		doctor_report_skip(&site->report, "%s", err.text);
-	else if (!plugin)
-		doctor_report_skip(&site->report, "no libheddle.so was found; see --plugin");
-	else
-		compare_versions(site, plugin);
-	free(program);
-	free(plugin);
 }
 
 /* Virtual functions of the adapters of this machine. */
@@ -141,11 +102,42 @@ static unsigned count_functions(void)
 	return count;
 }
 
-static void check_machine(struct doctor_site *site)
+void doctor_check_files(struct doctor_site *site)
 {
+	static const char *const programs[] = {"/usr/sbin/opensm", "/usr/local/sbin/opensm",
+					       "/opt/opensm/sbin/opensm"};
+	static const char *const plugins[] = {"/usr/lib/*/libheddle.so", "/usr/lib64/libheddle.so",
+					      "/usr/local/lib/libheddle.so",
+					      "/usr/local/lib/*/libheddle.so"};
+	char *program =
+	    site->opensm_path ? need(strdup(site->opensm_path)) : first_file(programs, 3);
+	char *plugin = site->plugin_path ? need(strdup(site->plugin_path)) : first_file(plugins, 4);
+	struct hd_error err;
+
+	doctor_report_begin(&site->report, "versions");
+	if (!program)
+		doctor_report_skip(&site->report, "no program opensm was found; see --opensm");
+	else if (!read_version(program, site->version, &err))
+		doctor_report_skip(&site->report, "%s", err.text);
+	else if (!plugin)
+		doctor_report_skip(&site->report, "no libheddle.so was found; see --plugin");
+	else {
+		char version[DOCTOR_VERSION_SIZE];
+		if (!read_version(plugin, version, &err))
+			doctor_report_skip(&site->report, "%s", err.text);
+		else if (strcmp(version, site->version) != 0)
+			doctor_report_add(
+			    &site->report, DOCTOR_ERROR, plugin,
+			    "install the package of Heddle for this OpenSM, or build it: "
+			    "doc/guide/opensm-versions.md",
+			    "the plugin is for %s, but the program is %s, which does not load it",
+			    version, site->version);
+	}
+	free(program);
+	free(plugin);
+	doctor_check_log(site);
 	struct stat about;
 	const unsigned functions = count_functions();
-
 	doctor_report_begin(&site->report, "virtual-ports");
 	if (stat("/sys/class/infiniband", &about))
 		doctor_report_skip(&site->report, "this machine has no InfiniBand adapter");
@@ -157,11 +149,4 @@ static void check_machine(struct doctor_site *site)
 		    "up "
 		    "virtual ports of ConnectX-4 and later (linux-rdma/opensm issue 22)",
 		    functions);
-}
-
-void doctor_check_files(struct doctor_site *site)
-{
-	check_versions(site);
-	doctor_check_log(site);
-	check_machine(site);
 }

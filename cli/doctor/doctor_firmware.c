@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "doctor_firmware.h"
-
-#ifdef HEDDLE_MAD
+#include "doctor_site.h"
+#include "need.h"
 #include "progress.h"
 
-#include <errno.h>
-#include <heddle/ar_manager/firmware.h>
-#include <heddle/mad/queue.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef HEDDLE_MAD
+
+#include <heddle/ar_manager/firmware.h>
+#include <heddle/mad/queue.h>
 
 #define TIMEOUT_MS 250u
 #define RETRIES 1u
@@ -30,34 +31,6 @@ static void take(void *cookie, const struct hd_smp_result *result)
 	answer->known = !result->rc;
 	if (answer->known)
 		hd_firmware_decode(answer->gmp.data, &answer->firmware);
-}
-
-static int ask(const struct hd_fabric *fabric, const struct hd_smp_port *port,
-	       struct answer *answers)
-{
-	struct hd_smp_limits limits = HD_SMP_LIMITS_DEFAULT;
-
-	limits.timeout_ms = TIMEOUT_MS;
-	limits.retries = RETRIES;
-	struct hd_smp_queue *queue = hd_smp_queue_new(port, &limits, fabric->switch_count);
-	int rc = queue ? 0 : -ENOMEM;
-
-	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++) {
-		const struct hd_smp_address address = {.lid = fabric->lid[fabric->port_base[sw]]};
-		const struct hd_smp smp = {.method = HD_SMP_GET,
-					   .attribute = HD_FIRMWARE_ATTRIBUTE,
-					   .gmp = &answers[sw].gmp};
-		if (!address.lid)
-			continue;
-		answers[sw].gmp = (struct hd_gmp){.class = HD_FIRMWARE_CLASS, .lid = address.lid};
-		hd_smp_queue_aim(queue, sw, &address);
-		rc = hd_smp_queue_submit(queue, sw, &smp, take, &answers[sw]);
-	}
-	progress_begin("asking the fabric: firmware");
-	rc = rc ? rc : hd_smp_queue_run(queue);
-	progress_end();
-	hd_smp_queue_free(queue);
-	return rc;
 }
 
 static int compare(const void *a, const void *b)
@@ -104,12 +77,32 @@ static void report_kind(struct doctor_site *site, const struct answer *answers, 
 void doctor_check_firmware(struct doctor_site *site, const struct hd_smp_port *port)
 {
 	const uint32_t switches = site->fabric->switch_count;
-	struct answer *answers = calloc(switches + 1u, sizeof(*answers));
+	struct answer *answers = need(calloc(switches + 1u, sizeof(*answers)));
 	uint32_t count = 0, first = 0;
 
 	doctor_report_begin(&site->report, "firmware");
-	site->report.failed |= !answers || ask(site->fabric, port, answers) == -ENOMEM;
-	for (uint32_t sw = 0; answers && sw < switches; sw++)
+	struct hd_smp_limits limits = HD_SMP_LIMITS_DEFAULT;
+	limits.timeout_ms = TIMEOUT_MS;
+	limits.retries = RETRIES;
+	struct hd_smp_queue *queue =
+	    need(hd_smp_queue_new(port, &limits, site->fabric->switch_count));
+	for (uint32_t sw = 0; sw < site->fabric->switch_count; sw++) {
+		const struct hd_smp_address address = {
+		    .lid = site->fabric->lid[site->fabric->port_base[sw]]};
+		const struct hd_smp smp = {.method = HD_SMP_GET,
+					   .attribute = HD_FIRMWARE_ATTRIBUTE,
+					   .gmp = &answers[sw].gmp};
+		if (!address.lid)
+			continue;
+		answers[sw].gmp = (struct hd_gmp){.class = HD_FIRMWARE_CLASS, .lid = address.lid};
+		hd_smp_queue_aim(queue, sw, &address);
+		need_enough(hd_smp_queue_submit(queue, sw, &smp, take, &answers[sw]));
+	}
+	progress_begin("asking the fabric: firmware");
+	need_enough(hd_smp_queue_run(queue));
+	progress_end();
+	hd_smp_queue_free(queue);
+	for (uint32_t sw = 0; sw < switches; sw++)
 		if (answers[sw].known)
 			answers[count++] = answers[sw];
 	if (!count)

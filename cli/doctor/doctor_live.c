@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the switches and hosts themselves say, asked by Gets alone. */
 #include "doctor_site.h"
-
-#ifdef HEDDLE_MAD
-#include "doctor_firmware.h"
+#include "need.h"
 #include "progress.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HEDDLE_MAD
+
 #include <heddle/ar_manager.h>
 #include <heddle/mad/queue.h>
 #include <heddle/mad/umad_port.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* An answer. */
 struct said {
@@ -48,10 +48,7 @@ static void ask(struct asking *asking, uint32_t node, uint16_t attribute, uint32
 	const struct hd_smp smp = {
 	    .method = HD_SMP_GET, .attribute = attribute, .modifier = modifier};
 
-	if (hd_smp_queue_submit(asking->queue, node, &smp, take, said)) {
-		said->rc = -ENOMEM;
-		asking->site->report.failed = true;
-	}
+	need_enough(hd_smp_queue_submit(asking->queue, node, &smp, take, said));
 }
 
 /* The port by which a node is asked, HD_NONE: it has no LID. */
@@ -70,32 +67,6 @@ static int run(struct asking *asking, const char *what)
 	progress_begin("asking the fabric: %s", what);
 	const int rc = hd_smp_queue_run(asking->queue);
 	progress_end();
-	return rc;
-}
-
-/* The ports that answer for their nodes. */
-static int ask_nodes(struct asking *asking)
-{
-	const struct hd_fabric *fabric = asking->site->fabric;
-
-	for (uint32_t node = 0; node < fabric->node_count; node++) {
-		const uint32_t port = port_of(fabric, node);
-		if (port == HD_NONE)
-			continue;
-		const struct hd_smp_address address = {.lid = fabric->lid[port]};
-		hd_smp_queue_aim(asking->queue, node, &address);
-		ask(asking, node, HD_SMP_PORT_INFO, hd_port_number(fabric, port),
-		    &asking->ports[port]);
-		ask(asking, node, HD_SMP_NODE_INFO, 0, &asking->nodes[node]);
-	}
-	int rc = run(asking, "nodes");
-	for (uint32_t node = 0; node < fabric->node_count; node++) {
-		const uint32_t port = port_of(fabric, node);
-		if (port == HD_NONE)
-			continue;
-		if (!asking->ports[port].rc)
-			hd_port_info_decode(asking->ports[port].data, &asking->infos[port]);
-	}
 	return rc;
 }
 
@@ -163,19 +134,13 @@ struct manager {
 	uint32_t port;
 };
 
-static uint32_t count_masters(const struct manager *all, uint32_t count)
+static void compare_managers(struct doctor_site *site, const struct manager *all, uint32_t count)
 {
+	char place[DOCTOR_PLACE_SIZE], other[DOCTOR_PLACE_SIZE];
 	uint32_t masters = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		masters += all[i].info.state == HD_SM_MASTER;
-	return masters;
-}
-
-static void compare_managers(struct doctor_site *site, const struct manager *all, uint32_t count)
-{
-	char place[DOCTOR_PLACE_SIZE], other[DOCTOR_PLACE_SIZE];
-	const uint32_t masters = count_masters(all, count);
 
 	if (masters != 1)
 		doctor_report_add(
@@ -252,18 +217,6 @@ static void check_node(struct asking *asking, uint32_t node, uint32_t port)
 		doctor_report_add(&site->report, DOCTOR_ERROR, place,
 				  "give the output of ibnetdiscover of now",
 				  "the node at LID %u says that its LID is %u", expected, lid);
-}
-
-static void check_lids(struct asking *asking)
-{
-	const struct hd_fabric *fabric = asking->site->fabric;
-
-	doctor_report_begin(&asking->site->report, "live-lids");
-	for (uint32_t node = 0; node < fabric->node_count; node++) {
-		const uint32_t port = port_of(fabric, node);
-		if (port != HD_NONE)
-			check_node(asking, node, port);
-	}
 }
 
 static unsigned highest(unsigned bits)
@@ -360,22 +313,6 @@ static void check_rate(struct asking *asking, uint32_t port, uint32_t peer)
 		asking->first_limited = port;
 }
 
-/* Cables on which the manager, or somebody, allows less than both ends can do. */
-static void report_limited(struct asking *asking)
-{
-	struct doctor_site *site = asking->site;
-	char place[DOCTOR_PLACE_SIZE];
-
-	if (asking->limited)
-		doctor_report_add(
-		    &site->report, DOCTOR_NOTE,
-		    doctor_port_place(site, asking->first_limited, place),
-		    "if nobody meant it, see force_link_speed, force_link_speed_ext and "
-		    "force_link_width in opensm.conf",
-		    "on %u cables less is enabled than both ends support; the first one is this",
-		    asking->limited);
-}
-
 static void check_mtu(struct asking *asking, uint32_t port, uint32_t peer)
 {
 	struct doctor_site *site = asking->site;
@@ -423,7 +360,17 @@ static void check_cables(struct asking *asking)
 	doctor_report_begin(report, "live-rates");
 	if (!each_cable(asking, check_rate))
 		doctor_report_skip(report, "no cable has answered at both ends");
-	report_limited(asking);
+	/* Cables on which the manager, or somebody, allows less than both ends can do. */
+	struct doctor_site *site = asking->site;
+	char place[DOCTOR_PLACE_SIZE];
+	if (asking->limited)
+		doctor_report_add(
+		    &site->report, DOCTOR_NOTE,
+		    doctor_port_place(site, asking->first_limited, place),
+		    "if nobody meant it, see force_link_speed, force_link_speed_ext and "
+		    "force_link_width in opensm.conf",
+		    "on %u cables less is enabled than both ends support; the first one is this",
+		    asking->limited);
 	doctor_report_begin(report, "live-mtu");
 	if (!each_cable(asking, check_mtu))
 		doctor_report_skip(report, "no cable has answered at both ends");
@@ -503,16 +450,13 @@ static int begin(struct asking *asking, struct hd_error *err)
 		return rc;
 	limits.timeout_ms = (uint32_t)site->timeout_ms;
 	asking->queue =
-	    hd_smp_queue_new(hd_umad_port_smp(asking->port), &limits, fabric->node_count);
-	asking->infos = calloc(fabric->port_count + 1u, sizeof(*asking->infos));
-	asking->ports = calloc(fabric->port_count + 1u, sizeof(*asking->ports));
-	asking->nodes = calloc(fabric->node_count + 1u, sizeof(*asking->nodes));
-	asking->managers = calloc(fabric->port_count + 1u, sizeof(*asking->managers));
-	asking->abilities = calloc(fabric->switch_count + 1u, sizeof(*asking->abilities));
-	asking->adaptive = calloc(fabric->switch_count + 1u, sizeof(*asking->adaptive));
-	if (!asking->queue || !asking->infos || !asking->ports || !asking->nodes ||
-	    !asking->managers || !asking->abilities || !asking->adaptive)
-		return hd_error_no_memory(err);
+	    need(hd_smp_queue_new(hd_umad_port_smp(asking->port), &limits, fabric->node_count));
+	asking->infos = need(calloc(fabric->port_count + 1u, sizeof(*asking->infos)));
+	asking->ports = need(calloc(fabric->port_count + 1u, sizeof(*asking->ports)));
+	asking->nodes = need(calloc(fabric->node_count + 1u, sizeof(*asking->nodes)));
+	asking->managers = need(calloc(fabric->port_count + 1u, sizeof(*asking->managers)));
+	asking->abilities = need(calloc(fabric->switch_count + 1u, sizeof(*asking->abilities)));
+	asking->adaptive = need(calloc(fabric->switch_count + 1u, sizeof(*asking->adaptive)));
 	for (uint32_t port = 0; port < fabric->port_count; port++)
 		asking->ports[port].rc = asking->managers[port].rc = 1;
 	for (uint32_t node = 0; node < fabric->node_count; node++)
@@ -522,25 +466,32 @@ static int begin(struct asking *asking, struct hd_error *err)
 	return 0;
 }
 
-static void end(struct asking *asking)
-{
-	hd_smp_queue_free(asking->queue);
-	hd_umad_port_close(asking->port);
-	free(asking->infos);
-	free(asking->ports);
-	free(asking->managers);
-	free(asking->nodes);
-	free(asking->abilities);
-	free(asking->adaptive);
-}
-
 static int look(struct doctor_site *site, struct hd_error *err)
 {
 	struct asking asking = {.site = site};
 	int rc = begin(&asking, err);
 
 	if (!rc) {
-		rc = ask_nodes(&asking);
+		/* The ports that answer for their nodes. */
+		const struct hd_fabric *fabric = asking.site->fabric;
+		for (uint32_t node = 0; node < fabric->node_count; node++) {
+			const uint32_t port = port_of(fabric, node);
+			if (port == HD_NONE)
+				continue;
+			const struct hd_smp_address address = {.lid = fabric->lid[port]};
+			hd_smp_queue_aim(asking.queue, node, &address);
+			ask(&asking, node, HD_SMP_PORT_INFO, hd_port_number(fabric, port),
+			    &asking.ports[port]);
+			ask(&asking, node, HD_SMP_NODE_INFO, 0, &asking.nodes[node]);
+		}
+		rc = run(&asking, "nodes");
+		for (uint32_t node = 0; node < fabric->node_count; node++) {
+			const uint32_t port = port_of(fabric, node);
+			if (port == HD_NONE)
+				continue;
+			if (!asking.ports[port].rc)
+				hd_port_info_decode(asking.ports[port].data, &asking.infos[port]);
+		}
 		rc = rc ? rc : ask_ports(&asking);
 		rc = rc ? rc : ask_managers(&asking);
 		/* last: a switch that keeps silent about what it does not know is given up */
@@ -550,16 +501,28 @@ static int look(struct doctor_site *site, struct hd_error *err)
 	}
 	if (!rc) {
 		check_managers(&asking);
-		check_lids(&asking);
+		const struct hd_fabric *fabric = asking.site->fabric;
+		doctor_report_begin(&asking.site->report, "live-lids");
+		for (uint32_t node = 0; node < fabric->node_count; node++) {
+			const uint32_t port = port_of(fabric, node);
+			if (port != HD_NONE)
+				check_node(&asking, node, port);
+		}
 		check_cables(&asking);
 		check_abilities(&asking);
 		doctor_check_firmware(site, hd_umad_port_smp(asking.port));
 	}
-	end(&asking);
+	hd_smp_queue_free(asking.queue);
+	hd_umad_port_close(asking.port);
+	free(asking.infos);
+	free(asking.ports);
+	free(asking.managers);
+	free(asking.nodes);
+	free(asking.abilities);
+	free(asking.adaptive);
 	return rc;
 }
 #else
-#include <errno.h>
 
 static int look(struct doctor_site *site, struct hd_error *err)
 {

@@ -89,20 +89,6 @@ static bool is_log_line(const char *line)
 	return false;
 }
 
-static void take_log_line(struct log_facts *facts, const char *line)
-{
-	const char *start = strstr(line, "-> " DOCTOR_VERSION_BEGINS);
-
-	facts->is_log |= is_log_line(line);
-	if (start && isdigit((unsigned char)start[3 + strlen(DOCTOR_VERSION_BEGINS)])) {
-		const size_t length = strcspn(start + 3, "\r\n");
-		*facts = (struct log_facts){.is_log = facts->is_log};
-		snprintf(facts->version, sizeof(facts->version), "%.*s", (int)length, start + 3);
-	}
-	for (unsigned i = 0; i < KNOWN_COUNT; i++)
-		facts->counts[i] += strstr(line, known_lines[i].words) != NULL;
-}
-
 struct log_file {
 	char path[DOCTOR_PLACE_SIZE];
 	int process; /* of the OpenSM that has it open; 0: unknown */
@@ -117,18 +103,6 @@ struct logs {
 	unsigned count;
 	struct hd_error err; /* why the file that was expected could not be read; "" it was */
 };
-
-static void scan_log(FILE *stream, off_t size, struct log_facts *facts)
-{
-	char *line = NULL;
-	size_t room = 0;
-
-	if (size > LOG_READ)
-		fseeko(stream, size - LOG_READ, SEEK_SET);
-	while (getline(&line, &room, stream) >= 0)
-		take_log_line(facts, line);
-	free(line);
-}
 
 /* Reads a stream and closes it. A file that was read already, or is one too many, is left out. */
 static void read_log(struct logs *logs, FILE *stream, const char *path, int process)
@@ -146,7 +120,24 @@ static void read_log(struct logs *logs, FILE *stream, const char *path, int proc
 					 .inode = about.st_ino,
 					 .size = about.st_size};
 		snprintf(log->path, sizeof(log->path), "%s", path);
-		scan_log(stream, about.st_size, &log->facts);
+		char *line = NULL;
+		size_t room = 0;
+		if (about.st_size > LOG_READ)
+			fseeko(stream, about.st_size - LOG_READ, SEEK_SET);
+		while (getline(&line, &room, stream) >= 0) {
+			const char *start = strstr(line, "-> " DOCTOR_VERSION_BEGINS);
+			log->facts.is_log |= is_log_line(line);
+			if (start &&
+			    isdigit((unsigned char)start[3 + strlen(DOCTOR_VERSION_BEGINS)])) {
+				const size_t length = strcspn(start + 3, "\r\n");
+				log->facts = (struct log_facts){.is_log = log->facts.is_log};
+				snprintf(log->facts.version, sizeof(log->facts.version), "%.*s",
+					 (int)length, start + 3);
+			}
+			for (unsigned i = 0; i < KNOWN_COUNT; i++)
+				log->facts.counts[i] += strstr(line, known_lines[i].words) != NULL;
+		}
+		free(line);
 		logs->count++;
 	}
 	fclose(stream);
@@ -159,20 +150,6 @@ static void read_path(struct logs *logs, const char *path)
 
 	if (stream)
 		read_log(logs, stream, path, 0);
-}
-
-/* Whether a folder of /proc is that of an OpenSM of root or of the caller. */
-static bool is_opensm(int folder)
-{
-	char name[sizeof(PROGRAM) + 1] = "";
-	struct stat about;
-	const int file = openat(folder, "comm", O_RDONLY | O_CLOEXEC);
-	const ssize_t length = file < 0 ? -1 : read(file, name, sizeof(name) - 1);
-
-	if (file >= 0)
-		close(file);
-	return length > 0 && !strcmp(name, PROGRAM "\n") && !fstat(folder, &about) &&
-	       (!about.st_uid || about.st_uid == geteuid());
 }
 
 /* Reads the regular files that a process has open for reading and writing. `files` is its folder fd of /proc. */
@@ -215,7 +192,16 @@ static void read_running(struct logs *logs)
 					       : -1;
 		if (folder < 0)
 			continue;
-		const int files = is_opensm(folder)
+		/* Whether a folder of /proc is that of an OpenSM of root or of the caller. */
+		char name[sizeof(PROGRAM) + 1] = "";
+		struct stat about;
+		const int file = openat(folder, "comm", O_RDONLY | O_CLOEXEC);
+		const ssize_t length = file < 0 ? -1 : read(file, name, sizeof(name) - 1);
+		if (file >= 0)
+			close(file);
+		const int files = length > 0 && !strcmp(name, PROGRAM "\n") &&
+					  !fstat(folder, &about) &&
+					  (!about.st_uid || about.st_uid == geteuid())
 				      ? openat(folder, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 				      : -1;
 		if (files >= 0)
@@ -286,32 +272,6 @@ static bool rotates(const struct doctor_site *site)
 	return found;
 }
 
-static void check_sizes(struct doctor_site *site, const struct logs *logs)
-{
-	const unsigned most = doctor_option_number(site, "log_max_size", 0);
-	char place[DOCTOR_PLACE_SIZE];
-
-	doctor_report_begin(&site->report, "log-size");
-	if (!logs->count) {
-		doctor_report_skip(&site->report, "the log was not read");
-		return;
-	}
-	for (unsigned i = 0; i < logs->count; i++)
-		if (logs->list[i].size > LOG_LARGE)
-			doctor_report_add(
-			    &site->report, DOCTOR_WARNING, logs->list[i].path,
-			    "write log_max_size 100 (MB), or let logrotate do it more often",
-			    "the log has %lld MB", (long long)(logs->list[i].size >> 20));
-	if (!site->conf)
-		doctor_report_skip(&site->report, "opensm.conf was not read");
-	else if (!most && !rotates(site))
-		doctor_report_add(
-		    &site->report, DOCTOR_WARNING, doctor_option_place(site, "log_max_size", place),
-		    "write log_max_size 100 (MB), or a file opensm in /etc/logrotate.d",
-		    "nothing limits the size of OpenSM's log: log_max_size is 0, and logrotate "
-		    "does not know it");
-}
-
 void doctor_check_log(struct doctor_site *site)
 {
 	struct logs logs = {.count = 0};
@@ -327,5 +287,25 @@ void doctor_check_log(struct doctor_site *site)
 	else if (!has_log(&logs))
 		doctor_report_skip(&site->report, "%s: it has no line of OpenSM",
 				   logs.list[0].path);
-	check_sizes(site, &logs);
+	const unsigned most = doctor_option_number(site, "log_max_size", 0);
+	char place[DOCTOR_PLACE_SIZE];
+	doctor_report_begin(&site->report, "log-size");
+	if (!logs.count) {
+		doctor_report_skip(&site->report, "the log was not read");
+		return;
+	}
+	for (unsigned i = 0; i < logs.count; i++)
+		if (logs.list[i].size > LOG_LARGE)
+			doctor_report_add(
+			    &site->report, DOCTOR_WARNING, logs.list[i].path,
+			    "write log_max_size 100 (MB), or let logrotate do it more often",
+			    "the log has %lld MB", (long long)(logs.list[i].size >> 20));
+	if (!site->conf)
+		doctor_report_skip(&site->report, "opensm.conf was not read");
+	else if (!most && !rotates(site))
+		doctor_report_add(
+		    &site->report, DOCTOR_WARNING, doctor_option_place(site, "log_max_size", place),
+		    "write log_max_size 100 (MB), or a file opensm in /etc/logrotate.d",
+		    "nothing limits the size of OpenSM's log: log_max_size is 0, and logrotate "
+		    "does not know it");
 }

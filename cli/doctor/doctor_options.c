@@ -21,21 +21,6 @@ static const struct hd_opensm_option *known_option(const char *name)
 	return NULL;
 }
 
-static void check_unknown(struct doctor_site *site, const char *place, const char *name)
-{
-	struct hd_suggestion suggestion = hd_suggestion_for(name);
-	unsigned count;
-	const struct hd_opensm_option *options = hd_opensm_options(&count);
-	char mend[DOCTOR_PLACE_SIZE] = "take the line out, if your OpenSM does not know the option";
-
-	for (unsigned i = 0; i < count; i++)
-		hd_suggestion_offer(&suggestion, options[i].name);
-	if (suggestion.nearest)
-		snprintf(mend, sizeof(mend), "write %s", suggestion.nearest);
-	doctor_report_add(&site->report, DOCTOR_WARNING, place, mend,
-			  "OpenSM 3.3 knows no option '%s' and ignores the line", name);
-}
-
 /* True: OpenSM cannot read the number of a line. */
 static bool check_number(struct doctor_site *site, const char *place,
 			 const struct hd_opensm_line *line)
@@ -60,9 +45,20 @@ static void check_line(struct doctor_site *site, const struct hd_opensm_line *li
 	char place[DOCTOR_PLACE_SIZE];
 
 	snprintf(place, sizeof(place), "%s:%u", site->opensm_conf_path, line->number);
-	if (!option)
-		check_unknown(site, place, line->name);
-	else if (option->boolean && strcmp(line->value, "TRUE") && strcmp(line->value, "FALSE"))
+	if (!option) {
+		struct hd_suggestion suggestion = hd_suggestion_for(line->name);
+		unsigned count;
+		const struct hd_opensm_option *options = hd_opensm_options(&count);
+		char mend[DOCTOR_PLACE_SIZE] =
+		    "take the line out, if your OpenSM does not know the option";
+		for (unsigned i = 0; i < count; i++)
+			hd_suggestion_offer(&suggestion, options[i].name);
+		if (suggestion.nearest)
+			snprintf(mend, sizeof(mend), "write %s", suggestion.nearest);
+		doctor_report_add(&site->report, DOCTOR_WARNING, place, mend,
+				  "OpenSM 3.3 knows no option '%s' and ignores the line",
+				  line->name);
+	} else if (option->boolean && strcmp(line->value, "TRUE") && strcmp(line->value, "FALSE"))
 		doctor_report_add(&site->report, DOCTOR_WARNING, place, "write TRUE or FALSE",
 				  "OpenSM takes '%s %s' for FALSE", line->name, line->value);
 	else if (check_number(site, place, line))
@@ -71,15 +67,6 @@ static void check_line(struct doctor_site *site, const struct hd_opensm_line *li
 		doctor_report_add(&site->report, DOCTOR_WARNING, place, "take one of the lines out",
 				  "%s is given again in line %u, which counts", line->name,
 				  hd_opensm_conf_find(site->conf, line->name)->number);
-}
-
-static void check_lines(struct doctor_site *site)
-{
-	unsigned count;
-	const struct hd_opensm_line *lines = hd_opensm_conf_lines(site->conf, &count);
-
-	for (unsigned i = 0; i < count; i++)
-		check_line(site, &lines[i]);
 }
 
 static bool has_word(const char *list, const char *word)
@@ -175,10 +162,29 @@ static void check_wire_smps(struct doctor_site *site)
 				  most, site->fabric->switch_count);
 }
 
-static void check_priority(struct doctor_site *site)
+void doctor_check_options(struct doctor_site *site)
 {
+	doctor_report_begin(&site->report, "opensm.conf");
+	if (site->conf) {
+		unsigned count;
+		const struct hd_opensm_line *lines = hd_opensm_conf_lines(site->conf, &count);
+		for (unsigned i = 0; i < count; i++)
+			check_line(site, &lines[i]);
+		const unsigned code = doctor_option_number(site, "max_op_vls", 5);
+		char place[DOCTOR_PLACE_SIZE];
+		if (code < 1 || code > 5)
+			doctor_report_add(&site->report, DOCTOR_WARNING,
+					  doctor_option_place(site, "max_op_vls", place),
+					  "write 1, 2, 3, 4 or 5 for 1, 2, 4, 8 or 15 lanes",
+					  "max_op_vls %u means no number of virtual lanes", code);
+	} else {
+		doctor_report_skip(&site->report, "opensm.conf was not read");
+	}
+	check_plugin(site);
+	check_cache(site);
+	check_repair(site);
+	check_wire_smps(site);
 	char place[DOCTOR_PLACE_SIZE];
-
 	doctor_report_begin(&site->report, "sm-priority");
 	if (!site->conf)
 		doctor_report_skip(&site->report, "opensm.conf was not read");
@@ -187,32 +193,4 @@ static void check_priority(struct doctor_site *site)
 				  doctor_option_place(site, "sm_priority", place),
 				  "write a number from 0 to 15", "sm_priority %s is no priority",
 				  doctor_option(site, "sm_priority", ""));
-}
-
-static void check_vls(struct doctor_site *site)
-{
-	const unsigned code = doctor_option_number(site, "max_op_vls", 5);
-	char place[DOCTOR_PLACE_SIZE];
-
-	if (code < 1 || code > 5)
-		doctor_report_add(&site->report, DOCTOR_WARNING,
-				  doctor_option_place(site, "max_op_vls", place),
-				  "write 1, 2, 3, 4 or 5 for 1, 2, 4, 8 or 15 lanes",
-				  "max_op_vls %u means no number of virtual lanes", code);
-}
-
-void doctor_check_options(struct doctor_site *site)
-{
-	doctor_report_begin(&site->report, "opensm.conf");
-	if (site->conf) {
-		check_lines(site);
-		check_vls(site);
-	} else {
-		doctor_report_skip(&site->report, "opensm.conf was not read");
-	}
-	check_plugin(site);
-	check_cache(site);
-	check_repair(site);
-	check_wire_smps(site);
-	check_priority(site);
 }

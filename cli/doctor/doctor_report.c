@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "doctor_report.h"
+#include "doctor_site.h"
 #include "json_value.h"
+#include "need.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,25 +10,23 @@
 static const char *const severity_names[DOCTOR_SEVERITIES] = {"note", "warning", "error"};
 
 /* Appends to a list that is made when it is first needed. */
-static void append(struct doctor_report *report, json_t **list, json_t *value)
+static void append(json_t **list, json_t *value)
 {
-	if (!*list && !report->failed)
-		*list = json_array();
-	*list = json_value_append(*list, value);
-	report->failed |= !*list;
+	if (!*list)
+		*list = need(json_array());
+	need(*list = json_value_append(*list, value));
 }
 
 void doctor_report_begin(struct doctor_report *report, const char *check)
 {
 	report->check = check;
 	report->made++;
-	append(report, &report->checks, json_pack("{s:s, s:b}", "name", check, "made", 1));
+	append(&report->checks, json_pack("{s:s, s:b}", "name", check, "made", 1));
 }
 
 void doctor_report_skip(struct doctor_report *report, const char *format, ...)
 {
-	const size_t count = json_array_size(report->checks);
-	json_t *check = count ? json_array_get(report->checks, count - 1) : NULL;
+	json_t *check = json_array_get(report->checks, json_array_size(report->checks) - 1);
 	char reason[HD_ERROR_TEXT];
 	va_list arguments;
 
@@ -36,9 +35,8 @@ void doctor_report_skip(struct doctor_report *report, const char *format, ...)
 	va_end(arguments);
 	report->made--;
 	report->unmade++;
-	if (!check || json_object_set_new(check, "made", json_false()) ||
-	    json_object_set_new(check, "reason", json_value_text(reason)))
-		report->failed = true;
+	json_object_set_new(check, "made", json_false());
+	json_object_set_new(check, "reason", need(json_value_text(reason)));
 }
 
 void doctor_report_add(struct doctor_report *report, enum doctor_severity severity,
@@ -55,7 +53,7 @@ void doctor_report_add(struct doctor_report *report, enum doctor_severity severi
 	finding = json_value_set(finding, "where", json_value_text(where));
 	finding = json_value_set(finding, "text", json_value_text(text));
 	finding = json_value_set(finding, "mend", json_value_text(mend));
-	append(report, &report->findings, finding);
+	append(&report->findings, finding);
 	report->counts[severity]++;
 }
 
@@ -69,16 +67,6 @@ static const char *text_of(const json_t *object, const char *key)
 static bool is_of(const json_t *finding, enum doctor_severity severity)
 {
 	return !strcmp(text_of(finding, "severity"), severity_names[severity]);
-}
-
-static void print_finding(const json_t *finding)
-{
-	const char *where = text_of(finding, "where"), *mend = text_of(finding, "mend");
-
-	printf("%-8s %s%s%s\n", text_of(finding, "severity"), where, *where ? ": " : "",
-	       text_of(finding, "text"));
-	if (*mend)
-		printf("         mend: %s\n", mend);
 }
 
 /* Those of one severity; of each check not all. */
@@ -100,9 +88,14 @@ static void print_findings(const struct doctor_report *report, enum doctor_sever
 		}
 		if (!finding)
 			break;
-		if (shown++ < DOCTOR_SHOWN)
-			print_finding(finding);
-		else
+		if (shown++ < DOCTOR_SHOWN) {
+			const char *where = text_of(finding, "where"),
+				   *mend = text_of(finding, "mend");
+			printf("%-8s %s%s%s\n", text_of(finding, "severity"), where,
+			       *where ? ": " : "", text_of(finding, "text"));
+			if (*mend)
+				printf("         mend: %s\n", mend);
+		} else
 			left++;
 	}
 }
@@ -139,8 +132,6 @@ static json_t *list_of(json_t *list)
 
 json_t *doctor_report_json(const struct doctor_report *report)
 {
-	if (report->failed)
-		return NULL;
 	return json_pack("{s:i, s:i, s:o, s:o}", "errors", (int)report->counts[DOCTOR_ERROR],
 			 "warnings", (int)report->counts[DOCTOR_WARNING], "findings",
 			 list_of(report->findings), "checks", list_of(report->checks));

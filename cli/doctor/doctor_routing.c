@@ -70,19 +70,6 @@ static bool check_name(void *context, const char *name)
 	return true;
 }
 
-static void check_names(struct doctor_site *site)
-{
-	char place[DOCTOR_PLACE_SIZE];
-	struct names names = {.site = site,
-			      .place = doctor_option_place(site, "routing_engine", place)};
-
-	doctor_report_begin(&site->report, "routing-engine");
-	if (site->conf)
-		doctor_each_engine(site, check_name, &names);
-	else
-		doctor_report_skip(&site->report, "opensm.conf was not read");
-}
-
 struct trial {
 	struct doctor_site *site;
 	struct hd_policy_files files;
@@ -141,28 +128,6 @@ static int route(const struct trial *trial, const struct hd_engine *engine, unsi
 	return rc;
 }
 
-static void report_refusal(struct trial *trial, const struct hd_engine *engine, int rc,
-			   const struct hd_error *why)
-{
-	struct doctor_site *site = trial->site;
-	const bool qos = doctor_option_is_true(site, "qos", false);
-	char place[DOCTOR_PLACE_SIZE];
-	struct hd_error unused;
-
-	if (rc == -ENOSPC && !qos && !route(trial, engine, 0, &unused))
-		doctor_report_add(&site->report, DOCTOR_ERROR,
-				  doctor_option_place(site, "qos", place),
-				  "write qos TRUE, and restart OpenSM",
-				  "without qos TRUE there is one virtual lane, and %s needs more "
-				  "on this fabric: %s",
-				  engine->name, why->text);
-	else
-		doctor_report_add(&site->report, DOCTOR_WARNING,
-				  doctor_option_place(site, "routing_engine", place),
-				  "name an engine that routes it first, such as auto",
-				  "%s refuses this fabric: %s", engine->name, why->text);
-}
-
 static bool try_engine(void *context, const char *name)
 {
 	struct trial *trial = context;
@@ -176,8 +141,24 @@ static bool try_engine(void *context, const char *name)
 	const int rc = route(trial, engine, trial->lanes, &err);
 	trial->routed = !rc;
 	trial->refused |= rc != 0;
-	if (rc)
-		report_refusal(trial, engine, rc, &err);
+	if (rc) {
+		struct doctor_site *site = trial->site;
+		const bool qos = doctor_option_is_true(site, "qos", false);
+		char place[DOCTOR_PLACE_SIZE];
+		struct hd_error unused;
+		if (rc == -ENOSPC && !qos && !route(trial, engine, 0, &unused))
+			doctor_report_add(
+			    &site->report, DOCTOR_ERROR, doctor_option_place(site, "qos", place),
+			    "write qos TRUE, and restart OpenSM",
+			    "without qos TRUE there is one virtual lane, and %s needs more "
+			    "on this fabric: %s",
+			    engine->name, err.text);
+		else
+			doctor_report_add(&site->report, DOCTOR_WARNING,
+					  doctor_option_place(site, "routing_engine", place),
+					  "name an engine that routes it first, such as auto",
+					  "%s refuses this fabric: %s", engine->name, err.text);
+	}
 	return rc != 0;
 }
 
@@ -254,7 +235,15 @@ static void check_lmc(struct doctor_site *site)
 
 void doctor_check_routing(struct doctor_site *site)
 {
-	check_names(site);
+	char place[DOCTOR_PLACE_SIZE];
+	struct names names = {.site = site,
+			      .place = doctor_option_place(site, "routing_engine", place)};
+
+	doctor_report_begin(&site->report, "routing-engine");
+	if (site->conf)
+		doctor_each_engine(site, check_name, &names);
+	else
+		doctor_report_skip(&site->report, "opensm.conf was not read");
 	check_lanes(site);
 	check_lmc(site);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "doctor_site.h"
+#include "need.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ const struct hd_engine *doctor_engine(const struct doctor_site *site, const char
 void doctor_each_engine(const struct doctor_site *site,
 			bool (*take)(void *context, const char *name), void *context)
 {
-	char *words = strdup(doctor_option(site, "routing_engine", "")), *rest = words, *word;
+	char *words = need(strdup(doctor_option(site, "routing_engine", ""))), *rest = words, *word;
 	bool more = true;
 
 	while (more && (word = strsep(&rest, BETWEEN_WORDS)))

@@ -37,9 +37,8 @@ struct drain_tables {
 /* Whether no cable is left to a host in the rest. */
 bool drain_is_alone(const struct hd_fabric *fabric, const struct hd_fabric *rest, uint32_t host);
 
-/* Follows all packets between hosts, in both tables. Errors: -ENOMEM. Cost: O(switches * LIDs of hosts). */
-int drain_pairs_count(const struct drain_tables *tables, struct drain_pairs *out,
-		      struct hd_error *err);
+/* Follows all packets between hosts, in both tables. Cost: O(switches * LIDs of hosts). */
+void drain_pairs_count(const struct drain_tables *tables, struct drain_pairs *out);
 
 /* ---- the prediction ---- */
 

@@ -5,7 +5,6 @@
 #include "message.h"
 #include "shared_arguments.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define PATTERNS 1000
@@ -110,16 +109,6 @@ static int refuse(const struct drain_job *job, const struct operands *operands)
 	return arguments_expect(&usage, operands, "a CABLE or SWITCH", 1, UINT32_MAX);
 }
 
-static int choose_engine(struct drain_job *job)
-{
-	static const struct argument engine = {.name = "engine"};
-
-	if (job->engine.engine)
-		return 0;
-	return table_source_take_engine(&(struct typed){.argument = &engine, .text = "auto"},
-					&job->engine);
-}
-
 static int run(void *context, const struct operands *operands)
 {
 	struct drain_job *job = context;
@@ -129,7 +118,13 @@ static int run(void *context, const struct operands *operands)
 		return status;
 	if (!job->fabric_path)
 		return drain_live(job, (const char *const *)operands->items, operands->count);
-	status = choose_engine(job);
+	static const struct argument engine = {.name = "engine"};
+	if (job->engine.engine)
+		status = 0;
+	else {
+		status = table_source_take_engine(
+		    &(struct typed){.argument = &engine, .text = "auto"}, &job->engine);
+	}
 	if (status)
 		return status;
 	job->log = message_log(job->workload.verbose);

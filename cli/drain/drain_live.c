@@ -6,6 +6,7 @@
  */
 #include "drain.h"
 #include "message.h"
+#include "need.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -39,15 +40,12 @@ static int make_request(const struct drain_job *job, const char *const *names, u
 			char **out, struct hd_error *err)
 {
 	size_t size = 0;
-	FILE *stream = open_memstream(out, &size);
+	FILE *stream = need(open_memstream(out, &size));
 
-	if (!stream)
-		return hd_error_no_memory(err);
 	fprintf(stream, "%s%s\n", job->list ? "" : "progress\n", word_of(job));
 	for (uint32_t i = 0; i < count; i++)
 		fprintf(stream, "%s\n", names[i]);
-	if (fclose(stream))
-		return hd_error_no_memory(err);
+	need_close(stream);
 	for (uint32_t i = 0; i < count; i++)
 		if (!*names[i] || strchr(names[i], '\n'))
 			return hd_error_set(err, -EINVAL, "'%.64s' is no name of a switch or cable",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle drain: which pairs of hosts are hit by a pull, and which are cut off after the repair. */
 #include "drain.h"
+#include "need.h"
 
 #include <string.h>
 
@@ -66,73 +67,9 @@ static bool take_column(struct side *side, uint32_t lid, struct hd_column *colum
 	return hd_column_take(&side->block, &side->columns, lid, column);
 }
 
-/* What becomes of packets to one LID of a host. */
-static void look_at_lid(struct counting *counting, uint32_t lid)
-{
-	const struct hd_fabric *fabric = counting->tables->fabric;
-	const bool repaired = counting->tables->repaired && lid < counting->tables->rest->lid_count;
-	struct hd_column before = {0}, after = {0};
-	bool known = take_column(&counting->before, lid, &before);
-	bool left = repaired && take_column(&counting->after, lid, &after);
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		const uint32_t row = counting->row[sw];
-		if (!hd_has_hosts(fabric, sw))
-			continue;
-		if (!known) {
-			counting->dead[sw] = true;
-			continue;
-		}
-		const uint8_t end = follow(&counting->before, &before, sw);
-		const bool arrives =
-		    left && row != HD_NONE && follow(&counting->after, &after, row) == END_ARRIVES;
-		counting->dead[sw] |= end < END_ARRIVES;
-		counting->was[sw] |= end >= END_ARRIVES;
-		counting->hit[sw] |= end == END_HIT;
-		counting->cut[sw] |= end >= END_ARRIVES && !arrives;
-	}
-}
-
-static void name_pair(struct drain_pairs *out, uint32_t from, uint32_t to)
-{
-	if (out->named == DRAIN_PAIRS_NAMED)
-		return;
-	out->from[out->named] = from;
-	out->to[out->named++] = to;
-}
-
-/* The pairs from all hosts to this one. */
-static void count_sources(struct counting *counting, uint32_t to)
-{
-	const struct hd_fabric *fabric = counting->tables->fabric;
-
-	for (uint32_t from = 0; from < fabric->host_count; from++) {
-		const uint32_t sw = fabric->host_switch[from];
-		const bool lost = counting->was[sw] && (counting->lost[from] || counting->lost[to]);
-		if (from == to)
-			continue;
-		counting->out->all++;
-		counting->out->dead += counting->dead[sw];
-		counting->out->hit += counting->hit[sw] || lost;
-		if (!counting->cut[sw] && !lost)
-			continue;
-		counting->out->cut++;
-		name_pair(counting->out, from, to);
-	}
-}
-
 static bool is_in_block(const struct counting *counting, uint32_t lid)
 {
 	return lid / HD_COLUMN_BLOCK == counting->before.block.first_lid / HD_COLUMN_BLOCK;
-}
-
-static void load_block(struct counting *counting, uint32_t lid)
-{
-	const uint32_t first = lid / HD_COLUMN_BLOCK * HD_COLUMN_BLOCK;
-
-	hd_column_block_load(&counting->before.block, &counting->before.columns, first);
-	if (counting->tables->repaired && first < counting->tables->rest->lid_count)
-		hd_column_block_load(&counting->after.block, &counting->after.columns, first);
 }
 
 static void count_host(struct counting *counting, uint32_t host, bool *loaded)
@@ -145,22 +82,69 @@ static void count_host(struct counting *counting, uint32_t host, bool *loaded)
 	memset(counting->cut, 0, fabric->switch_count);
 	memset(counting->dead, 0, fabric->switch_count);
 	for (uint32_t i = 0; i < hd_port_lid_count(fabric, port); i++) {
-		if (!*loaded || !is_in_block(counting, base + i))
-			load_block(counting, base + i);
+		if (!*loaded || !is_in_block(counting, base + i)) {
+			uint32_t lid = base + i;
+			const uint32_t first = lid / HD_COLUMN_BLOCK * HD_COLUMN_BLOCK;
+			hd_column_block_load(&counting->before.block, &counting->before.columns,
+					     first);
+			if (counting->tables->repaired && first < counting->tables->rest->lid_count)
+				hd_column_block_load(&counting->after.block,
+						     &counting->after.columns, first);
+		}
 		*loaded = true;
-		look_at_lid(counting, base + i);
+		/* What becomes of packets to one LID of a host. */
+		uint32_t lid = base + i;
+		const bool repaired =
+		    counting->tables->repaired && lid < counting->tables->rest->lid_count;
+		struct hd_column before = {0}, after = {0};
+		bool known = take_column(&counting->before, lid, &before);
+		bool left = repaired && take_column(&counting->after, lid, &after);
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+			const uint32_t row = counting->row[sw];
+			if (!hd_has_hosts(fabric, sw))
+				continue;
+			if (!known) {
+				counting->dead[sw] = true;
+				continue;
+			}
+			const uint8_t end = follow(&counting->before, &before, sw);
+			const bool arrives = left && row != HD_NONE &&
+					     follow(&counting->after, &after, row) == END_ARRIVES;
+			counting->dead[sw] |= end < END_ARRIVES;
+			counting->was[sw] |= end >= END_ARRIVES;
+			counting->hit[sw] |= end == END_HIT;
+			counting->cut[sw] |= end >= END_ARRIVES && !arrives;
+		}
 	}
-	if (base)
-		count_sources(counting, host);
+	if (base) {
+		/* The pairs from all hosts to this one. */
+		for (uint32_t from = 0; from < fabric->host_count; from++) {
+			const uint32_t sw = fabric->host_switch[from];
+			const bool lost =
+			    counting->was[sw] && (counting->lost[from] || counting->lost[host]);
+			if (from == host)
+				continue;
+			counting->out->all++;
+			counting->out->dead += counting->dead[sw];
+			counting->out->hit += counting->hit[sw] || lost;
+			if (!counting->cut[sw] && !lost)
+				continue;
+			counting->out->cut++;
+			if (counting->out->named != DRAIN_PAIRS_NAMED) {
+				counting->out->from[counting->out->named] = from;
+				counting->out->to[counting->out->named++] = host;
+			}
+		}
+	}
 }
 
-static int prepare_side(struct side *side, const struct hd_fabric *fabric,
-			const struct hd_routes *routes, struct hd_arena *arena)
+static void prepare_side(struct side *side, const struct hd_fabric *fabric,
+			 const struct hd_routes *routes, struct hd_arena *arena)
 {
-	side->ends = hd_arena_alloc(arena, fabric->switch_count, 1);
-	side->path = hd_arena_alloc(arena, fabric->switch_count + 1u, sizeof(*side->path));
-	return hd_columns_init(&side->columns, fabric, routes, arena) ||
-	       hd_column_block_init(&side->block, &side->columns, arena) || hd_arena_check(arena);
+	side->ends = need_of(arena, fabric->switch_count, 1);
+	side->path = need_of(arena, fabric->switch_count + 1u, sizeof(*side->path));
+	need_enough(hd_columns_init(&side->columns, fabric, routes, arena));
+	need_enough(hd_column_block_init(&side->block, &side->columns, arena));
 }
 
 bool drain_is_alone(const struct hd_fabric *fabric, const struct hd_fabric *rest, uint32_t host)
@@ -189,39 +173,34 @@ static void note_pulled(struct counting *counting)
 		counting->lost[host] = drain_is_alone(fabric, rest, host);
 }
 
-static int prepare(struct counting *counting)
+static void prepare(struct counting *counting)
 {
 	const struct drain_tables *tables = counting->tables;
 	const struct hd_fabric *fabric = tables->fabric;
 	struct hd_arena *arena = &counting->arena;
 
-	counting->links = hd_arena_alloc(arena, fabric->isl_count, sizeof(bool));
-	counting->lost = hd_arena_alloc(arena, fabric->host_count, sizeof(bool));
-	counting->row = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
-	counting->was = hd_arena_alloc(arena, fabric->switch_count, sizeof(bool));
-	counting->hit = hd_arena_alloc(arena, fabric->switch_count, sizeof(bool));
-	counting->cut = hd_arena_alloc(arena, fabric->switch_count, sizeof(bool));
-	counting->dead = hd_arena_alloc(arena, fabric->switch_count, sizeof(bool));
-	if (hd_arena_check(arena) ||
-	    prepare_side(&counting->before, fabric, tables->routes, arena) ||
-	    (tables->repaired &&
-	     prepare_side(&counting->after, tables->rest, tables->repaired, arena)))
-		return -ENOMEM;
+	counting->links = need_of(arena, fabric->isl_count, sizeof(bool));
+	counting->lost = need_of(arena, fabric->host_count, sizeof(bool));
+	counting->row = need_of(arena, fabric->switch_count, sizeof(uint32_t));
+	counting->was = need_of(arena, fabric->switch_count, sizeof(bool));
+	counting->hit = need_of(arena, fabric->switch_count, sizeof(bool));
+	counting->cut = need_of(arena, fabric->switch_count, sizeof(bool));
+	counting->dead = need_of(arena, fabric->switch_count, sizeof(bool));
+	prepare_side(&counting->before, fabric, tables->routes, arena);
+	if (tables->repaired)
+		prepare_side(&counting->after, tables->rest, tables->repaired, arena);
 	counting->before.pulled = counting->links;
 	note_pulled(counting);
-	return 0;
 }
 
-int drain_pairs_count(const struct drain_tables *tables, struct drain_pairs *out,
-		      struct hd_error *err)
+void drain_pairs_count(const struct drain_tables *tables, struct drain_pairs *out)
 {
 	struct counting counting = {.tables = tables, .out = out};
 	bool loaded = false;
-	int rc = prepare(&counting) ? hd_error_no_memory(err) : 0;
 
+	prepare(&counting);
 	*out = (struct drain_pairs){0};
-	for (uint32_t host = 0; !rc && host < tables->fabric->host_count; host++)
+	for (uint32_t host = 0; host < tables->fabric->host_count; host++)
 		count_host(&counting, host, &loaded);
 	hd_arena_release(&counting.arena);
-	return rc;
 }

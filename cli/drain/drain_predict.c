@@ -2,6 +2,7 @@
 /* heddle drain: what happens if cables and switches are pulled, from files. */
 #include "drain.h"
 #include "interrupt.h"
+#include "need.h"
 #include "plan_source.h"
 #include "progress.h"
 
@@ -9,30 +10,6 @@
 #include <heddle/change.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int resolve_all(struct drain_job *job, struct hd_error *err)
-{
-	struct drain_prediction *prediction = &job->prediction;
-	int rc = 0;
-
-	prediction->pulled = calloc(prediction->count + 1u, sizeof(*prediction->pulled));
-	prediction->cut_hosts = calloc(job->fabric->host_count + 1u, sizeof(bool));
-	prediction->lone_hosts = calloc(job->fabric->host_count + 1u, sizeof(bool));
-	if (!prediction->pulled || !prediction->cut_hosts || !prediction->lone_hosts)
-		return hd_error_no_memory(err);
-	for (uint32_t i = 0; !rc && i < prediction->count; i++)
-		rc =
-		    hd_pull_resolve(job->fabric, prediction->texts[i], &prediction->pulled[i], err);
-	if (!rc)
-		rc = hd_pull_cut(job->fabric, prediction->pulled, prediction->count,
-				 prediction->cut_hosts, &prediction->cables, err);
-	if (!rc)
-		rc = hd_fabric_without(job->fabric, prediction->pulled, prediction->count, HD_NONE,
-				       &job->rest, err);
-	for (uint32_t host = 0; !rc && host < job->fabric->host_count; host++)
-		prediction->lone_hosts[host] = drain_is_alone(job->fabric, job->rest, host);
-	return rc;
-}
 
 static int check_repaired(struct drain_job *job, struct hd_error *err)
 {
@@ -61,10 +38,8 @@ static int route_rest(struct drain_job *job, struct hd_error *err)
 					      .policy = &job->workload.policy.policy,
 					      .threads = job->workload.threads,
 					      .log = job->workload.verbose ? &job->log : NULL};
-	rc = table_source_make(&job->engine, &request, &job->repaired, &refusal);
+	rc = need_enough(table_source_make(&job->engine, &request, &job->repaired, &refusal));
 	hd_routes_free(previous);
-	if (rc == -ENOMEM)
-		return hd_error_set(err, rc, "%s", refusal.text);
 	if (rc)
 		snprintf(job->prediction.refusal, sizeof(job->prediction.refusal), "%s",
 			 refusal.text);
@@ -77,28 +52,6 @@ struct ordering {
 	bool *changed; /* [switch_count] */
 	struct drain_order *out;
 };
-
-/* All blocks of the part have been acknowledged. */
-static void take_part(struct ordering *ordering, const struct hd_sweep_part *part)
-{
-	const struct hd_repair_plan *plan = part->plan;
-	struct drain_order *out = ordering->out;
-
-	for (uint32_t i = 0; i < plan->write_count; i++) {
-		const struct hd_repair_write *write = &plan->writes[i];
-		memcpy(hd_routes_row(ordering->held, write->sw) +
-			   (size_t)write->block * HD_LFT_BLOCK,
-		       write->ports, HD_LFT_BLOCK);
-		out->switches += !ordering->changed[write->sw];
-		ordering->changed[write->sw] = true;
-	}
-	out->entries += plan->entries;
-	out->blocks += plan->write_count;
-	out->steps += plan->steps;
-	out->parts++;
-	out->loose += part->proved ? 0 : plan->entries;
-	out->looped |= part->looped;
-}
 
 static int order_parts(struct ordering *ordering, unsigned threads, struct hd_error *err)
 {
@@ -119,7 +72,23 @@ static int order_parts(struct ordering *ordering, unsigned threads, struct hd_er
 					 part.plan, &loop, err);
 		if (loop && !ordering->out->loop)
 			ordering->out->loop = loop;
-		take_part(ordering, &part);
+		/* All blocks of the part have been acknowledged. */
+		const struct hd_repair_plan *plan = part.plan;
+		struct drain_order *out = ordering->out;
+		for (uint32_t i = 0; i < plan->write_count; i++) {
+			const struct hd_repair_write *write = &plan->writes[i];
+			memcpy(hd_routes_row(ordering->held, write->sw) +
+				   (size_t)write->block * HD_LFT_BLOCK,
+			       write->ports, HD_LFT_BLOCK);
+			out->switches += !ordering->changed[write->sw];
+			ordering->changed[write->sw] = true;
+		}
+		out->entries += plan->entries;
+		out->blocks += plan->write_count;
+		out->steps += plan->steps;
+		out->parts++;
+		out->loose += part.proved ? 0 : plan->entries;
+		out->looped |= part.looped;
 	}
 	hd_sweep_free(sweep);
 	return rc;
@@ -139,22 +108,18 @@ static int find_order(struct drain_job *job, struct hd_error *err)
 	if (rc)
 		return rc;
 	progress_begin("ordering the changes");
-	ordering.held = hd_routes_copy(job->routes);
-	ordering.changed = calloc(job->fabric->switch_count + 1u, sizeof(bool));
-	rc = ordering.held && ordering.changed
-		 ? order_parts(&ordering, job->workload.threads, &refusal)
-		 : -ENOMEM;
+	ordering.held = need(hd_routes_copy(job->routes));
+	ordering.changed = need(calloc(job->fabric->switch_count + 1u, sizeof(bool)));
+	rc = need_enough(order_parts(&ordering, job->workload.threads, &refusal));
 	progress_end();
-	if (rc == -ENOMEM)
-		hd_error_no_memory(err);
-	else if (rc)
+	if (rc)
 		snprintf(out->refusal, sizeof(out->refusal), "%s", refusal.text);
 	else
 		out->left = hd_routes_count_changes(ordering.held, ordering.wanted);
 	free(ordering.changed);
 	hd_routes_free(ordering.held);
 	hd_routes_free(ordering.wanted);
-	return rc == -ENOMEM ? rc : 0;
+	return 0;
 }
 
 /* Without a flow that arrives, or if it was ended early, nothing is known. */
@@ -183,12 +148,21 @@ static int measure(struct drain_job *job, const struct hd_fabric *fabric,
 	return rc == -EINVAL || !rc ? 0 : hd_error_set(err, rc, "%s", reason.text);
 }
 
-/* The cables between switches that are pulled, each once. */
-static uint32_t list_links(const struct drain_job *job, uint32_t *links)
+static void bridge(struct drain_job *job)
 {
+	struct drain_adaptive *out = &job->prediction.adaptive;
+	const struct hd_ar_recovery_request request = {.fabric = job->fabric,
+						       .routes = job->routes,
+						       .plan = job->plan,
+						       .threads = job->workload.threads,
+						       .go_on = interrupt_go_on};
+	uint32_t *links = need(calloc(job->fabric->isl_count + 1u, sizeof(*links)));
+	uint32_t first[2] = {0, 0};
+	struct hd_error reason;
+
+	/* The cables between switches that are pulled, each once. */
 	const struct hd_fabric *fabric = job->fabric, *rest = job->rest;
 	uint32_t count = 0;
-
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
 		const uint32_t sw = hd_isl_from(fabric, link);
 		const uint32_t row = hd_fabric_find_node(rest, fabric->node_guid[sw]);
@@ -197,37 +171,18 @@ static uint32_t list_links(const struct drain_job *job, uint32_t *links)
 		     rest->peer[hd_port_index(rest, row, fabric->isl_port[link])] == HD_NONE))
 			links[count++] = link;
 	}
-	return count;
-}
-
-static int bridge(struct drain_job *job, struct hd_error *err)
-{
-	struct drain_adaptive *out = &job->prediction.adaptive;
-	const struct hd_ar_recovery_request request = {.fabric = job->fabric,
-						       .routes = job->routes,
-						       .plan = job->plan,
-						       .threads = job->workload.threads,
-						       .go_on = interrupt_go_on};
-	uint32_t *links = calloc(job->fabric->isl_count + 1u, sizeof(*links)), first[2] = {0, 0};
-	struct hd_error reason;
-
-	if (!links)
-		return hd_error_no_memory(err);
-	first[1] = list_links(job, links);
+	first[1] = count;
 	const struct hd_ar_losses losses = {1, first, links};
 	int rc = hd_ar_recovery_prove(&request, true, &reason);
 	if (!rc)
 		rc = hd_ar_recovery_bridge(&request, &losses, &out->bridged, &out->pairs, &reason);
 	free(links);
-	if (rc == -ENOMEM)
-		return hd_error_set(err, rc, "%s", reason.text);
-	if (rc)
+	if (need_enough(rc))
 		snprintf(out->unbridged, sizeof(out->unbridged), "%s", reason.text);
-	return 0;
 }
 
 /* The plan for what is left. */
-static int plan_rest(struct drain_job *job, struct hd_error *err)
+static void plan_rest(struct drain_job *job)
 {
 	struct drain_adaptive *out = &job->prediction.adaptive;
 	const struct hd_ar_request request = {.fabric = job->rest,
@@ -238,62 +193,67 @@ static int plan_rest(struct drain_job *job, struct hd_error *err)
 					      .go_on = interrupt_go_on};
 	struct hd_ar_plan *plan = NULL;
 	struct hd_error reason = {""};
-	int rc = hd_ar_plan_new(&request, &plan, NULL, &reason);
 
-	if (rc == -ENOMEM)
-		return hd_error_set(err, rc, "%s", reason.text);
-	if (rc)
+	if (need_enough(hd_ar_plan_new(&request, &plan, NULL, &reason)))
 		snprintf(out->refusal, sizeof(out->refusal), "%s", reason.text);
 	else
 		out->adaptive_after = plan->adaptive;
 	hd_ar_plan_free(plan);
-	return 0;
-}
-
-static int predict_adaptive(struct drain_job *job, struct hd_error *err)
-{
-	struct drain_adaptive *out = &job->prediction.adaptive;
-	int rc;
-
-	if (!job->plan_path || job->workload.partial)
-		return 0;
-	out->wanted = true;
-	out->adaptive_before = job->plan->adaptive;
-	progress_begin("adaptive routing");
-	rc = bridge(job, err);
-	if (!rc && job->repaired)
-		rc = plan_rest(job, err);
-	progress_end();
-	job->workload.partial |= interrupt_came();
-	out->wanted = !job->workload.partial;
-	return rc;
 }
 
 /*
  * If the tables of the files are those that the engine makes, its own are taken: they know more, such as the labels of a
  * tree, and from these a subnet manager with this engine starts.
  */
-static int recognise(struct drain_job *job, const struct table_request *request,
-		     struct hd_error *err)
+static void recognise(struct drain_job *job, const struct table_request *request)
 {
 	struct hd_routes *own = NULL;
 	struct table_request quiet = *request;
 	struct hd_error reason = {""};
 
 	quiet.log = NULL;
-	int rc = table_source_make(&job->engine, &quiet, &own, &reason);
-	if (rc == -ENOMEM)
-		return hd_error_no_memory(err);
+	int rc = need_enough(table_source_make(&job->engine, &quiet, &own, &reason));
 	if (!rc && hd_routes_equal(own, job->routes)) {
 		hd_routes_free(job->routes);
 		job->routes = own;
 	} else {
 		hd_routes_free(own);
 	}
-	return 0;
 }
 
-static int load(struct drain_job *job, struct hd_error *err)
+static int compare(struct drain_job *job, struct hd_error *err)
+{
+	const struct drain_tables tables = {job->fabric, job->routes, job->rest, job->repaired};
+	struct drain_prediction *prediction = &job->prediction;
+	int rc = 0;
+
+	drain_pairs_count(&tables, &prediction->pairs);
+	if (job->repaired)
+		rc = find_order(job, err);
+	if (!rc)
+		rc = measure(job, job->fabric, job->routes, "bandwidth now", &prediction->before,
+			     err);
+	if (!rc && job->repaired && !job->workload.partial)
+		rc = measure(job, job->rest, job->repaired, "bandwidth left", &prediction->after,
+			     err);
+	if (!rc) {
+		struct drain_adaptive *out = &job->prediction.adaptive;
+		if (job->plan_path && !job->workload.partial) {
+			out->wanted = true;
+			out->adaptive_before = job->plan->adaptive;
+			progress_begin("adaptive routing");
+			bridge(job);
+			if (job->repaired)
+				plan_rest(job);
+			progress_end();
+			job->workload.partial |= interrupt_came();
+			out->wanted = !job->workload.partial;
+		}
+	}
+	return rc;
+}
+
+int drain_predict(struct drain_job *job, struct hd_error *err)
 {
 	struct table_source files = {.paths = job->tables.path, .path_count = job->tables.count};
 	int rc = policy_arguments_load(&job->workload.policy, job->fabric_path, job->workload.lmc,
@@ -303,39 +263,33 @@ static int load(struct drain_job *job, struct hd_error *err)
 					      .threads = job->workload.threads,
 					      .log = &job->log};
 
-	if (!rc)
-		rc = resolve_all(job, err);
+	if (!rc) {
+		struct drain_prediction *prediction = &job->prediction;
+		rc = 0;
+		prediction->pulled =
+		    need(calloc(prediction->count + 1u, sizeof(*prediction->pulled)));
+		prediction->cut_hosts = need(calloc(job->fabric->host_count + 1u, sizeof(bool)));
+		prediction->lone_hosts = need(calloc(job->fabric->host_count + 1u, sizeof(bool)));
+		for (uint32_t i = 0; !rc && i < prediction->count; i++)
+			rc = hd_pull_resolve(job->fabric, prediction->texts[i],
+					     &prediction->pulled[i], err);
+		if (!rc)
+			rc = hd_pull_cut(job->fabric, prediction->pulled, prediction->count,
+					 prediction->cut_hosts, &prediction->cables, err);
+		if (!rc)
+			rc = hd_fabric_without(job->fabric, prediction->pulled, prediction->count,
+					       HD_NONE, &job->rest, err);
+		for (uint32_t host = 0; !rc && host < job->fabric->host_count; host++)
+			prediction->lone_hosts[host] = drain_is_alone(job->fabric, job->rest, host);
+	}
 	if (!rc)
 		rc = table_source_make(job->tables.count ? &files : &job->engine, &request,
 				       &job->routes, err);
 	if (!rc && job->tables.count)
-		rc = recognise(job, &request, err);
+		recognise(job, &request);
 	if (!rc && job->plan_path)
 		rc = plan_source_read_proved(job->plan_path, job->fabric, job->routes,
 					     job->workload.threads, &job->plan, err);
-	return rc;
-}
-
-static int compare(struct drain_job *job, struct hd_error *err)
-{
-	const struct drain_tables tables = {job->fabric, job->routes, job->rest, job->repaired};
-	struct drain_prediction *prediction = &job->prediction;
-	int rc = drain_pairs_count(&tables, &prediction->pairs, err);
-
-	if (!rc && job->repaired)
-		rc = find_order(job, err);
-	if (!rc)
-		rc = measure(job, job->fabric, job->routes, "bandwidth now", &prediction->before,
-			     err);
-	if (!rc && job->repaired && !job->workload.partial)
-		rc = measure(job, job->rest, job->repaired, "bandwidth left", &prediction->after,
-			     err);
-	return rc ? rc : predict_adaptive(job, err);
-}
-
-int drain_predict(struct drain_job *job, struct hd_error *err)
-{
-	int rc = load(job, err);
 
 	if (!rc)
 		rc = route_rest(job, err);

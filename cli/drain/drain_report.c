@@ -54,21 +54,6 @@ static const char *tables_name(const struct drain_job *job)
 	return job->tables.count ? job->tables.path[0] : job->engine.name;
 }
 
-static void print_head(const struct drain_job *job)
-{
-	const struct hd_fabric *fabric = job->fabric;
-	char text[HD_ERROR_TEXT];
-
-	printf("fabric     %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
-	       job->fabric_path, fabric->host_count, fabric->switch_count, fabric->isl_count / 2);
-	printf("tables     %s%s; %s routes what is left\n", tables_name(job),
-	       job->tables.count > 1 ? " ..." : "", job->engine.name);
-	for (uint32_t i = 0; i < job->prediction.count; i++) {
-		name_thing(fabric, &job->prediction.pulled[i], text, sizeof(text));
-		printf("%-10s %s\n", i ? "" : "pull", text);
-	}
-}
-
 /* Hosts that are cut off: those without a cable, or the others. */
 static void print_hosts(const struct drain_job *job, bool alone, uint32_t count)
 {
@@ -84,51 +69,6 @@ static void print_hosts(const struct drain_job *job, bool alone, uint32_t count)
 	if (named < count)
 		printf(", %" PRIu32 " more", count - named);
 	putchar('\n');
-}
-
-static void print_cut_hosts(const struct drain_job *job)
-{
-	const struct hd_pull_cut *cables = &job->prediction.cables;
-	const uint32_t apart = cables->hosts - cables->alone;
-
-	if (cables->alone) {
-		printf("           no cable is left to %" PRIu32 " host%s:", cables->alone,
-		       cables->alone == 1 ? "" : "s");
-		print_hosts(job, true, cables->alone);
-	}
-	if (!apart)
-		return;
-	printf("           the fabric falls into %" PRIu32
-	       " parts with hosts; not in the largest %s %" PRIu32 " host%s:",
-	       cables->parts, apart == 1 ? "is" : "are", apart, apart == 1 ? "" : "s");
-	print_hosts(job, false, apart);
-}
-
-static void print_pairs(const struct drain_job *job)
-{
-	const struct drain_pairs *pairs = &job->prediction.pairs;
-
-	printf("in use     by %" PRIu64 " of %" PRIu64
-	       " pairs of hosts, which lose packets if it is pulled now\n",
-	       pairs->hit, pairs->all);
-	if (pairs->dead)
-		printf("today      %" PRIu64 " pairs of hosts do not arrive, by the tables\n",
-		       pairs->dead);
-	printf("cut off    ");
-	if (pairs->cut)
-		printf("%" PRIu64 " pairs of hosts for good\n", pairs->cut);
-	else
-		puts("nobody");
-	print_cut_hosts(job);
-	if (job->prediction.cables.hosts)
-		return;
-	for (uint32_t i = 0; i < pairs->named; i++) {
-		fputs("           ", stdout);
-		print_host(job->fabric, pairs->from[i]);
-		fputs(" to ", stdout);
-		print_host(job->fabric, pairs->to[i]);
-		putchar('\n');
-	}
 }
 
 static void print_order(const struct drain_order *order)
@@ -195,8 +135,50 @@ void drain_print(const struct drain_job *job)
 {
 	const struct drain_prediction *prediction = &job->prediction;
 
-	print_head(job);
-	print_pairs(job);
+	const struct hd_fabric *fabric = job->fabric;
+	char text[HD_ERROR_TEXT];
+	printf("fabric     %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
+	       job->fabric_path, fabric->host_count, fabric->switch_count, fabric->isl_count / 2);
+	printf("tables     %s%s; %s routes what is left\n", tables_name(job),
+	       job->tables.count > 1 ? " ..." : "", job->engine.name);
+	for (uint32_t i = 0; i < job->prediction.count; i++) {
+		name_thing(fabric, &job->prediction.pulled[i], text, sizeof(text));
+		printf("%-10s %s\n", i ? "" : "pull", text);
+	}
+	const struct drain_pairs *pairs = &job->prediction.pairs;
+	printf("in use     by %" PRIu64 " of %" PRIu64
+	       " pairs of hosts, which lose packets if it is pulled now\n",
+	       pairs->hit, pairs->all);
+	if (pairs->dead)
+		printf("today      %" PRIu64 " pairs of hosts do not arrive, by the tables\n",
+		       pairs->dead);
+	printf("cut off    ");
+	if (pairs->cut)
+		printf("%" PRIu64 " pairs of hosts for good\n", pairs->cut);
+	else
+		puts("nobody");
+	const struct hd_pull_cut *cables = &job->prediction.cables;
+	const uint32_t apart = cables->hosts - cables->alone;
+	if (cables->alone) {
+		printf("           no cable is left to %" PRIu32 " host%s:", cables->alone,
+		       cables->alone == 1 ? "" : "s");
+		print_hosts(job, true, cables->alone);
+	}
+	if (apart) {
+		printf("           the fabric falls into %" PRIu32
+		       " parts with hosts; not in the largest %s %" PRIu32 " host%s:",
+		       cables->parts, apart == 1 ? "is" : "are", apart, apart == 1 ? "" : "s");
+		print_hosts(job, false, apart);
+	}
+	if (!job->prediction.cables.hosts) {
+		for (uint32_t i = 0; i < pairs->named; i++) {
+			fputs("           ", stdout);
+			print_host(job->fabric, pairs->from[i]);
+			fputs(" to ", stdout);
+			print_host(job->fabric, pairs->to[i]);
+			putchar('\n');
+		}
+	}
 	if (*prediction->refusal) {
 		printf("drain      impossible: %s\n", prediction->refusal);
 	} else {
@@ -229,15 +211,6 @@ static json_t *thing_json(const struct hd_fabric *fabric, const struct hd_fabric
 	return json_pack("{s:s, s:o, s:o}", "kind", "switch", "node",
 			 json_value_text(fabric->node_name[change->index]), "guid",
 			 json_value_guid(fabric->node_guid[change->index]));
-}
-
-static json_t *pulled_json(const struct drain_job *job)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < job->prediction.count; i++)
-		list = json_value_append(list, thing_json(job->fabric, &job->prediction.pulled[i]));
-	return list;
 }
 
 static json_t *host_json(const struct drain_job *job, uint32_t host)
@@ -312,14 +285,17 @@ static json_t *adaptive_json(const struct drain_adaptive *adaptive)
 json_t *drain_json(const struct drain_job *job)
 {
 	const struct drain_prediction *prediction = &job->prediction;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < job->prediction.count; i++)
+		list = json_value_append(list, thing_json(job->fabric, &job->prediction.pulled[i]));
 	json_t *all = json_pack(
 	    "{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "fabric",
 	    json_value_text(job->fabric_path), "tables", json_value_text(tables_name(job)),
 	    "engine", json_value_text(job->engine.name), "hosts",
 	    (json_int_t)job->fabric->host_count, "switches", (json_int_t)job->fabric->switch_count,
 	    "patterns", (json_int_t)job->workload.count, "seed", (json_int_t)job->workload.seed,
-	    "safe", drain_is_safe(prediction), "pulled", pulled_json(job), "pairs",
-	    pairs_json(job));
+	    "safe", drain_is_safe(prediction), "pulled", list, "pairs", pairs_json(job));
 
 	if (*prediction->refusal)
 		all = json_value_set(all, "refusal", json_value_text(prediction->refusal));

@@ -2,6 +2,7 @@
 #include "catalogue.h"
 #include "ebb_report.h"
 #include "message.h"
+#include "need.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,22 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int take_bandwidths(struct ebb_application *application, struct hd_error *err)
-{
-	const struct hd_application *file = application->file;
-
-	for (uint32_t i = 0; i < file->count; i++) {
-		if (file->parts[i].bandwidth == 0)
-			return hd_error_set(
-			    err, -EINVAL,
-			    "%s:%u: pattern %s has no bandwidth; without FABRIC each "
-			    "line needs one",
-			    application->path, file->parts[i].line, file->parts[i].text);
-		application->bandwidth[i] = file->parts[i].bandwidth;
-	}
-	return 0;
-}
 
 /* A name without a folder that is not here may be that of an example. */
 static int read_file(struct ebb_application *application, struct hd_error *err)
@@ -48,11 +33,22 @@ int ebb_application_load(struct ebb_application *application, bool measured, str
 	if (rc)
 		return rc;
 	uint32_t count = application->file->count;
-	application->bandwidth = calloc(count, sizeof(*application->bandwidth));
-	application->parts = measured ? calloc(count, sizeof(*application->parts)) : NULL;
-	if (!application->bandwidth || (measured && !application->parts))
-		return hd_error_no_memory(err);
-	return measured ? 0 : take_bandwidths(application, err);
+	application->bandwidth = need(calloc(count, sizeof(*application->bandwidth)));
+	if (!measured) {
+		const struct hd_application *file = application->file;
+		for (uint32_t i = 0; i < file->count; i++) {
+			if (file->parts[i].bandwidth == 0)
+				return hd_error_set(
+				    err, -EINVAL,
+				    "%s:%u: pattern %s has no bandwidth; without FABRIC each "
+				    "line needs one",
+				    application->path, file->parts[i].line, file->parts[i].text);
+			application->bandwidth[i] = file->parts[i].bandwidth;
+		}
+		return 0;
+	}
+	application->parts = need(calloc(count, sizeof(*application->parts)));
+	return 0;
 }
 
 int ebb_application_note(struct ebb_application *application, uint32_t index,
@@ -104,39 +100,6 @@ static void print_setting(const struct ebb_application_view *view)
 	       workload_map_name(workload), workload->seed, workload_lids_remark(workload));
 	printf("tables      %s\n", view->tables_name);
 	printf("bandwidth   mean of 1/pi, against that of one crossbar for all hosts\n");
-}
-
-static void print_part(const struct ebb_application *application, uint32_t index)
-{
-	const struct hd_application_part *part = &application->file->parts[index];
-
-	printf("%7.2f%%  %9.4f  %7.2f%%", 100 * part->share, application->bandwidth[index],
-	       100 * saved_by(application, index));
-	if (application->parts && part->bandwidth > 0)
-		printf("  %9.4f", part->bandwidth);
-	else if (application->parts)
-		printf("  %9s", "-");
-	printf("  %s\n", part->text);
-}
-
-static void print_view(const struct ebb_application_view *view)
-{
-	const struct ebb_application *application = view->application;
-	double left = hd_application_time_left(application->file, application->bandwidth);
-
-	print_setting(view);
-	printf("\n   share  bandwidth     saved%s  pattern\n",
-	       application->parts ? "   the file" : "");
-	for (uint32_t i = 0; i < application->file->count; i++)
-		print_part(application, i);
-	printf("\ntime left   %.2f%% of today's if all patterns had full bandwidth: %.3f times as "
-	       "fast\n",
-	       100 * left, 1 / left);
-	if (view->broken_routes)
-		printf("\n%" PRIu64
-		       " routes between hosts are broken; all figures are for the others "
-		       "(`heddle ebb` without --application lists them)\n",
-		       view->broken_routes);
 }
 
 static json_t *part_json(const struct ebb_application *application, uint32_t index)
@@ -221,7 +184,31 @@ int ebb_application_show(const struct ebb_application_view *view)
 		return json_value_print(view_json(view), status);
 	if (view->workload->csv)
 		print_csv(view);
-	else
-		print_view(view);
+	else {
+		const struct ebb_application *application = view->application;
+		double left = hd_application_time_left(application->file, application->bandwidth);
+		print_setting(view);
+		printf("\n   share  bandwidth     saved%s  pattern\n",
+		       application->parts ? "   the file" : "");
+		for (uint32_t i = 0; i < application->file->count; i++) {
+			const struct hd_application_part *part = &application->file->parts[i];
+			printf("%7.2f%%  %9.4f  %7.2f%%", 100 * part->share,
+			       application->bandwidth[i], 100 * saved_by(application, i));
+			if (application->parts && part->bandwidth > 0)
+				printf("  %9.4f", part->bandwidth);
+			else if (application->parts)
+				printf("  %9s", "-");
+			printf("  %s\n", part->text);
+		}
+		printf("\ntime left   %.2f%% of today's if all patterns had full bandwidth: %.3f "
+		       "times as "
+		       "fast\n",
+		       100 * left, 1 / left);
+		if (view->broken_routes)
+			printf("\n%" PRIu64
+			       " routes between hosts are broken; all figures are for the others "
+			       "(`heddle ebb` without --application lists them)\n",
+			       view->broken_routes);
+	}
 	return status;
 }

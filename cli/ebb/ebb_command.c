@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "subnets.h"
 #include "workload.h"
 
@@ -137,28 +138,6 @@ static int walk(void *context, uint32_t source, uint32_t destination, uint32_t *
 	return (int)journey.link_count;
 }
 
-static int index_hosts(struct ebb_job *job, struct hd_error *err)
-{
-	const struct hd_interconnect *interconnect = job->subnets.interconnect;
-	struct ebb_walks *walks = &job->walks;
-	uint32_t hosts = hd_walker_joined(walks->walker)->host_count;
-
-	walks->subnet = hd_arena_alloc(&walks->arena, hosts, sizeof(uint32_t));
-	walks->host = hd_arena_alloc(&walks->arena, hosts, sizeof(uint32_t));
-	if (hd_arena_check(&walks->arena))
-		return hd_error_no_memory(err);
-	for (uint32_t subnet = 0; subnet < interconnect->subnet_count; subnet++)
-		for (uint32_t host = 0; host < interconnect->subnets[subnet].fabric->host_count;
-		     host++) {
-			uint32_t joined = hd_walker_host(walks->walker, subnet, host);
-			if (joined == HD_NONE)
-				continue;
-			walks->subnet[joined] = subnet;
-			walks->host[joined] = host;
-		}
-	return 0;
-}
-
 static int load_subnets(struct ebb_job *job, struct hd_error *err)
 {
 	struct hd_log log = message_log(job->workload.verbose);
@@ -175,12 +154,23 @@ static int load_subnets(struct ebb_job *job, struct hd_error *err)
 		rc = subnets_relay(&job->subnets, job->isfr, &relay, err);
 	if (!rc)
 		rc = hd_walker_new(job->subnets.interconnect, &relay, &job->walks.walker, err);
-	if (!rc)
-		rc = index_hosts(job, err);
-	if (!rc)
-		rc = workload_place(&job->workload, hd_walker_joined(job->walks.walker), &job->on,
-				    err);
-	return rc;
+	if (rc)
+		return rc;
+	const struct hd_interconnect *interconnect = job->subnets.interconnect;
+	struct ebb_walks *walks = &job->walks;
+	uint32_t hosts = hd_walker_joined(walks->walker)->host_count;
+	walks->subnet = need_of(&walks->arena, hosts, sizeof(uint32_t));
+	walks->host = need_of(&walks->arena, hosts, sizeof(uint32_t));
+	for (uint32_t subnet = 0; subnet < interconnect->subnet_count; subnet++)
+		for (uint32_t host = 0; host < interconnect->subnets[subnet].fabric->host_count;
+		     host++) {
+			uint32_t joined = hd_walker_host(walks->walker, subnet, host);
+			if (joined == HD_NONE)
+				continue;
+			walks->subnet[joined] = subnet;
+			walks->host[joined] = host;
+		}
+	return workload_place(&job->workload, hd_walker_joined(job->walks.walker), &job->on, err);
 }
 
 static int count_flows(struct ebb_job *job, struct hd_error *err)
@@ -196,31 +186,6 @@ static int count_flows(struct ebb_job *job, struct hd_error *err)
 	request.link_flows = job->hot > 0;
 	return workload_run(&job->workload, &request, job->workload.pattern_text, &job->report,
 			    err);
-}
-
-/* The same patterns with adaptive routing: as many as were needed without. */
-static int count_adaptive(struct ebb_job *job, struct hd_error *err)
-{
-	struct hd_congestion_request request =
-	    workload_request(&job->workload, &job->on, job->routes);
-
-	if (!ebb_adaptive_wanted(&job->adaptive) || job->workload.partial)
-		return 0;
-	request.patterns = job->report->patterns;
-	request.spread = &job->adaptive.spread;
-	return workload_run(&job->workload, &request, job->workload.pattern_text,
-			    &job->adaptive.report, err);
-}
-
-static int draw(const struct ebb_job *job, const char *path, struct hd_error *err)
-{
-	char title[400];
-
-	snprintf(title, sizeof(title), "%s: %s, %s", job->workload.pattern_text, path,
-		 job->tables.name);
-	return job->plot ? gnuplot_histogram(job->plot, title, workload_share_name(&job->workload),
-					     job->report, err)
-			 : 0;
 }
 
 static int show(const struct ebb_job *job, const char *path)
@@ -240,11 +205,11 @@ static int show(const struct ebb_job *job, const char *path)
 		status = STATUS_FAULTS;
 	if (job->workload.json)
 		return json_value_print(ebb_json(&view), status);
-	if (job->workload.csv) {
+	if (job->workload.csv)
 		ebb_csv(&view);
-		return status;
-	}
-	return ebb_print(&view) ? message_no_memory() : status;
+	else
+		ebb_print(&view);
+	return status;
 }
 
 /* Measures one pattern of the application in the place of the workload's own. */
@@ -290,32 +255,6 @@ static int show_application(const struct ebb_job *job, const char *path)
 	return ebb_application_show(&view);
 }
 
-static int run_application(struct ebb_job *job, const char *path, struct hd_error *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; !rc && !job->workload.partial && i < job->application.file->count; i++)
-		rc = measure_part(job, i, err);
-	if (!rc && job->workload.partial) {
-		message_error("%s: ended before all patterns were measured", job->application.path);
-		return STATUS_FAULTS;
-	}
-	return rc ? interrupt_fail(rc, err) : show_application(job, path);
-}
-
-/* Without FABRIC: by the bandwidths of the file. */
-static int run_file(struct ebb_job *job)
-{
-	const struct ebb_application_view view = {.application = &job->application,
-						  .workload = &job->workload};
-	struct hd_error err = {""};
-	int rc = ebb_application_load(&job->application, false, &err);
-
-	if (processes_agree(job->workload.processes, rc, &err))
-		return message_fail(&err);
-	return ebb_application_show(&view);
-}
-
 static int run_job(struct ebb_job *job, const char *path)
 {
 	const struct processes *processes = job->workload.processes;
@@ -330,13 +269,39 @@ static int run_job(struct ebb_job *job, const char *path)
 			fprintf(stderr, "%s\n", table_source_advice(job->routes));
 		return status;
 	}
-	if (job->application.path)
-		return run_application(job, path, &err);
+	if (job->application.path) {
+		rc = 0;
+		for (uint32_t i = 0;
+		     !rc && !job->workload.partial && i < job->application.file->count; i++)
+			rc = measure_part(job, i, &err);
+		if (!rc && job->workload.partial) {
+			message_error("%s: ended before all patterns were measured",
+				      job->application.path);
+			return STATUS_FAULTS;
+		}
+		return rc ? interrupt_fail(rc, &err) : show_application(job, path);
+	}
 	rc = count_flows(job, &err);
-	if (!rc)
-		rc = count_adaptive(job, &err);
-	if (!rc && processes->part == 0)
-		rc = draw(job, path, &err);
+	if (!rc) {
+		/* The same patterns with adaptive routing: as many as were needed without. */
+		struct hd_congestion_request request =
+		    workload_request(&job->workload, &job->on, job->routes);
+		if (ebb_adaptive_wanted(&job->adaptive) && !job->workload.partial) {
+			request.patterns = job->report->patterns;
+			request.spread = &job->adaptive.spread;
+			rc = workload_run(&job->workload, &request, job->workload.pattern_text,
+					  &job->adaptive.report, &err);
+		}
+	}
+	if (!rc && processes->part == 0) {
+		char title[400];
+		snprintf(title, sizeof(title), "%s: %s, %s", job->workload.pattern_text, path,
+			 job->tables.name);
+		rc = job->plot
+			 ? gnuplot_histogram(job->plot, title, workload_share_name(&job->workload),
+					     job->report, &err)
+			 : 0;
+	}
 	return rc ? interrupt_fail(rc, &err) : show(job, path);
 }
 
@@ -385,8 +350,16 @@ static int run(void *context, const struct operands *operands)
 	if (!status)
 		status = refuse_with_application(job);
 	if (!status && job->application.path && !job->subnets.count && !operands->count &&
-	    !job->tables.engine)
-		return run_file(job);
+	    !job->tables.engine) {
+		/* Without FABRIC: by the bandwidths of the file. */
+		const struct ebb_application_view view = {.application = &job->application,
+							  .workload = &job->workload};
+		struct hd_error err = {""};
+		int rc = ebb_application_load(&job->application, false, &err);
+		if (processes_agree(job->workload.processes, rc, &err))
+			return message_fail(&err);
+		return ebb_application_show(&view);
+	}
 	if (!status && !job->subnets.count)
 		status = table_source_take_operands(&job->tables, &usage, operands, 0,
 						    "FABRIC and TABLES (with -e: FABRIC)");

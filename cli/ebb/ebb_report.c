@@ -2,6 +2,7 @@
 #include "ebb_report.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "plan_source.h"
 #include "progress.h"
 
@@ -33,14 +34,12 @@ static struct hd_spread_group group_of(const struct hd_ar_group *group)
 	return spread;
 }
 
-static int spread_switch(struct ebb_adaptive *adaptive, const struct hd_ar_switch *planned,
-			 struct hd_spread_switch *out)
+static void spread_switch(struct ebb_adaptive *adaptive, const struct hd_ar_switch *planned,
+			  struct hd_spread_switch *out)
 {
 	struct hd_spread_group *groups =
-	    hd_arena_alloc(&adaptive->arena, planned->group_count, sizeof(*groups));
+	    need_of(&adaptive->arena, planned->group_count, sizeof(*groups));
 
-	if (!groups)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < planned->group_count; i++)
 		groups[i] = group_of(&planned->groups[i]);
 	*out = (struct hd_spread_switch){
@@ -50,27 +49,6 @@ static int spread_switch(struct ebb_adaptive *adaptive, const struct hd_ar_switc
 		if (adaptive->spread.tables > 1)
 			out->port[table] = planned->lid_port[table];
 	}
-	return 0;
-}
-
-/* No packet is on the raised lane before it leaves the minimal paths, and none of those that count
- * here does. So a plan's third table has no part in it. */
-static int make_spread(struct ebb_adaptive *adaptive, const struct hd_fabric *fabric)
-{
-	struct hd_spread_switch *switches =
-	    hd_arena_alloc(&adaptive->arena, fabric->switch_count, sizeof(*switches));
-
-	if (!switches)
-		return -ENOMEM;
-	adaptive->spread.tables = adaptive->plan->table_count > 1 ? HD_SPREAD_TABLES : 1;
-	adaptive->spread.switches = switches;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t index = hd_ar_plan_find(adaptive->plan, fabric->node_guid[sw]);
-		if (index != HD_NONE &&
-		    spread_switch(adaptive, &adaptive->plan->switches[index], &switches[sw]))
-			return -ENOMEM;
-	}
-	return 0;
 }
 
 int ebb_adaptive_load(struct ebb_adaptive *adaptive, const struct hd_fabric *fabric,
@@ -92,8 +70,20 @@ int ebb_adaptive_load(struct ebb_adaptive *adaptive, const struct hd_fabric *fab
 							   threads, &adaptive->plan, err)
 				 : hd_ar_plan_new(&request, &adaptive->plan, NULL, err);
 	progress_end();
-	if (!rc && make_spread(adaptive, fabric))
-		rc = hd_error_no_memory(err);
+	if (!rc) {
+		/* No packet is on the raised lane before it leaves the minimal paths, and none of those that count
+		 * here does. So a plan's third table has no part in it. */
+		struct hd_spread_switch *switches =
+		    need_of(&adaptive->arena, fabric->switch_count, sizeof(*switches));
+		adaptive->spread.tables = adaptive->plan->table_count > 1 ? HD_SPREAD_TABLES : 1;
+		adaptive->spread.switches = switches;
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+			uint32_t index = hd_ar_plan_find(adaptive->plan, fabric->node_guid[sw]);
+			if (index != HD_NONE)
+				spread_switch(adaptive, &adaptive->plan->switches[index],
+					      &switches[sw]);
+		}
+	}
 	return rc;
 }
 
@@ -134,48 +124,6 @@ const char *ebb_link_text(const struct hd_fabric *fabric, uint32_t link, char *b
 	return buffer;
 }
 
-static void print_setting(const struct ebb_view *view)
-{
-	const struct workload *workload = view->workload;
-	const struct hd_ranks *ranks = view->on->ranks;
-	char members[WORKLOAD_MEMBERS_TEXT], machines[WORKLOAD_MACHINES_TEXT];
-
-	printf("fabric      %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
-	       view->fabric_path, ranks->fabric->host_count, ranks->fabric->switch_count,
-	       ranks->fabric->isl_count / 2);
-	printf("tables      %s\n", view->tables_name);
-	printf("pattern     %s among %s, map %s, seed %" PRIu64 "%s\n", workload->pattern_text,
-	       workload_members(view->on, members, sizeof(members)), workload_map_name(workload),
-	       workload->seed, workload_lids_remark(workload));
-	if (workload_machines(view->on, machines, sizeof(machines)))
-		printf("machines    %s\n", machines);
-	if (ranks->aggregation_nodes)
-		printf("            %" PRIu32 " aggregation nodes left out\n",
-		       ranks->aggregation_nodes);
-	if (ranks->without_lid)
-		printf("            %" PRIu32 " hosts without LID left out\n", ranks->without_lid);
-	if (workload->kind == hd_pattern_find("bisect") && view->on->pattern->ranks % 2)
-		printf("            an odd number of %s: one sits out of each bisection\n",
-		       ranks->adapters > 1 ? "machines" : "ranks");
-	if (view->on->count == 1 && workload->count > 1)
-		printf("            all patterns are the same under this map: one is run\n");
-	else if (view->on->count < workload->count)
-		printf("            under this map patterns differ by their LIDs alone: %" PRIu64
-		       " are run\n",
-		       view->on->count);
-}
-
-static void print_machines(const struct hd_congestion_report *report)
-{
-	if (!report->machine_routes)
-		return;
-	printf("by machine  %.4f", report->machine_mean);
-	if (report->patterns > 1)
-		printf(" +- %.4f (99%%)", report->machine_half_width);
-	printf("  mean of the slowest adapter's over %" PRIu64 " transfers of machines\n",
-	       report->machine_routes);
-}
-
 static void print_bandwidth(const struct ebb_view *view)
 {
 	const struct hd_congestion_report *report = view->report;
@@ -190,7 +138,13 @@ static void print_bandwidth(const struct ebb_view *view)
 	if (report->broken)
 		printf("            without %" PRIu64 " flows that do not arrive, see below\n",
 		       report->broken);
-	print_machines(report);
+	if (report->machine_routes) {
+		printf("by machine  %.4f", report->machine_mean);
+		if (report->patterns > 1)
+			printf(" +- %.4f (99%%)", report->machine_half_width);
+		printf("  mean of the slowest adapter's over %" PRIu64 " transfers of machines\n",
+		       report->machine_routes);
+	}
 	if (report->patterns == 1)
 		return;
 	printf("patterns    least %.4f", report->minimum);
@@ -217,23 +171,6 @@ static void print_adaptive(const struct ebb_adaptive *adaptive)
 		       report->broken);
 }
 
-static void print_formulas(const struct hd_congestion_report *report)
-{
-	printf("pi sum max  %.4f  mean over rounds of the largest pi (bandwidth %.4f)\n",
-	       report->sum_max, 1 / report->sum_max);
-	printf("pi sum avg  %.4f  mean over rounds of the mean pi    (bandwidth %.4f)\n",
-	       report->sum_avg, 1 / report->sum_avg);
-}
-
-static void print_bar(double share)
-{
-	int width = (int)(share * BAR_WIDTH + 0.5);
-
-	for (int i = 0; i < width; i++)
-		putchar('#');
-	putchar('\n');
-}
-
 static void print_histogram(const struct ebb_view *view)
 {
 	const struct hd_congestion_report *report = view->report;
@@ -247,28 +184,16 @@ static void print_histogram(const struct ebb_view *view)
 		if (!routes)
 			continue;
 		printf("%7" PRIu32 " %14" PRIu64 "  %5.1f%%  ", pi, routes, 100 * share);
-		print_bar(share);
+		int width = (int)(share * BAR_WIDTH + 0.5);
+		for (int i = 0; i < width; i++)
+			putchar('#');
+		putchar('\n');
 		rest -= routes;
 		shown++;
 	}
 	if (rest)
 		printf("   more %14" PRIu64 "  %5.1f%%, the largest %" PRIu32 "\n", rest,
 		       100.0 * (double)rest / (double)report->routes, report->histogram_size - 1);
-}
-
-static void print_hottest(const struct ebb_view *view, const uint32_t *links, uint32_t count)
-{
-	const struct hd_congestion_report *report = view->report;
-	const struct hd_fabric *fabric = view->on->ranks->fabric;
-	char text[EBB_LINK_TEXT];
-
-	if (count)
-		printf("\n  flows a round   most   hottest links\n");
-	for (uint32_t i = 0; i < count; i++)
-		printf("%15.3f %6" PRIu64 "   %s\n",
-		       (double)report->link_flows[links[i]] / (double)report->rounds,
-		       report->link_worst[links[i]],
-		       ebb_link_text(fabric, links[i], text, sizeof(text)));
 }
 
 void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *broken,
@@ -293,36 +218,66 @@ void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *b
 		printf("  ... `heddle check` lists more\n");
 }
 
-static void print_partial(const struct ebb_view *view)
+void ebb_print(const struct ebb_view *view)
 {
+	uint32_t *links = need(calloc((size_t)view->hot + 1, sizeof(*links)));
+
+	const struct workload *workload = view->workload;
+	const struct hd_ranks *ranks = view->on->ranks;
+	char members[WORKLOAD_MEMBERS_TEXT], machines[WORKLOAD_MACHINES_TEXT];
+	printf("fabric      %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
+	       view->fabric_path, ranks->fabric->host_count, ranks->fabric->switch_count,
+	       ranks->fabric->isl_count / 2);
+	printf("tables      %s\n", view->tables_name);
+	printf("pattern     %s among %s, map %s, seed %" PRIu64 "%s\n", workload->pattern_text,
+	       workload_members(view->on, members, sizeof(members)), workload_map_name(workload),
+	       workload->seed, workload_lids_remark(workload));
+	if (workload_machines(view->on, machines, sizeof(machines)))
+		printf("machines    %s\n", machines);
+	if (ranks->aggregation_nodes)
+		printf("            %" PRIu32 " aggregation nodes left out\n",
+		       ranks->aggregation_nodes);
+	if (ranks->without_lid)
+		printf("            %" PRIu32 " hosts without LID left out\n", ranks->without_lid);
+	if (workload->kind == hd_pattern_find("bisect") && view->on->pattern->ranks % 2)
+		printf("            an odd number of %s: one sits out of each bisection\n",
+		       ranks->adapters > 1 ? "machines" : "ranks");
+	if (view->on->count == 1 && workload->count > 1)
+		printf("            all patterns are the same under this map: one is run\n");
+	else if (view->on->count < workload->count)
+		printf("            under this map patterns differ by their LIDs alone: %" PRIu64
+		       " are run\n",
+		       view->on->count);
+	print_bandwidth(view);
+	if (view->adaptive)
+		print_adaptive(view->adaptive);
+	printf("pi sum max  %.4f  mean over rounds of the largest pi (bandwidth %.4f)\n",
+	       view->report->sum_max, 1 / view->report->sum_max);
+	printf("pi sum avg  %.4f  mean over rounds of the mean pi    (bandwidth %.4f)\n",
+	       view->report->sum_avg, 1 / view->report->sum_avg);
+	print_histogram(view);
+	if (view->hot) {
+		uint32_t count = hd_congestion_hottest(view->report, links, view->hot);
+		const struct hd_congestion_report *report = view->report;
+		const struct hd_fabric *fabric = view->on->ranks->fabric;
+		char text[EBB_LINK_TEXT];
+		if (count)
+			printf("\n  flows a round   most   hottest links\n");
+		for (uint32_t i = 0; i < count; i++)
+			printf("%15.3f %6" PRIu64 "   %s\n",
+			       (double)report->link_flows[links[i]] / (double)report->rounds,
+			       report->link_worst[links[i]],
+			       ebb_link_text(fabric, links[i], text, sizeof(text)));
+	}
+	ebb_print_broken(view->on->ranks->fabric, view->broken, view->report);
 	char done[120];
 	const bool adaptive = view->adaptive && view->adaptive->report->partial;
-
 	snprintf(done, sizeof(done), "%" PRIu64 " of %" PRIu64 " patterns%s",
 		 adaptive ? view->adaptive->report->patterns : view->report->patterns,
 		 adaptive ? view->report->patterns : view->on->count,
 		 adaptive ? " with adaptive routing" : "");
 	workload_print_partial(view->workload, done);
-}
-
-int ebb_print(const struct ebb_view *view)
-{
-	uint32_t *links = calloc((size_t)view->hot + 1, sizeof(*links));
-
-	if (!links)
-		return -ENOMEM;
-	print_setting(view);
-	print_bandwidth(view);
-	if (view->adaptive)
-		print_adaptive(view->adaptive);
-	print_formulas(view->report);
-	print_histogram(view);
-	if (view->hot)
-		print_hottest(view, links, hd_congestion_hottest(view->report, links, view->hot));
-	ebb_print_broken(view->on->ranks->fabric, view->broken, view->report);
-	print_partial(view);
 	free(links);
-	return 0;
 }
 
 static json_t *machines_json(const struct workload_on *on)
@@ -353,19 +308,6 @@ json_t *ebb_workload_json(const char *fabric_path, const struct workload *worklo
 	    "partial", workload->partial, "machines", machines_json(on));
 }
 
-static json_t *percentiles_json(const struct hd_congestion_report *report)
-{
-	json_t *all = json_object();
-	char name[16];
-
-	for (unsigned i = 0; i < PERCENT_COUNT; i++) {
-		snprintf(name, sizeof(name), "%g", percents[i]);
-		all = json_value_set(all, name,
-				     json_real(hd_congestion_percentile(report, percents[i])));
-	}
-	return all;
-}
-
 /* [[value, count] ...] of the values that occur. */
 static json_t *counts_json(const uint64_t *counts, uint32_t size, double unit)
 {
@@ -392,13 +334,21 @@ static json_t *by_machine_json(const struct hd_congestion_report *report)
 
 json_t *ebb_figures_json(const struct hd_congestion_report *report)
 {
+	json_t *percentiles = json_object();
+	char name[16];
+
+	for (unsigned i = 0; i < PERCENT_COUNT; i++) {
+		snprintf(name, sizeof(name), "%g", percents[i]);
+		percentiles = json_value_set(
+		    percentiles, name, json_real(hd_congestion_percentile(report, percents[i])));
+	}
 	return json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
 			 "patterns", (json_int_t)report->patterns, "rounds",
 			 (json_int_t)report->rounds, "routes", (json_int_t)report->routes, "broken",
 			 (json_int_t)report->broken, "mean", report->mean, "half_width_99",
 			 report->half_width, "minimum", report->minimum, "deviation",
 			 report->deviation, "pi_sum_max", report->sum_max, "pi_sum_avg",
-			 report->sum_avg, "percentiles", percentiles_json(report), "histogram",
+			 report->sum_avg, "percentiles", percentiles, "histogram",
 			 counts_json(report->histogram, report->histogram_size, 1), "pattern_means",
 			 counts_json(report->bins, HD_PATTERN_BINS + 1, 1.0 / HD_PATTERN_BINS),
 			 "by_machine", by_machine_json(report));
@@ -426,36 +376,14 @@ static json_t *link_json(const struct ebb_view *view, uint32_t link)
 
 static json_t *hottest_json(const struct ebb_view *view)
 {
-	uint32_t *links = calloc((size_t)view->hot + 1, sizeof(*links));
-
-	if (!links)
-		return NULL;
+	uint32_t *links = need(calloc((size_t)view->hot + 1, sizeof(*links)));
 	uint32_t count = hd_congestion_hottest(view->report, links, view->hot);
 	json_t *list = json_array();
+
 	for (uint32_t i = 0; i < count; i++)
 		list = json_value_append(list, link_json(view, links[i]));
 	free(links);
 	return list;
-}
-
-static json_t *broken_json(const struct ebb_view *view)
-{
-	const struct hd_fabric *fabric = view->on->ranks->fabric;
-	const struct ebb_broken *broken = view->broken;
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < broken->listed; i++) {
-		const struct hd_broken_route *route = &broken->list[i];
-		list = json_value_append(
-		    list, json_pack("{s:s, s:o, s:o, s:I}", "kind", broken_names[route->kind],
-				    "from", json_value_text(fabric->node_name[route->source]), "to",
-				    end_json(fabric, fabric->host_port[route->host]), "lid",
-				    (json_int_t)route->lid));
-	}
-	return json_pack("{s:I, s:I, s:I, s:o}", "no_entry",
-			 (json_int_t)broken->routes[HD_BROKEN_NO_ENTRY], "dead_end",
-			 (json_int_t)broken->routes[HD_BROKEN_DEAD_END], "loop",
-			 (json_int_t)broken->routes[HD_BROKEN_LOOP], "first", list);
 }
 
 static json_t *adaptive_json(const struct ebb_adaptive *adaptive)
@@ -485,7 +413,22 @@ json_t *ebb_json(const struct ebb_view *view)
 	}
 	json_decref(figures);
 	all = json_value_set(all, "tables", json_value_text(view->tables_name));
-	all = json_value_set(all, "broken_routes", broken_json(view));
+	const struct hd_fabric *fabric = view->on->ranks->fabric;
+	const struct ebb_broken *broken = view->broken;
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < broken->listed; i++) {
+		const struct hd_broken_route *route = &broken->list[i];
+		list = json_value_append(
+		    list, json_pack("{s:s, s:o, s:o, s:I}", "kind", broken_names[route->kind],
+				    "from", json_value_text(fabric->node_name[route->source]), "to",
+				    end_json(fabric, fabric->host_port[route->host]), "lid",
+				    (json_int_t)route->lid));
+	}
+	all = json_value_set(all, "broken_routes",
+			     json_pack("{s:I, s:I, s:I, s:o}", "no_entry",
+				       (json_int_t)broken->routes[HD_BROKEN_NO_ENTRY], "dead_end",
+				       (json_int_t)broken->routes[HD_BROKEN_DEAD_END], "loop",
+				       (json_int_t)broken->routes[HD_BROKEN_LOOP], "first", list));
 	if (view->adaptive)
 		all = json_value_set(all, "adaptive", adaptive_json(view->adaptive));
 	if (view->hot)

@@ -75,8 +75,7 @@ uint64_t ebb_broken_total(const struct ebb_broken *broken);
 void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *broken,
 		      const struct hd_congestion_report *report);
 
-/* Prints the report. If memory is short, prints nothing and returns -ENOMEM. */
-int ebb_print(const struct ebb_view *view);
+void ebb_print(const struct ebb_view *view);
 
 /* A table with one row for spreadsheets, to standard output. */
 void ebb_csv(const struct ebb_view *view);

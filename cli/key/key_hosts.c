@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "key_hosts.h"
+#include "need.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -24,28 +25,6 @@ static int wrong(const struct expansion *x, const char *at, const char *what)
 {
 	return hd_error_set(x->err, -EINVAL, "hosts '%.100s', character %zu: %s", x->list,
 			    (size_t)(at - x->list) + 1, what);
-}
-
-static int add(struct expansion *x)
-{
-	struct key_hosts *out = x->out;
-
-	if (out->count == KEY_HOSTS_MAX)
-		return hd_error_set(x->err, -ERANGE, "hosts '%.100s': more than %u hosts", x->list,
-				    KEY_HOSTS_MAX);
-	if (out->count == out->room) {
-		size_t room = out->room ? 2 * out->room : 64;
-		char **names = realloc(out->names, room * sizeof(*names));
-		if (!names)
-			return hd_error_no_memory(x->err);
-		out->names = names;
-		out->room = room;
-	}
-	out->names[out->count] = strdup(x->name);
-	if (!out->names[out->count])
-		return hd_error_no_memory(x->err);
-	out->count++;
-	return 0;
 }
 
 static bool ends_host(char c)
@@ -123,7 +102,16 @@ static int expand_at(struct expansion *x, const char *at, size_t length, const c
 		return expand_bracket(x, at, length, end);
 	x->name[length] = 0;
 	*end = at;
-	return add(x);
+	struct key_hosts *out = x->out;
+	if (out->count == KEY_HOSTS_MAX)
+		return hd_error_set(x->err, -ERANGE, "hosts '%.100s': more than %u hosts", x->list,
+				    KEY_HOSTS_MAX);
+	if (out->count == out->room) {
+		out->room = out->room ? 2 * out->room : 64;
+		out->names = need(realloc(out->names, out->room * sizeof(*out->names)));
+	}
+	out->names[out->count++] = need(strdup(x->name));
+	return 0;
 }
 
 int key_hosts_expand(const char *list, struct key_hosts *out, struct hd_error *err)

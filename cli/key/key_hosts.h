@@ -17,7 +17,7 @@ struct key_hosts {
  * Adds the hosts of a list: names or GUIDs between commas or white space. "[...]" has numbers and
  * ranges; a number in front of which zeros are written keeps its width. Release with
  * key_hosts_release(), also after a failure. Errors: -EINVAL, with the place; -ERANGE more than
- * KEY_HOSTS_MAX; -ENOMEM. O(characters that come out).
+ * KEY_HOSTS_MAX. O(characters that come out).
  */
 int key_hosts_expand(const char *list, struct key_hosts *out, struct hd_error *err);
 

@@ -78,19 +78,6 @@ static void print_name(const char *name, uint64_t guid)
 	printf("%-20.20s ", *name ? name : text);
 }
 
-static void print_link(const struct hd_key_client_link *link, uint32_t most)
-{
-	uint64_t width = most ? (uint64_t)link->flows * BAR_WIDTH / most : 0;
-
-	print_name(link->from_name, link->from);
-	printf("%4" PRIu32 "  ", link->port);
-	print_name(link->to_name, link->to);
-	printf("%5" PRIu32 "  ", link->flows);
-	for (uint64_t i = 0; i < width || (!i && link->flows); i++)
-		putchar('#');
-	putchar('\n');
-}
-
 static int show(const struct links_job *job)
 {
 	const struct hd_key_client_links *links = job->links;
@@ -109,8 +96,17 @@ static int show(const struct links_job *job)
 	if (!rows)
 		return STATUS_CLEAN;
 	printf("\n%-20s PORT  %-20s FLOWS\n", "FROM", "TO");
-	for (size_t i = 0; i < rows; i++)
-		print_link(&links->links[i], most);
+	for (size_t i = 0; i < rows; i++) {
+		const struct hd_key_client_link *link = &links->links[i];
+		uint64_t width = most ? (uint64_t)link->flows * BAR_WIDTH / most : 0;
+		print_name(link->from_name, link->from);
+		printf("%4" PRIu32 "  ", link->port);
+		print_name(link->to_name, link->to);
+		printf("%5" PRIu32 "  ", link->flows);
+		for (uint64_t k = 0; k < width || (!k && link->flows); k++)
+			putchar('#');
+		putchar('\n');
+	}
 	if (rows < links->count)
 		printf("%zu more; --top 0 prints all\n", links->count - rows);
 	return STATUS_CLEAN;

@@ -61,21 +61,16 @@ static int show_json(const struct list_job *job)
 				STATUS_CLEAN);
 }
 
-static void print_fabric(const struct hd_key_client_fabric *fabric)
-{
-	printf("fabric: %s", fabric->state);
-	if (*fabric->reason)
-		printf(" (%s)", fabric->reason);
-	if (fabric->hosts)
-		printf("%s%s, %" PRIu32 " switches, %" PRIu32 " hosts, LMC %" PRIu32,
-		       *fabric->engine ? ", engine " : "", fabric->engine, fabric->switches,
-		       fabric->hosts, fabric->lmc);
-	putchar('\n');
-}
-
 static int show(const struct list_job *job)
 {
-	print_fabric(&job->fabric);
+	printf("fabric: %s", job->fabric.state);
+	if (*job->fabric.reason)
+		printf(" (%s)", job->fabric.reason);
+	if (job->fabric.hosts)
+		printf("%s%s, %" PRIu32 " switches, %" PRIu32 " hosts, LMC %" PRIu32,
+		       *job->fabric.engine ? ", engine " : "", job->fabric.engine,
+		       job->fabric.switches, job->fabric.hosts, job->fabric.lmc);
+	putchar('\n');
 	if (!job->jobs->count) {
 		puts("no jobs");
 		return STATUS_CLEAN;

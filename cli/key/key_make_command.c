@@ -4,7 +4,7 @@
 #include "json_value.h"
 #include "key_phases.h"
 #include "message.h"
-#include "output.h"
+#include "need.h"
 #include "shared_arguments.h"
 
 #include <errno.h>
@@ -23,42 +23,6 @@ static const char *host_name(const struct hd_fabric *fabric, uint32_t host)
 	return fabric->node_name[fabric->port_node[fabric->host_port[host]]];
 }
 
-static void print_offsets(const struct key_phase *phase)
-{
-	char text[32];
-
-	if (!phase->key->offsets)
-		snprintf(text, sizeof(text), "-");
-	else if (phase->key->offsets == 1)
-		snprintf(text, sizeof(text), "%u", phase->first_offset);
-	else
-		snprintf(text, sizeof(text), "%u..%u", phase->first_offset,
-			 phase->first_offset + phase->key->offsets - 1);
-	printf(" %7s", text);
-}
-
-static void print_phase(const struct key_phases *phases, uint32_t number)
-{
-	const struct key_phase *phase = &phases->phases[number];
-	const struct hd_key *key = phase->key;
-
-	printf("%5" PRIu32 " %7" PRIu32 " %7" PRIu32 " %7" PRIu32, number, key->flow_count,
-	       key->demand, key->usable);
-	print_offsets(phase);
-	printf(" %8" PRIu32 " %11" PRIu32, phase->overlay.count, key->contention);
-	if (phases->request->load_file)
-		printf(" %11" PRIu32, phase->most);
-	if (phases->base)
-		printf(" %12" PRIu32, phase->base);
-	if (phase->lost)
-		printf("  %" PRIu32 " flows do not arrive without the key", phase->lost);
-	if (key->left_out)
-		printf("  %" PRIu32 " flows have no route in the key", key->left_out);
-	if (phase->attempts > 1)
-		printf("  attempt %u", phase->attempts);
-	putchar('\n');
-}
-
 static void find_reason(const struct key_phases *phases, const struct hd_key_route *route,
 			struct hd_error *why)
 {
@@ -70,48 +34,9 @@ static void find_reason(const struct key_phases *phases, const struct hd_key_rou
 		hd_key_explain_flow(phases->tree, &flow, why);
 }
 
-static void print_left_out(const struct key_phases *phases, uint32_t number)
-{
-	const struct hd_key *key = phases->phases[number].key;
-	const struct hd_fabric *fabric = phases->fabric;
-
-	for (uint32_t i = 0; i < key->flow_count; i++) {
-		struct hd_error why = {""};
-		if (!key->routes[i].left_out)
-			continue;
-		find_reason(phases, &key->routes[i], &why);
-		printf("phase %" PRIu32 ": %s to %s has no route in the key: %s\n", number,
-		       host_name(fabric, key->routes[i].source),
-		       host_name(fabric, key->routes[i].destination), why.text);
-	}
-}
-
 struct share {
 	uint64_t flows, own, base_own;
 };
-
-static struct share share_of(const struct key_phases *phases)
-{
-	struct share share = {0};
-
-	for (uint32_t i = 0; i < phases->pattern->phase_count; i++) {
-		const struct key_phase *phase = &phases->phases[i];
-		share.flows += phase->key->flow_count;
-		share.own += phase->key->flow_count - phase->sharing - phase->key->left_out;
-		share.base_own += phase->key->flow_count - phase->base_sharing;
-	}
-	return share;
-}
-
-static void print_share(const struct key_phases *phases)
-{
-	struct share share = share_of(phases);
-
-	printf("\nflows with links of their own: %" PRIu64 " of %" PRIu64, share.own, share.flows);
-	if (phases->base)
-		printf(", without keys %" PRIu64, share.base_own);
-	putchar('\n');
-}
 
 static void print_route(const struct key_phases *phases, const struct key_phase *phase,
 			const struct hd_key_route *route, uint32_t most)
@@ -156,16 +81,61 @@ static void key_report_print(const struct key_phases *phases, bool verbose)
 		printf(" %12s", "without keys");
 	putchar('\n');
 	for (uint32_t i = 0; i < phases->pattern->phase_count; i++) {
-		print_phase(phases, i);
+		const struct key_phase *phase = &phases->phases[i];
+		const struct hd_key *key = phase->key;
+		printf("%5" PRIu32 " %7" PRIu32 " %7" PRIu32 " %7" PRIu32, i, key->flow_count,
+		       key->demand, key->usable);
+		char text[32];
+		if (!phase->key->offsets)
+			snprintf(text, sizeof(text), "-");
+		else if (phase->key->offsets == 1)
+			snprintf(text, sizeof(text), "%u", phase->first_offset);
+		else
+			snprintf(text, sizeof(text), "%u..%u", phase->first_offset,
+				 phase->first_offset + phase->key->offsets - 1);
+		printf(" %7s", text);
+		printf(" %8" PRIu32 " %11" PRIu32, phase->overlay.count, key->contention);
+		if (phases->request->load_file)
+			printf(" %11" PRIu32, phase->most);
+		if (phases->base)
+			printf(" %12" PRIu32, phase->base);
+		if (phase->lost)
+			printf("  %" PRIu32 " flows do not arrive without the key", phase->lost);
+		if (key->left_out)
+			printf("  %" PRIu32 " flows have no route in the key", key->left_out);
+		if (phase->attempts > 1)
+			printf("  attempt %u", phase->attempts);
+		putchar('\n');
 		for (uint32_t flow = 0; verbose && flow < phases->phases[i].key->flow_count; flow++)
 			if (!phases->phases[i].key->routes[flow].left_out)
 				print_route(phases, &phases->phases[i],
 					    &phases->phases[i].key->routes[flow],
 					    phases->phases[i].flow_most[flow]);
 	}
-	print_share(phases);
-	for (uint32_t i = 0; i < phases->pattern->phase_count; i++)
-		print_left_out(phases, i);
+	struct share share = {0};
+	for (uint32_t i = 0; i < phases->pattern->phase_count; i++) {
+		const struct key_phase *phase = &phases->phases[i];
+		share.flows += phase->key->flow_count;
+		share.own += phase->key->flow_count - phase->sharing - phase->key->left_out;
+		share.base_own += phase->key->flow_count - phase->base_sharing;
+	}
+	printf("\nflows with links of their own: %" PRIu64 " of %" PRIu64, share.own, share.flows);
+	if (phases->base)
+		printf(", without keys %" PRIu64, share.base_own);
+	putchar('\n');
+	for (uint32_t i = 0; i < phases->pattern->phase_count; i++) {
+		const struct hd_key *key = phases->phases[i].key;
+		const struct hd_fabric *fabric = phases->fabric;
+		for (uint32_t k = 0; k < key->flow_count; k++) {
+			struct hd_error why = {""};
+			if (!key->routes[k].left_out)
+				continue;
+			find_reason(phases, &key->routes[k], &why);
+			printf("phase %" PRIu32 ": %s to %s has no route in the key: %s\n", i,
+			       host_name(fabric, key->routes[k].source),
+			       host_name(fabric, key->routes[k].destination), why.text);
+		}
+	}
 }
 
 static uint64_t most_links(const uint64_t *links)
@@ -190,20 +160,6 @@ static void print_bars(const char *title, const uint64_t *links, uint64_t most)
 		printf("  %3u%s %-*.*s %" PRIu64 "\n", flows, flows == KEY_CHART ? "+" : " ",
 		       (int)BAR, length, hashes, links[flows]);
 	}
-}
-
-/* Bars: how many links carry 1, 2, 3 ... flows. */
-static void key_report_chart(const struct key_phases *phases)
-{
-	uint64_t most = most_links(phases->links), base = most_links(phases->base_links);
-	char title[256];
-
-	most = base > most ? base : most;
-	if (phases->base) {
-		snprintf(title, sizeof(title), "Links by their flows, %s:", base_name(phases));
-		print_bars(title, phases->base_links, most);
-	}
-	print_bars("Links by their flows, with the key:", phases->links, most);
 }
 
 static json_t *link_json(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
@@ -259,20 +215,6 @@ static json_t *flow_json(const struct key_phases *phases, const struct key_phase
 	return value;
 }
 
-static json_t *entries_json(const struct hd_key_overlay *overlay)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < overlay->count; i++) {
-		const struct hd_key_entry *entry = &overlay->entries[i];
-		list =
-		    json_value_append(list, json_pack("{s:o, s:i, s:i}", "switch",
-						      json_value_guid(entry->switch_guid), "lid",
-						      (int)entry->lid, "port", (int)entry->port));
-	}
-	return list;
-}
-
 static json_t *tightest_json(const struct key_phases *phases, const struct hd_key *key)
 {
 	if (!key->demand)
@@ -290,14 +232,22 @@ static json_t *phase_json(const struct key_phases *phases, uint32_t number)
 
 	for (uint32_t i = 0; i < key->flow_count; i++)
 		flows = json_value_append(flows, flow_json(phases, phase, number, i));
-	json_t *value = json_pack(
-	    "{s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:o, s:o, s:o}", "phase",
-	    (json_int_t)number, "offset", (int)phase->first_offset, "offsets", (int)key->offsets,
-	    "wanted_offsets", (int)key->wanted_offsets, "contention", (json_int_t)key->contention,
-	    "demand", (json_int_t)key->demand, "usable", (json_int_t)key->usable, "sharing",
-	    (json_int_t)phase->sharing, "left_out", (json_int_t)key->left_out, "attempts",
-	    (int)phase->attempts, "tightest", tightest_json(phases, key), "flows", flows, "entries",
-	    entries_json(&phase->overlay));
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < phase->overlay.count; i++) {
+		const struct hd_key_entry *entry = &phase->overlay.entries[i];
+		list =
+		    json_value_append(list, json_pack("{s:o, s:i, s:i}", "switch",
+						      json_value_guid(entry->switch_guid), "lid",
+						      (int)entry->lid, "port", (int)entry->port));
+	}
+	json_t *value =
+	    json_pack("{s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:o, s:o, s:o}", "phase",
+		      (json_int_t)number, "offset", (int)phase->first_offset, "offsets",
+		      (int)key->offsets, "wanted_offsets", (int)key->wanted_offsets, "contention",
+		      (json_int_t)key->contention, "demand", (json_int_t)key->demand, "usable",
+		      (json_int_t)key->usable, "sharing", (json_int_t)phase->sharing, "left_out",
+		      (json_int_t)key->left_out, "attempts", (int)phase->attempts, "tightest",
+		      tightest_json(phases, key), "flows", flows, "entries", list);
 	if (phases->request->load_file)
 		value = json_value_set(value, "contention_with_others", json_integer(phase->most));
 	if (phases->base) {
@@ -322,9 +272,9 @@ static json_t *links_json(const uint64_t *links)
 static json_t *strays_json(const struct key_phases *phases)
 {
 	const struct hd_fabric *fabric = phases->fabric;
-	uint32_t *links = calloc((size_t)fabric->isl_count + 1, sizeof(*links));
-	uint32_t count = links ? hd_key_tree_strays(phases->tree, links) : 0;
-	json_t *list = links ? json_array() : NULL;
+	uint32_t *links = need(calloc((size_t)fabric->isl_count + 1, sizeof(*links)));
+	uint32_t count = hd_key_tree_strays(phases->tree, links);
+	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < count; i++)
 		list = json_value_append(list, link_json(fabric, hd_isl_from(fabric, links[i]),
@@ -445,26 +395,18 @@ static int show(const struct make_job *job, const struct key_phases *phases)
 	if (job->json)
 		return json_value_print(key_report_json(phases), status);
 	key_report_print(phases, job->verbose);
-	if (job->chart)
-		key_report_chart(phases);
-	return status;
-}
-
-static int make(struct make_job *job)
-{
-	struct hd_log log = message_log(job->verbose);
-	struct hd_error err = {""};
-	struct key_phases phases;
-
-	job->request.algorithm = (enum hd_colour_algorithm)job->algorithm;
-	job->request.shift = (enum key_shift_kind)job->shift;
-	job->request.mode = (enum key_mode)job->mode;
-	job->request.tables = &job->tables;
-	job->request.fabric.lmc = job->lmc;
-	job->request.threads = job->threads;
-	int rc = key_phases_make(&job->request, &log, &phases, &err);
-	int status = rc ? message_fail(&err) : show(job, &phases);
-	key_phases_release(&phases);
+	if (job->chart) {
+		/* Bars: how many links carry 1, 2, 3 ... flows. */
+		uint64_t most = most_links(phases->links), base = most_links(phases->base_links);
+		char title[256];
+		most = base > most ? base : most;
+		if (phases->base) {
+			snprintf(title, sizeof(title),
+				 "Links by their flows, %s:", base_name(phases));
+			print_bars(title, phases->base_links, most);
+		}
+		print_bars("Links by their flows, with the key:", phases->links, most);
+	}
 	return status;
 }
 
@@ -494,7 +436,18 @@ static int run(void *context, const struct operands *operands)
 	if (operands->count > 1)
 		table_source_set_paths(&job->tables, (const char *const *)operands->items + 1,
 				       operands->count - 1);
-	return make(job);
+	struct hd_log log = message_log(job->verbose);
+	struct key_phases phases;
+	job->request.algorithm = (enum hd_colour_algorithm)job->algorithm;
+	job->request.shift = (enum key_shift_kind)job->shift;
+	job->request.mode = (enum key_mode)job->mode;
+	job->request.tables = &job->tables;
+	job->request.fabric.lmc = job->lmc;
+	job->request.threads = job->threads;
+	int rc = key_phases_make(&job->request, &log, &phases, &err);
+	status = rc ? message_fail(&err) : show(job, &phases);
+	key_phases_release(&phases);
+	return status;
 }
 
 int key_make(int argc, char **argv)

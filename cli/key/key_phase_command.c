@@ -90,47 +90,6 @@ static json_t *grant_json(const struct phase_job *job, const struct hd_key_clien
 			 json_value_text(grant->reason));
 }
 
-/* The flows of the rank that do not use the offset of the grant. */
-static void show_paths(const struct phase_job *job)
-{
-	size_t count;
-	const struct hd_key_client_path *paths = hd_key_client_granted_paths(job->client, &count);
-
-	for (size_t i = 0; i < count; i++)
-		printf("to rank %" PRIu32 ": LID offset %" PRIu32 "\n", paths[i].destination,
-		       paths[i].offset);
-}
-
-static void show_ready(const struct phase_job *job, const struct hd_key_client_grant *grant)
-{
-	char offsets[48] = "";
-
-	if (grant->offsets > 1)
-		snprintf(offsets, sizeof(offsets), " (the phase has %" PRIu32 ")", grant->offsets);
-	printf("key %s is in force: LID offset %" PRIu32 "%s, service level %" PRIu32
-	       ", at most %" PRIu32 " of its flows on a link; %" PRIu32 " entries changed\n",
-	       grant->key, grant->offset, offsets, grant->sl, grant->contention, grant->changed);
-	show_paths(job);
-	if (*grant->reason)
-		printf("not all of its flows have links of their own: %s\n", grant->reason);
-}
-
-static int show_grant(const struct phase_job *job, const struct hd_key_client_grant *grant)
-{
-	int status = grant->ready ? STATUS_CLEAN : STATUS_FAULTS;
-
-	if (job->json)
-		return json_value_print(grant_json(job, grant), status);
-	if (!grant->ready)
-		message_error("phase %" PRIu32 " has no key in force: %s", grant->phase,
-			      grant->reason);
-	if (job->quiet)
-		printf("%" PRIu32 "\n", grant->ready ? grant->offset : 0);
-	else if (grant->ready)
-		show_ready(job, grant);
-	return status;
-}
-
 static int run_request(void *context, const struct operands *operands)
 {
 	struct phase_job *job = context;
@@ -144,7 +103,34 @@ static int run_request(void *context, const struct operands *operands)
 		hd_key_client_use_rank(job->client, job->rank);
 	if (hd_key_client_request(job->client, job->job, job->step, job->phase, &grant, &problem))
 		return key_service_fail(&problem);
-	return show_grant(job, &grant);
+	status = grant.ready ? STATUS_CLEAN : STATUS_FAULTS;
+	if (job->json)
+		return json_value_print(grant_json(job, &grant), status);
+	if (!grant.ready)
+		message_error("phase %" PRIu32 " has no key in force: %s", grant.phase,
+			      grant.reason);
+	if (job->quiet)
+		printf("%" PRIu32 "\n", grant.ready ? grant.offset : 0);
+	else if (grant.ready) {
+		char offsets[48] = "";
+		if (grant.offsets > 1)
+			snprintf(offsets, sizeof(offsets), " (the phase has %" PRIu32 ")",
+				 grant.offsets);
+		printf("key %s is in force: LID offset %" PRIu32 "%s, service level %" PRIu32
+		       ", at most %" PRIu32 " of its flows on a link; %" PRIu32
+		       " entries changed\n",
+		       grant.key, grant.offset, offsets, grant.sl, grant.contention, grant.changed);
+		/* The flows of the rank that do not use the offset of the grant. */
+		size_t count;
+		const struct hd_key_client_path *paths =
+		    hd_key_client_granted_paths(job->client, &count);
+		for (size_t i = 0; i < count; i++)
+			printf("to rank %" PRIu32 ": LID offset %" PRIu32 "\n",
+			       paths[i].destination, paths[i].offset);
+		if (*grant.reason)
+			printf("not all of its flows have links of their own: %s\n", grant.reason);
+	}
+	return status;
 }
 
 static int run_done(void *context, const struct operands *operands)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "key_phases.h"
+#include "need.h"
 
 #include <errno.h>
 #include <heddle/base/text.h>
@@ -10,9 +11,7 @@ static int find_hosts(struct key_phases *phases, const struct hd_ranks *ranks, s
 	const struct hd_fabric *fabric = phases->fabric;
 	char label[HD_LABEL_SIZE];
 
-	phases->host = calloc((size_t)ranks->count + 1, sizeof(*phases->host));
-	if (!phases->host)
-		return hd_error_no_memory(err);
+	phases->host = need(calloc((size_t)ranks->count + 1, sizeof(*phases->host)));
 	for (uint32_t rank = 0; rank < ranks->count; rank++) {
 		uint32_t port = ranks->fabric->host_port[ranks->host[rank]];
 		phases->host[rank] = hd_fabric_find_host(fabric, port);
@@ -22,21 +21,6 @@ static int find_hosts(struct key_phases *phases, const struct hd_ranks *ranks, s
 					    hd_port_label(fabric, port, label, sizeof(label)));
 	}
 	return 0;
-}
-
-static int read_ranks(struct key_phases *phases, struct hd_error *err)
-{
-	const struct key_phases_request *request = phases->request;
-	struct hd_ranks *ranks = NULL;
-	int rc = request->host_file ? hd_ranks_read(phases->fabric, request->host_file, &ranks, err)
-				    : hd_ranks_new(phases->fabric, false, &ranks, err);
-
-	if (!rc)
-		rc = find_hosts(phases, ranks, err);
-	if (!rc)
-		rc = hd_key_pattern_new(request->pattern, ranks->count, &phases->pattern, err);
-	hd_ranks_free(ranks);
-	return rc;
 }
 
 /* A line of --loads: SWITCH PORT FLOWS. */
@@ -72,9 +56,7 @@ static int read_loads(struct key_phases *phases, struct hd_error *err)
 	const char *path = phases->request->load_file;
 	struct hd_text text = {0};
 
-	phases->loads = hd_key_loads_new(phases->tree);
-	if (!phases->loads)
-		return hd_error_no_memory(err);
+	phases->loads = need(hd_key_loads_new(phases->tree));
 	int rc = path ? hd_text_open(path, &text, err) : 0;
 	if (rc || !path)
 		return rc;
@@ -110,8 +92,18 @@ static int load(struct key_phases *phases, const struct hd_log *log, struct hd_e
 
 	if (!rc)
 		rc = hd_key_tree_new(phases->fabric, &phases->tree, err);
-	if (!rc)
-		rc = read_ranks(phases, err);
+	if (!rc) {
+		struct hd_ranks *ranks = NULL;
+		rc = request->host_file
+			 ? hd_ranks_read(phases->fabric, request->host_file, &ranks, err)
+			 : hd_ranks_new(phases->fabric, false, &ranks, err);
+		if (!rc)
+			rc = find_hosts(phases, ranks, err);
+		if (!rc)
+			rc = hd_key_pattern_new(request->pattern, ranks->count, &phases->pattern,
+						err);
+		hd_ranks_free(ranks);
+	}
 	if (!rc)
 		rc = read_loads(phases, err);
 	if (!rc)
@@ -120,7 +112,9 @@ static int load(struct key_phases *phases, const struct hd_log *log, struct hd_e
 					   .base = phases->base,
 					   .threads = request->threads,
 					   .alone = request->mode == KEY_REWRITE};
-	return rc ? rc : key_proof_begin(&phases->proof, log, err);
+	if (!rc)
+		key_proof_begin(&phases->proof, log);
+	return rc;
 }
 
 /* Follows a flow to the base LID of its destination, and adds to flows[] of each link, if it is given. Returns the most
@@ -161,54 +155,64 @@ static uint32_t count_links(const uint32_t *flows, uint32_t links, uint64_t *cou
 	return most;
 }
 
-static int measure_base(struct key_phases *phases, struct key_phase *phase)
-{
-	uint32_t links = phases->fabric->isl_count;
-	uint32_t *flows = calloc((size_t)links + 1, sizeof(*flows));
-
-	if (!flows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < phase->key->flow_count; i++)
-		phase->lost += walk_base(phases, &phase->key->routes[i], flows, 1) == HD_NONE;
-	for (uint32_t i = 0; i < phase->key->flow_count; i++)
-		phase->base_sharing += walk_base(phases, &phase->key->routes[i], flows, 0) > 1;
-	phase->base = count_links(flows, links, phases->base_links);
-	free(flows);
-	return 0;
-}
-
-static int measure(struct key_phases *phases, struct key_phase *phase)
-{
-	struct hd_key_loads *own = hd_key_loads_new(phases->tree);
-
-	if (!own)
-		return -ENOMEM;
-	hd_key_loads_add(own, phases->tree, phase->key, phase->shift, 1);
-	count_links(own->flows, own->link_count, phases->links);
-	for (uint32_t link = 0; link < own->link_count; link++)
-		if (own->flows[link] && phase->most < own->flows[link] + phases->loads->flows[link])
-			phase->most = own->flows[link] + phases->loads->flows[link];
-	hd_key_loads_free(own);
-	phase->flow_most = calloc((size_t)phase->key->flow_count + 1, sizeof(*phase->flow_most));
-	if (!phase->flow_most || hd_key_sharing(phases->tree, phase->key, phase->shift,
-						phase->flow_most, &phase->sharing, NULL))
-		return -ENOMEM;
-	return phases->base ? measure_base(phases, phase) : 0;
-}
-
 /* What is tried where keys are not free of deadlock with the tables. */
 #define WHOLE_ATTEMPTS 16u
 #define PART_ATTEMPTS 1000u
 
-/* flows: room for those of the phase. */
-static int begin_attempts(const struct key_phases *phases, uint32_t number,
-			  struct hd_key_flow *flows, struct hd_key_attempts **out,
-			  struct hd_error *err)
+/* The offsets of all phases are known when their keys are made. */
+static int check_offsets(const struct key_phases *phases, uint32_t last, struct hd_error *err)
 {
-	const struct key_phases_request *asked = phases->request;
-	const uint32_t *base = phases->pattern->base;
-	uint32_t count = base[number + 1] - base[number];
+	unsigned lmc = hd_fabric_largest_lmc(phases->fabric);
 
+	if (last < 1u << lmc)
+		return 0;
+	return hd_error_set(err, -ERANGE,
+			    "the key needs LID offset %u, and the largest offset of LMC %u is %u: "
+			    "give the hosts more LIDs with --lmc%s",
+			    last, lmc, (1u << lmc) - 1,
+			    phases->request->mode == KEY_OFFSET ? ", or use --mode rewrite" : "");
+}
+
+/* Goes through the attempts until one is sound. Errors: as key_phases_make(). */
+static int try_attempts(struct key_phases *phases, struct hd_key_attempts *attempts,
+			uint32_t offset, struct key_phase *phase, struct hd_error *err)
+{
+	struct hd_key_attempt attempt;
+	int refused = 0, rc;
+
+	while (!(rc = hd_key_attempts_next(attempts, &attempt, err))) {
+		struct hd_key_overlay overlay = {0};
+		rc = attempt.key->offsets
+			 ? check_offsets(phases, offset + attempt.key->offsets - 1, err)
+			 : 0;
+		if (!rc)
+			rc = hd_key_overlay(phases->tree, attempt.key, attempt.shift, offset,
+					    &overlay, err);
+		if (!rc)
+			rc = key_proof_try(&phases->proof, &overlay, err);
+		hd_key_overlay_release(&overlay);
+		if (rc && rc != -ELOOP && rc != -EINVAL)
+			return rc;
+		refused = rc ? rc : refused;
+		hd_key_attempts_answer(attempts, !rc);
+		phase->attempts++;
+	}
+	if (rc != -ENOENT)
+		return rc;
+	return hd_key_attempts_take(attempts, &phase->key, &phase->shift) ? refused : 0;
+}
+
+static int make_key(struct key_phases *phases, uint32_t number, uint32_t offset,
+		    struct key_phase *phase, struct hd_error *err)
+{
+	const uint32_t *base = phases->pattern->base;
+	struct hd_key_flow *flows =
+	    need(calloc((size_t)base[number + 1] - base[number] + 1, sizeof(*flows)));
+	struct hd_key_attempts *attempts = NULL;
+
+	/* The flows of the phase. */
+	const struct key_phases_request *asked = phases->request;
+	uint32_t count = base[number + 1] - base[number];
 	for (uint32_t i = 0; i < count; i++) {
 		const struct hd_rank_flow *flow = &phases->pattern->flows[base[number] + i];
 		flows[i] = (struct hd_key_flow){phases->host[flow->source],
@@ -227,71 +231,7 @@ static int begin_attempts(const struct key_phases *phases, uint32_t number,
 	    .objective = asked->shift == KEY_SHIFT_PAPER ? HD_KEY_SHIFT_PAPER : HD_KEY_SHIFT_LINKS,
 	    .whole = WHOLE_ATTEMPTS,
 	    .parts = asked->best_effort ? PART_ATTEMPTS : 0};
-	return hd_key_attempts_new(&request, out, err);
-}
-
-/* The offsets of all phases are known when their keys are made. */
-static int check_offsets(const struct key_phases *phases, uint32_t last, struct hd_error *err)
-{
-	unsigned lmc = hd_fabric_largest_lmc(phases->fabric);
-
-	if (last < 1u << lmc)
-		return 0;
-	return hd_error_set(err, -ERANGE,
-			    "the key needs LID offset %u, and the largest offset of LMC %u is %u: "
-			    "give the hosts more LIDs with --lmc%s",
-			    last, lmc, (1u << lmc) - 1,
-			    phases->request->mode == KEY_OFFSET ? ", or use --mode rewrite" : "");
-}
-
-static int try_attempt(struct key_phases *phases, const struct hd_key_attempt *attempt,
-		       uint32_t offset, struct hd_error *err)
-{
-	struct hd_key_overlay overlay = {0};
-	int rc = attempt->key->offsets
-		     ? check_offsets(phases, offset + attempt->key->offsets - 1, err)
-		     : 0;
-
-	if (!rc)
-		rc = hd_key_overlay(phases->tree, attempt->key, attempt->shift, offset, &overlay,
-				    err);
-	if (!rc)
-		rc = key_proof_try(&phases->proof, &overlay, err);
-	hd_key_overlay_release(&overlay);
-	return rc;
-}
-
-/* Goes through the attempts until one is sound. Errors: as key_phases_make(). */
-static int try_attempts(struct key_phases *phases, struct hd_key_attempts *attempts,
-			uint32_t offset, struct key_phase *phase, struct hd_error *err)
-{
-	struct hd_key_attempt attempt;
-	int refused = 0, rc;
-
-	while (!(rc = hd_key_attempts_next(attempts, &attempt, err))) {
-		rc = try_attempt(phases, &attempt, offset, err);
-		if (rc && rc != -ELOOP && rc != -EINVAL)
-			return rc;
-		refused = rc ? rc : refused;
-		hd_key_attempts_answer(attempts, !rc);
-		phase->attempts++;
-	}
-	if (rc != -ENOENT)
-		return rc;
-	return hd_key_attempts_take(attempts, &phase->key, &phase->shift) ? refused : 0;
-}
-
-static int make_key(struct key_phases *phases, uint32_t number, uint32_t offset,
-		    struct key_phase *phase, struct hd_error *err)
-{
-	const uint32_t *base = phases->pattern->base;
-	struct hd_key_flow *flows =
-	    calloc((size_t)base[number + 1] - base[number] + 1, sizeof(*flows));
-	struct hd_key_attempts *attempts = NULL;
-
-	if (!flows)
-		return hd_error_no_memory(err);
-	int rc = begin_attempts(phases, number, flows, &attempts, err);
+	int rc = hd_key_attempts_new(&request, &attempts, err);
 	if (!rc)
 		rc = try_attempts(phases, attempts, offset, phase, err);
 	hd_key_attempts_free(attempts);
@@ -309,11 +249,36 @@ static int make_phase(struct key_phases *phases, uint32_t number, uint32_t *offs
 	if (!rc)
 		rc = hd_key_overlay(phases->tree, phase->key, phase->shift, *offset,
 				    &phase->overlay, err);
-	if (!rc && measure(phases, phase))
-		rc = hd_error_no_memory(err);
+	if (!rc) {
+		struct hd_key_loads *own = need(hd_key_loads_new(phases->tree));
+		hd_key_loads_add(own, phases->tree, phase->key, phase->shift, 1);
+		count_links(own->flows, own->link_count, phases->links);
+		for (uint32_t link = 0; link < own->link_count; link++)
+			if (own->flows[link] &&
+			    phase->most < own->flows[link] + phases->loads->flows[link])
+				phase->most = own->flows[link] + phases->loads->flows[link];
+		hd_key_loads_free(own);
+		phase->flow_most =
+		    need(calloc((size_t)phase->key->flow_count + 1, sizeof(*phase->flow_most)));
+		if (hd_key_sharing(phases->tree, phase->key, phase->shift, phase->flow_most,
+				   &phase->sharing, NULL))
+			need(NULL);
+		if (phases->base) {
+			uint32_t links = phases->fabric->isl_count;
+			uint32_t *flows = need(calloc((size_t)links + 1, sizeof(*flows)));
+			for (uint32_t i = 0; i < phase->key->flow_count; i++)
+				phase->lost +=
+				    walk_base(phases, &phase->key->routes[i], flows, 1) == HD_NONE;
+			for (uint32_t i = 0; i < phase->key->flow_count; i++)
+				phase->base_sharing +=
+				    walk_base(phases, &phase->key->routes[i], flows, 0) > 1;
+			phase->base = count_links(flows, links, phases->base_links);
+			free(flows);
+		}
+	}
 	if (!rc && phases->request->mode == KEY_OFFSET)
 		*offset += phase->key->offsets;
-	return rc == -ENOMEM ? rc : rc ? hd_error_prefix(err, rc, "phase %u", number) : 0;
+	return need_enough(rc) ? hd_error_prefix(err, rc, "phase %u", number) : 0;
 }
 
 int key_phases_make(const struct key_phases_request *request, const struct hd_log *log,
@@ -325,9 +290,7 @@ int key_phases_make(const struct key_phases_request *request, const struct hd_lo
 
 	if (rc)
 		return rc;
-	out->phases = calloc((size_t)out->pattern->phase_count + 1, sizeof(*out->phases));
-	if (!out->phases)
-		return hd_error_no_memory(err);
+	out->phases = need(calloc((size_t)out->pattern->phase_count + 1, sizeof(*out->phases)));
 	for (uint32_t phase = 0; !rc && phase < out->pattern->phase_count; phase++)
 		rc = make_phase(out, phase, &offset, err);
 	return rc;

@@ -8,6 +8,7 @@
 #include "table_source.h"
 
 #include <heddle/analysis/pattern.h>
+#include <heddle/fabric.h>
 #include <heddle/keyd.h>
 
 enum key_shift_kind { KEY_SHIFT_NONE, KEY_SHIFT_LINKS, KEY_SHIFT_PAPER };

@@ -17,8 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct place_job {
 	struct key_service service;
@@ -89,38 +87,41 @@ static json_t *key_json(const struct hd_key_client_key *key)
 			 "paths", key_service_paths(key->paths, key->path_count));
 }
 
-static json_t *ranks_json(const struct hd_key_client_job *placed)
+static int show(const struct place_job *job)
 {
-	json_t *list = json_array();
+	const struct hd_key_client_job *placed = job->placed;
 
-	for (size_t i = 0; i < placed->rank_offset_count; i++)
-		list = json_value_append(
-		    list, json_pack("[I,I]", (json_int_t)placed->rank_offsets[i].rank,
-				    (json_int_t)placed->rank_offsets[i].offset));
-	return list;
-}
-
-static int show_json(const struct hd_key_client_job *placed)
-{
-	json_t *keys = json_array();
-
-	for (size_t i = 0; i < placed->key_count; i++)
-		keys = json_value_append(keys, key_json(&placed->keys[i]));
-	return json_value_print(
-	    json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "job",
-		      json_value_text(placed->job), "state", json_value_text(placed->state), "mode",
-		      json_value_text(placed->mode), "hosts", (json_int_t)placed->hosts, "ranks",
-		      (json_int_t)placed->ranks, "offset", (json_int_t)placed->offset, "offsets",
-		      (json_int_t)placed->offsets, "lmc", (json_int_t)placed->lmc, "rank_offsets",
-		      ranks_json(placed), "keys", keys),
-	    STATUS_CLEAN);
-}
-
-/* Which ranks, or which flows of a phase, do not use the first LID offset. */
-static void show_offsets(const struct hd_key_client_job *placed)
-{
+	if (job->json) {
+		json_t *keys = json_array();
+		for (size_t i = 0; i < placed->key_count; i++)
+			keys = json_value_append(keys, key_json(&placed->keys[i]));
+		json_t *ranks = json_array();
+		for (size_t i = 0; i < placed->rank_offset_count; i++)
+			ranks = json_value_append(
+			    ranks, json_pack("[I,I]", (json_int_t)placed->rank_offsets[i].rank,
+					     (json_int_t)placed->rank_offsets[i].offset));
+		return json_value_print(
+		    json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "job",
+			      json_value_text(placed->job), "state", json_value_text(placed->state),
+			      "mode", json_value_text(placed->mode), "hosts",
+			      (json_int_t)placed->hosts, "ranks", (json_int_t)placed->ranks,
+			      "offset", (json_int_t)placed->offset, "offsets",
+			      (json_int_t)placed->offsets, "lmc", (json_int_t)placed->lmc,
+			      "rank_offsets", ranks, "keys", keys),
+		    STATUS_CLEAN);
+	}
+	printf("job %s is placed: %" PRIu32 " ranks on %" PRIu32 " hosts, mode %s\n\n"
+	       "%-20s %6s %8s %8s %7s %11s\n",
+	       placed->job, placed->ranks, placed->hosts, placed->mode, "KEY", "PHASE", "OFFSET",
+	       "OFFSETS", "FLOWS", "CONTENTION");
+	for (size_t i = 0; i < placed->key_count; i++) {
+		const struct hd_key_client_key *key = &placed->keys[i];
+		printf("%-20s %6" PRIu32 " %8" PRIu32 " %8" PRIu32 " %7" PRIu32 " %11" PRIu32 "\n",
+		       key->key, key->phase, key->offset, key->offsets, key->flows,
+		       key->contention);
+	}
+	/* Which ranks, or which flows of a phase, do not use the first LID offset. */
 	size_t paths = 0;
-
 	for (size_t i = 0; i < placed->key_count; i++)
 		paths += placed->keys[i].path_count;
 	if (placed->rank_offset_count)
@@ -136,25 +137,6 @@ static void show_offsets(const struct hd_key_client_job *placed)
 			       placed->keys[i].phase, placed->keys[i].paths[j].source,
 			       placed->keys[i].paths[j].destination,
 			       placed->keys[i].paths[j].offset);
-}
-
-static int show(const struct place_job *job)
-{
-	const struct hd_key_client_job *placed = job->placed;
-
-	if (job->json)
-		return show_json(placed);
-	printf("job %s is placed: %" PRIu32 " ranks on %" PRIu32 " hosts, mode %s\n\n"
-	       "%-20s %6s %8s %8s %7s %11s\n",
-	       placed->job, placed->ranks, placed->hosts, placed->mode, "KEY", "PHASE", "OFFSET",
-	       "OFFSETS", "FLOWS", "CONTENTION");
-	for (size_t i = 0; i < placed->key_count; i++) {
-		const struct hd_key_client_key *key = &placed->keys[i];
-		printf("%-20s %6" PRIu32 " %8" PRIu32 " %8" PRIu32 " %7" PRIu32 " %11" PRIu32 "\n",
-		       key->key, key->phase, key->offset, key->offsets, key->flows,
-		       key->contention);
-	}
-	show_offsets(placed);
 	return STATUS_CLEAN;
 }
 

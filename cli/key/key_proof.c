@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "key_proof.h"
+#include "need.h"
 
 #include <errno.h>
 #include <heddle/change/keys_proof.h>
@@ -12,24 +13,18 @@ static int renew(struct key_proof *proof, struct hd_error *err)
 	return hd_keys_proof_new(proof->fabric, proof->base, proof->threads, &proof->proof, err);
 }
 
-int key_proof_begin(struct key_proof *proof, const struct hd_log *log, struct hd_error *err)
+void key_proof_begin(struct key_proof *proof, const struct hd_log *log)
 {
 	struct hd_error why = {""};
 
 	if (!proof->base)
-		return 0;
-	proof->laid = hd_routes_copy(proof->base);
-	proof->lids = calloc((size_t)proof->fabric->lid_count + 1, sizeof(*proof->lids));
-	proof->seen = calloc((size_t)proof->fabric->lid_count + 1, sizeof(*proof->seen));
-	if (!proof->laid || !proof->lids || !proof->seen)
-		return hd_error_no_memory(err);
-	int rc = renew(proof, &why);
-	if (rc == -ENOMEM)
-		return hd_error_no_memory(err);
-	if (rc)
+		return;
+	proof->laid = need(hd_routes_copy(proof->base));
+	proof->lids = need(calloc((size_t)proof->fabric->lid_count + 1, sizeof(*proof->lids)));
+	proof->seen = need(calloc((size_t)proof->fabric->lid_count + 1, sizeof(*proof->seen)));
+	if (need_enough(renew(proof, &why)))
 		hd_log(log, HD_LOG_WARNING, "no key is proved to be free of deadlock: %s",
 		       why.text);
-	return 0;
 }
 
 static uint8_t *entry_of(const struct key_proof *proof, struct hd_routes *routes,

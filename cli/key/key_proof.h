@@ -21,9 +21,9 @@ struct key_proof {
 
 /*
  * Fabric and tables must outlive the proof. If the tables have a credit loop of their own, a remark says so, and all
- * keys pass. Released with key_proof_release(). Errors: -ENOMEM.
+ * keys pass. Released with key_proof_release().
  */
-int key_proof_begin(struct key_proof *proof, const struct hd_log *log, struct hd_error *err);
+void key_proof_begin(struct key_proof *proof, const struct hd_log *log);
 
 /* Proves the entries. Errors: -ELOOP, -EINVAL with the reason; -ENOMEM. */
 int key_proof_try(struct key_proof *proof, const struct hd_key_overlay *overlay,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "key_proposal.h"
-
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "output.h"
 
 #include <errno.h>
@@ -72,13 +72,12 @@ static int by_host(const void *a, const void *b)
 	return order ? order : left->rank < right->rank ? -1 : left->rank > right->rank;
 }
 
-/* slots[rank]: how many lower ranks its host has. -ENOMEM. */
-static int find_slots(const struct key_proposal *proposal, uint32_t *slots)
+/* slots[rank]: how many lower ranks its host has. For free(). */
+static uint32_t *find_slots(const struct key_proposal *proposal)
 {
-	struct place *places = calloc((size_t)proposal->ranks + 1, sizeof(*places));
+	uint32_t *slots = need(calloc((size_t)proposal->ranks + 1, sizeof(*slots)));
+	struct place *places = need(calloc((size_t)proposal->ranks + 1, sizeof(*places)));
 
-	if (!places)
-		return -ENOMEM;
 	for (uint32_t rank = 0; rank < proposal->ranks; rank++)
 		places[rank] = (struct place){proposal->host_of[rank], rank};
 	qsort(places, proposal->ranks, sizeof(*places), by_host);
@@ -87,29 +86,15 @@ static int find_slots(const struct key_proposal *proposal, uint32_t *slots)
 					    ? slots[places[i - 1].rank] + 1
 					    : 0;
 	free(places);
-	return 0;
-}
-
-static void write_hosts(const struct key_proposal *proposal, FILE *stream)
-{
-	for (uint32_t rank = 0; rank < proposal->ranks; rank++)
-		fprintf(stream, "%s\n", proposal->host_of[rank]);
-}
-
-/* The ranks of a host get its slots in their order. */
-static void write_ranks(const struct key_proposal *proposal, const uint32_t *slots, FILE *stream)
-{
-	for (uint32_t rank = 0; rank < proposal->ranks; rank++)
-		fprintf(stream, "rank %" PRIu32 "=%s slot=%" PRIu32 "\n", rank,
-			proposal->host_of[rank], slots[rank]);
+	return slots;
 }
 
 int key_proposal_write(const struct key_proposal *proposal, const struct key_proposal_files *files,
 		       struct hd_error *err)
 {
 	const char *paths[] = {files->host_file, files->rank_file};
-	uint32_t *slots = calloc((size_t)proposal->ranks + 1, sizeof(*slots));
-	int rc = slots && !find_slots(proposal, slots) ? 0 : hd_error_no_memory(err);
+	uint32_t *slots = find_slots(proposal);
+	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < 2; i++) {
 		struct output output;
@@ -118,10 +103,15 @@ int key_proposal_write(const struct key_proposal *proposal, const struct key_pro
 		rc = output_open(&output, paths[i], err);
 		if (rc)
 			break;
-		if (i)
-			write_ranks(proposal, slots, output.stream);
-		else
-			write_hosts(proposal, output.stream);
+		if (i) {
+			/* The ranks of a host get its slots in their order. */
+			for (uint32_t rank = 0; rank < proposal->ranks; rank++)
+				fprintf(output.stream, "rank %" PRIu32 "=%s slot=%" PRIu32 "\n",
+					rank, proposal->host_of[rank], slots[rank]);
+		} else {
+			for (uint32_t rank = 0; rank < proposal->ranks; rank++)
+				fprintf(output.stream, "%s\n", proposal->host_of[rank]);
+		}
 		rc = output_close(&output, rc, err);
 	}
 	free(slots);
@@ -152,18 +142,15 @@ void key_proposal_print(const struct key_proposal *proposal, bool hosts)
 		printf("%6" PRIu32 "  %s\n", rank, proposal->host_of[rank]);
 }
 
-int key_proposal_print_list(const struct key_proposal *proposal)
+void key_proposal_print_list(const struct key_proposal *proposal)
 {
-	uint32_t *slots = calloc((size_t)proposal->ranks + 1, sizeof(*slots));
-	int rc = slots ? find_slots(proposal, slots) : -ENOMEM;
+	uint32_t *slots = find_slots(proposal);
 
-	for (uint32_t rank = 0; !rc && rank < proposal->ranks; rank++)
+	for (uint32_t rank = 0; rank < proposal->ranks; rank++)
 		if (!slots[rank])
 			printf("%s%s", rank ? "," : "", proposal->host_of[rank]);
-	if (!rc)
-		putchar('\n');
+	putchar('\n');
 	free(slots);
-	return rc;
 }
 
 static json_t *worth_json(const struct hd_key_worth *worth)

@@ -67,15 +67,15 @@ int key_proposal_check(const struct key_proposal_files *files, const char *const
 /* Whether standard output is one of them. */
 bool key_proposal_takes_output(const struct key_proposal_files *files);
 
-/* Errors: those of writing, -ENOMEM. */
+/* Errors: those of writing. */
 int key_proposal_write(const struct key_proposal *proposal, const struct key_proposal_files *files,
 		       struct hd_error *err);
 
 /* Tables for people. hosts: also the host of each rank. */
 void key_proposal_print(const struct key_proposal *proposal, bool hosts);
 
-/* The hosts, each once, by their lowest rank and between commas, as --nodelist takes them. -ENOMEM. */
-int key_proposal_print_list(const struct key_proposal *proposal);
+/* The hosts, each once, by their lowest rank and between commas, as --nodelist takes them. */
+void key_proposal_print_list(const struct key_proposal *proposal);
 
 /* An object; NULL: no memory. */
 json_t *key_proposal_json(const struct key_proposal *proposal);

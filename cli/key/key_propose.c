@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "key_propose.h"
-
 #include "fabric_source.h"
 #include "json_value.h"
 #include "key_hosts.h"
 #include "message.h"
+#include "need.h"
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
 #include <heddle/fabric/resolve.h>
 #include <heddle/keyd/key_pattern.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include <heddle/base/parallel.h>
+#include <heddle/fabric/resolve.h>
+#include <heddle/keyd/key_pattern.h>
 
 #define DEFAULT_ENGINE "dmodk" /* under keys, the routes without keys are its own */
 
@@ -56,11 +58,9 @@ static int read_hosts(struct choosing *choosing, struct hd_error *err)
 
 	if (rc)
 		return rc;
-	choosing->hosts = calloc(choosing->names.count, sizeof(*choosing->hosts));
+	choosing->hosts = need(calloc(choosing->names.count + 1, sizeof(*choosing->hosts)));
 	choosing->name_of =
-	    calloc((size_t)choosing->fabric->host_count + 1, sizeof(*choosing->name_of));
-	if (!choosing->hosts || !choosing->name_of)
-		return hd_error_no_memory(err);
+	    need(calloc((size_t)choosing->fabric->host_count + 1, sizeof(*choosing->name_of)));
 	for (size_t i = 0; !rc && i < choosing->names.count; i++)
 		rc = find_host(choosing, i, err);
 	return rc ? hd_error_prefix(err, rc, "%s", key_proposal_path(&asked->hosts)) : 0;
@@ -75,17 +75,6 @@ static int make_tables(struct choosing *choosing, const struct hd_log *log, stru
 	if (!source.engine && !source.path_count)
 		source.engine = hd_engine_find(DEFAULT_ENGINE);
 	return table_source_make(&source, &request, &choosing->routes, err);
-}
-
-static int load(struct choosing *choosing, const char *path, struct hd_error *err)
-{
-	const struct fabric_source source = {path, choosing->asked->name_map, LMC_ANY, NULL};
-	struct hd_log log = message_log(false);
-	int rc = fabric_source_load(&source, &log, &choosing->fabric, err);
-
-	if (!rc)
-		rc = read_hosts(choosing, err);
-	return rc ? rc : make_tables(choosing, &log, err);
 }
 
 static int choose(struct choosing *choosing, const char *pattern, uint32_t ranks,
@@ -151,17 +140,11 @@ static int show(const struct choosing *choosing, bool json)
 					.phases = choosing->pattern->phase_count,
 					.listed = choice->given,
 					.proposed = choice->chosen};
-	struct hd_error err = {""};
-	int status;
 
-	proposal.host_of = calloc((size_t)choice->ranks + 1, sizeof(*proposal.host_of));
-	if (!proposal.host_of) {
-		hd_error_no_memory(&err);
-		return message_fail(&err);
-	}
+	proposal.host_of = need(calloc((size_t)choice->ranks + 1, sizeof(*proposal.host_of)));
 	for (uint32_t rank = 0; rank < choice->ranks; rank++)
 		proposal.host_of[rank] = choosing->name_of[choice->host_of[rank]];
-	status = show_proposal(choosing->asked, &proposal, json);
+	int status = show_proposal(choosing->asked, &proposal, json);
 	free(proposal.host_of);
 	return status;
 }
@@ -180,7 +163,13 @@ int key_propose_run(struct key_propose *asked, const char *pattern, uint32_t ran
 	if (operands->count > 1)
 		table_source_set_paths(&asked->tables, (const char *const *)operands->items + 1,
 				       operands->count - 1);
-	int rc = load(&choosing, operands->items[0], &err);
+	const struct fabric_source source = {operands->items[0], choosing.asked->name_map, LMC_ANY,
+					     NULL};
+	struct hd_log log = message_log(false);
+	int rc = fabric_source_load(&source, &log, &choosing.fabric, &err);
+	if (!rc)
+		rc = read_hosts(&choosing, &err);
+	rc = rc ? rc : make_tables(&choosing, &log, &err);
 	if (!rc)
 		rc = choose(&choosing, pattern, ranks, &err);
 	status = rc ? message_fail(&err) : show(&choosing, json);

@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define UNKNOWN_SHOWN 5u
 
@@ -80,56 +79,6 @@ static int show_json(const struct key_proposal *shown,
 	return json_value_print(json, STATUS_CLEAN);
 }
 
-static void warn(const struct hd_key_client_proposal *proposal)
-{
-	const struct hd_log log = message_log(false);
-
-	for (size_t i = 0; i < proposal->unknown_count && i < UNKNOWN_SHOWN; i++)
-		hd_log(&log, HD_LOG_WARNING, "%s is left out: the fabric has no such host",
-		       proposal->unknown[i]);
-	if (proposal->unknown_count > UNKNOWN_SHOWN)
-		hd_log(&log, HD_LOG_WARNING, "%zu more hosts are left out",
-		       proposal->unknown_count - UNKNOWN_SHOWN);
-}
-
-static void print(const struct propose_job *job, const struct key_proposal *shown)
-{
-	const struct hd_key_client_proposal *proposal = job->proposal;
-
-	key_proposal_print(shown, !job->files.host_file && !job->files.rank_file);
-	if (proposal->busy_links)
-		printf("\nFlows of keys in force cross %" PRIu32 " links, and count.\n",
-		       proposal->busy_links);
-	if (proposal->stopped)
-		puts("\nThe search has ended for lack of time.");
-}
-
-static int show(const struct propose_job *job)
-{
-	const struct hd_key_client_proposal *proposal = job->proposal;
-	const struct key_proposal shown = {.free = proposal->free,
-					   .hosts = proposal->hosts,
-					   .ranks = proposal->ranks,
-					   .phases = proposal->phases,
-					   .listed = worth_of(&proposal->listed),
-					   .proposed = worth_of(&proposal->proposed),
-					   .host_of = (const char **)proposal->host_of};
-	struct hd_error err = {""};
-
-	warn(proposal);
-	if (key_proposal_write(&shown, &job->files, &err))
-		return message_fail(&err);
-	if (job->json)
-		return show_json(&shown, proposal);
-	if (job->list && key_proposal_print_list(&shown)) {
-		hd_error_no_memory(&err);
-		return message_fail(&err);
-	}
-	if (!job->list && !key_proposal_takes_output(&job->files))
-		print(job, &shown);
-	return STATUS_CLEAN;
-}
-
 static int check(const struct propose_job *job)
 {
 	const char *const inputs[] = {job->asked.free, job->asked.reorder};
@@ -186,7 +135,36 @@ static int run(void *context, const struct operands *operands)
 		return status;
 	if (hd_key_client_propose(job->client, &what, job->asked.count, &job->proposal, &problem))
 		return key_service_fail(&problem);
-	return show(job);
+	const struct hd_key_client_proposal *proposal = job->proposal;
+	const struct key_proposal shown = {.free = proposal->free,
+					   .hosts = proposal->hosts,
+					   .ranks = proposal->ranks,
+					   .phases = proposal->phases,
+					   .listed = worth_of(&proposal->listed),
+					   .proposed = worth_of(&proposal->proposed),
+					   .host_of = (const char **)proposal->host_of};
+	const struct hd_log log = message_log(false);
+	for (size_t i = 0; i < proposal->unknown_count && i < UNKNOWN_SHOWN; i++)
+		hd_log(&log, HD_LOG_WARNING, "%s is left out: the fabric has no such host",
+		       proposal->unknown[i]);
+	if (proposal->unknown_count > UNKNOWN_SHOWN)
+		hd_log(&log, HD_LOG_WARNING, "%zu more hosts are left out",
+		       proposal->unknown_count - UNKNOWN_SHOWN);
+	if (key_proposal_write(&shown, &job->files, &err))
+		return message_fail(&err);
+	if (job->json)
+		return show_json(&shown, proposal);
+	if (job->list)
+		key_proposal_print_list(&shown);
+	if (!job->list && !key_proposal_takes_output(&job->files)) {
+		key_proposal_print(&shown, !job->files.host_file && !job->files.rank_file);
+		if (proposal->busy_links)
+			printf("\nFlows of keys in force cross %" PRIu32 " links, and count.\n",
+			       proposal->busy_links);
+		if (proposal->stopped)
+			puts("\nThe search has ended for lack of time.");
+	}
+	return STATUS_CLEAN;
 }
 
 int key_propose(int argc, char **argv)

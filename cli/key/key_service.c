@@ -172,25 +172,6 @@ static int step_into(int folder, const char *name, bool last, uid_t uid, struct 
 	return rc;
 }
 
-/* A descriptor of the file (O_PATH) if user `uid` may read it, else a negative errno. */
-static int walk(char *path, uid_t uid, struct hd_error *err)
-{
-	int file = *path == '/' ? step_into(-1, "", false, uid, err)
-				: hd_error_set(err, -EINVAL, "the path is not absolute");
-	char *rest = path, *name = strsep(&rest, "/");
-
-	while (file >= 0 && rest) {
-		int folder = file;
-
-		name = strsep(&rest, "/");
-		if (rest && !*name)
-			continue;
-		file = step_into(folder, name, !rest, uid, err);
-		close(folder);
-	}
-	return file;
-}
-
 /* Reads a file that this process and the user may read, though it cannot take his rights. */
 static int read_for(const char *path, uid_t uid, struct hd_key_pattern **out, struct hd_error *err)
 {
@@ -200,7 +181,18 @@ static int read_for(const char *path, uid_t uid, struct hd_key_pattern **out, st
 
 	if (!names)
 		return hd_error_no_memory(err);
-	file = walk(names, uid, err);
+	/* A descriptor of the file (O_PATH) if user `uid` may read it. */
+	file = *names == '/' ? step_into(-1, "", false, uid, err)
+			     : hd_error_set(err, -EINVAL, "the path is not absolute");
+	char *rest = names, *name = strsep(&rest, "/");
+	while (file >= 0 && rest) {
+		int folder = file;
+		name = strsep(&rest, "/");
+		if (rest && !*name)
+			continue;
+		file = step_into(folder, name, !rest, uid, err);
+		close(folder);
+	}
 	free(names);
 	if (file < 0)
 		return hd_error_prefix(err, file, "%s", path);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "key_traffic.h"
-
 #include "key_service.h"
+#include "need.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <ctype.h>
 
 /* The ranks of a grid: 32 for "stencil2d:4x8"; 0: the pattern has no size. */
 static uint32_t grid_ranks(const char *pattern)
@@ -39,22 +40,6 @@ static uint32_t count_ranks(const struct hd_key_pattern *pattern, size_t hosts)
 	return hosts ? (uint32_t)((most + hosts) / hosts * hosts) : most + 1;
 }
 
-static int copy(const struct hd_key_pattern *pattern, struct key_traffic *traffic)
-{
-	uint32_t count = pattern->base[pattern->phase_count];
-
-	traffic->flows = calloc((size_t)count + 1, sizeof(*traffic->flows));
-	traffic->base = calloc((size_t)pattern->phase_count + 1, sizeof(*traffic->base));
-	if (!traffic->flows || !traffic->base)
-		return -ENOMEM;
-	memcpy(traffic->base, pattern->base,
-	       ((size_t)pattern->phase_count + 1) * sizeof(*traffic->base));
-	for (uint32_t i = 0; i < count; i++)
-		traffic->flows[i] = (struct hd_key_client_flow){pattern->flows[i].source,
-								pattern->flows[i].destination};
-	return 0;
-}
-
 /* What the user's own process has read when the job was submitted needs no rights. */
 static int read_flows(const char *text, const struct key_slurm_job *slurm,
 		      struct hd_key_pattern **pattern, struct hd_error *err)
@@ -78,7 +63,14 @@ static int take_file(const char *text, const struct key_slurm_job *slurm,
 
 	if (rc)
 		return rc;
-	rc = copy(pattern, traffic);
+	uint32_t count = pattern->base[pattern->phase_count];
+	traffic->flows = need(calloc((size_t)count + 1, sizeof(*traffic->flows)));
+	traffic->base = need(calloc((size_t)pattern->phase_count + 1, sizeof(*traffic->base)));
+	memcpy(traffic->base, pattern->base,
+	       ((size_t)pattern->phase_count + 1) * sizeof(*traffic->base));
+	for (uint32_t i = 0; i < count; i++)
+		traffic->flows[i] = (struct hd_key_client_flow){pattern->flows[i].source,
+								pattern->flows[i].destination};
 	placement->pattern = NULL;
 	placement->flows = traffic->flows;
 	placement->base = traffic->base;
@@ -86,7 +78,7 @@ static int take_file(const char *text, const struct key_slurm_job *slurm,
 	if (!placement->ranks)
 		placement->ranks = count_ranks(pattern, placement->host_count);
 	hd_key_pattern_free(pattern);
-	return rc ? hd_error_no_memory(err) : 0;
+	return 0;
 }
 
 int key_traffic_take(const char *pattern, const struct key_slurm_job *slurm,

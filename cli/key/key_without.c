@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "key_without.h"
-
 #include "json_value.h"
 
 #include <inttypes.h>

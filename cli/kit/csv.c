@@ -19,17 +19,9 @@ static void separate(struct csv *csv)
 	csv->begun = true;
 }
 
-/* The names of nodes come from the owners of the nodes, and a spreadsheet computes what looks like a
- * formula: an apostrophe before it makes it text. */
-static bool is_formula(const char *text)
-{
-	/* "-" alone is the unit of a number without one */
-	return *text && strchr("=+-@\t", *text) && strcmp(text, "-") != 0;
-}
-
 void csv_text(struct csv *csv, const char *text)
 {
-	const char *mark = is_formula(text) ? "'" : "";
+	const char *mark = *text && strchr("=+-@\t", *text) && strcmp(text, "-") != 0 ? "'" : "";
 
 	separate(csv);
 	if (!strpbrk(text, ",\"")) {

@@ -142,19 +142,14 @@ void html_text(FILE *page, const char *text)
 		text = put_character(page, text);
 }
 
-static size_t characters(const char *text)
+/* More of the end stays than of the beginning, because paths often differ only there. */
+void html_short(FILE *page, const char *name)
 {
+	const char *text = name;
 	size_t count = 0;
 
 	for (; *text; count++)
 		text = skip_character(text);
-	return count;
-}
-
-/* More of the end stays than of the beginning, because paths often differ only there. */
-void html_short(FILE *page, const char *name)
-{
-	size_t count = characters(name);
 	size_t head = count > HTML_NAME_MOST ? HTML_NAME_MOST / 3 : count;
 
 	for (size_t i = 0; *name; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "kept_work.h"
+#include "need.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +21,7 @@ struct reading {
 
 static char *path_of(const char *path, uint32_t part)
 {
-	char *name = NULL;
-	int rc = part ? asprintf(&name, "%s.%" PRIu32, path, part) : asprintf(&name, "%s", path);
-
-	return rc < 0 ? NULL : name;
+	return part ? need_format("%s.%" PRIu32, path, part) : need_format("%s", path);
 }
 
 /* Reads one file; *length bytes of it are whole. */
@@ -63,8 +61,6 @@ static int read_all(const char *path, const struct reading *reading,
 	for (uint32_t part = 0; !rc; part++) {
 		char *name = path_of(path, part);
 		size_t length;
-		if (!name)
-			return hd_error_no_memory(err);
 		rc = read_file(name, reading, &length, err);
 		free(name);
 		if (part == processes->part)
@@ -133,8 +129,7 @@ int kept_work_open(struct kept_work *state, const char *path, const char *head,
 	if (!path)
 		return 0;
 	state->path = path_of(path, processes->part);
-	int rc = state->path ? read_all(path, &reading, processes, &length, err)
-			     : hd_error_no_memory(err);
+	int rc = read_all(path, &reading, processes, &length, err);
 	/* Nobody may write before all have read. */
 	rc = processes_agree(processes, rc, err);
 	if (!rc)

@@ -60,27 +60,21 @@ static struct launched by_slurm(void)
 	return launched;
 }
 
-/* Open MPI's mpirun sets the first names, MPICH's the second; PMIX_RANK alone is of a launcher that
- * tells the number only through PMIx. */
-static struct launched by_mpirun(void)
+struct launched launched_read(void)
 {
+	/* mpirun starts its daemons by srun in a job of Slurm, so its own variables come first. */
+	if (!getenv("OMPI_COMM_WORLD_SIZE") && getenv("SLURM_STEP_NUM_TASKS"))
+		return by_slurm();
+	/* Open MPI's mpirun sets the first names, MPICH's the second; PMIX_RANK alone is of a launcher that tells
+	 * the number only through PMIx. */
 	static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
 	static const char *const local[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", NULL};
 	struct launched launched = {.by = NULL, .count = 1};
 	unsigned count = number_of(sizes, getenv("PMIX_RANK") ? 0 : 1);
-
 	if (count == 1)
 		return launched;
 	launched.by = "mpirun";
 	launched.count = count;
 	launched.local = number_of(local, 0);
 	return launched;
-}
-
-struct launched launched_read(void)
-{
-	/* mpirun starts its daemons by srun in a job of Slurm, so its own variables come first. */
-	if (!getenv("OMPI_COMM_WORLD_SIZE") && getenv("SLURM_STEP_NUM_TASKS"))
-		return by_slurm();
-	return by_mpirun();
 }

@@ -2,11 +2,12 @@
 /*
  * Outputs of commands. output_open() begins a replacement (heddle/base/replacement.h) and a stream to it, packed if the
  * file's name ends in .gz; NULL and "-" are standard output. output_close() flushes and closes it, and gives it its name
- * if all went well. Of several outputs none gets its name before all are closed. A signal that ends the program removes
- * what has no name yet. output_refuse() keeps a command from replacing what it reads.
+ * if all went well. Of several outputs none gets its name before all are closed. Where the program ends before, by a
+ * signal or without memory, what has no name yet is removed. output_refuse() keeps a command from replacing what it reads.
  */
 #include "output.h"
 #include "message.h"
+#include "need.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -21,11 +22,16 @@
 /* The files to remove when a signal ends the program. */
 static struct hd_replacement *volatile unfinished[OUTPUTS_MAX];
 
-static void remove_unfinished(int number)
+static void remove_unfinished(void)
 {
 	for (size_t i = 0; i < OUTPUTS_MAX; i++)
 		if (unfinished[i] && *unfinished[i]->temporary)
 			unlinkat(unfinished[i]->folder, unfinished[i]->temporary, 0);
+}
+
+static void end_by_signal(int number)
+{
+	remove_unfinished();
 	signal(number, SIG_DFL);
 	raise(number);
 }
@@ -40,18 +46,6 @@ static void replace_unfinished(const struct hd_replacement *before, struct hd_re
 		unfinished[i] = after;
 }
 
-static void catch_signals(void)
-{
-	static const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		struct sigaction before;
-		struct sigaction action = {.sa_handler = remove_unfinished};
-		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == SIG_DFL)
-			sigaction(numbers[i], &action, NULL);
-	}
-}
-
 static int cannot_write(const char *path, int rc, struct hd_error *err)
 {
 	return hd_error_set(err, rc, "cannot write %s: %s", path ? path : "standard output",
@@ -63,21 +57,6 @@ static bool ends_in(const char *path, const char *ending)
 	const size_t length = strlen(path), end = strlen(ending);
 
 	return length > end && !strcmp(path + length - end, ending);
-}
-
-/* All files have plain text but pictures. Those whose name ends in .gz are packed. Takes over the file. */
-static FILE *open_stream(const char *path, int file)
-{
-	FILE *stream = ends_in(path, ".gz") ? hd_gzip_write(file) : fdopen(file, "w");
-	FILE *plain = ends_in(path, ".png") ? stream : hd_plain_stream(stream);
-	const int error = errno;
-
-	if (!stream)
-		close(file);
-	else if (!plain)
-		fclose(stream);
-	errno = error;
-	return plain;
 }
 
 static void forget(struct output *output)
@@ -99,9 +78,28 @@ static int begin(struct output *output, struct hd_error *err)
 	if (rc)
 		return hd_error_prefix(err, rc, "cannot write %s", output->path);
 	replace_unfinished(NULL, output->replacement);
-	catch_signals();
-	output->stream = open_stream(
-	    *output->replacement->name ? output->replacement->name : output->path, file);
+	static const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+	static bool caught;
+	if (!caught)
+		atexit(remove_unfinished);
+	caught = true;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct sigaction before;
+		struct sigaction action = {.sa_handler = end_by_signal};
+		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == SIG_DFL)
+			sigaction(numbers[i], &action, NULL);
+	}
+	/* All files have plain text but pictures. Those whose name ends in .gz are packed. */
+	const char *path = *output->replacement->name ? output->replacement->name : output->path;
+	FILE *stream = ends_in(path, ".gz") ? hd_gzip_write(file) : fdopen(file, "w");
+	FILE *plain = ends_in(path, ".png") ? stream : hd_plain_stream(stream);
+	const int error = errno;
+	if (!stream)
+		close(file);
+	else if (!plain)
+		fclose(stream);
+	errno = error;
+	output->stream = plain;
 	if (output->stream)
 		return 0;
 	return cannot_write(output->path, -errno, err);
@@ -112,25 +110,21 @@ int output_open(struct output *output, const char *path, struct hd_error *err)
 	*output = (struct output){.stream = stdout};
 	if (!path || !strcmp(path, "-"))
 		return 0;
-	output->path = strdup(path);
-	output->replacement = calloc(1, sizeof(*output->replacement));
-	int rc = output->path && output->replacement ? begin(output, err) : hd_error_no_memory(err);
+	output->path = need(strdup(path));
+	output->replacement = need(calloc(1, sizeof(*output->replacement)));
+	int rc = begin(output, err);
 	if (rc)
 		forget(output);
 	return rc;
 }
 
-static int flush(struct output *output)
-{
-	errno = 0;
-	bool failed = fflush(output->stream) || ferror(output->stream);
-	return failed ? (errno ? -errno : -EIO) : 0;
-}
-
 int output_flush(struct output *output, int rc, struct hd_error *err)
 {
-	if (!rc)
-		rc = flush(output);
+	if (!rc) {
+		errno = 0;
+		bool failed = fflush(output->stream) || ferror(output->stream);
+		rc = failed ? (errno ? -errno : -EIO) : 0;
+	}
 	return rc ? cannot_write(output->path, rc, err) : 0;
 }
 
@@ -174,66 +168,51 @@ int output_close(struct output *output, int rc, struct hd_error *err)
 	return output_close_all(output, 1, output_flush(output, rc, err), err);
 }
 
-/* Gives the absolute name of a file that does not exist yet; NULL if its folder does not exist. */
-static int place_of_new(const char *path, char **place)
+/* NULL: there is no such place. */
+static char *absolute(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	return real || errno != ENOMEM ? real : need(NULL);
+}
+
+/* The absolute name of an ordinary file, or of one that does not exist yet in a folder that does; NULL for anything
+ * else. */
+static char *place_of(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
-	char *real = NULL;
-	int rc = folder ? 0 : -ENOMEM;
-
-	*place = NULL;
-	if (folder && !(real = realpath(folder, NULL)) && errno == ENOMEM)
-		rc = -ENOMEM;
-	if (real && asprintf(place, "%s/%s", real, name) < 0) {
-		*place = NULL;
-		rc = -ENOMEM;
-	}
-	free(real);
-	free(folder);
-	return rc;
-}
-
-/* Gives the absolute name of an ordinary file; NULL for anything else. Errors: -ENOMEM. */
-static int place_of(const char *path, char **place)
-{
 	struct stat status;
 
-	*place = NULL;
 	if (!strcmp(path, "-"))
-		return 0;
-	if (stat(path, &status))
-		return place_of_new(path, place);
-	if (S_ISREG(status.st_mode))
-		*place = realpath(path, NULL);
-	return S_ISREG(status.st_mode) && !*place && errno == ENOMEM ? -ENOMEM : 0;
+		return NULL;
+	if (!stat(path, &status))
+		return S_ISREG(status.st_mode) ? absolute(path) : NULL;
+	char *folder = slash ? need_format("%.*s", (int)(name - path), path) : NULL;
+	char *real = absolute(folder ? folder : "."), *place = NULL;
+	if (real)
+		place = need_format("%s/%s", real, name);
+	free(real);
+	free(folder);
+	return place;
 }
 
-int output_same(const char *left, const char *right, bool *same)
+bool output_same(const char *left, const char *right)
 {
-	char *one = NULL, *other = NULL;
-	int rc = place_of(left, &one);
+	char *one = place_of(left), *other = place_of(right);
+	const bool same = one && other && !strcmp(one, other);
 
-	if (!rc)
-		rc = place_of(right, &other);
-	if (!rc)
-		*same = one && other && !strcmp(one, other);
 	free(one);
 	free(other);
-	return rc;
+	return same;
 }
 
 int output_refuse(const char *option, const char *output, const char *const *inputs, size_t count)
 {
-	for (size_t i = 0; output && i < count; i++) {
-		bool same = false;
-		if (inputs[i] && output_same(inputs[i], output, &same))
-			return message_no_memory();
-		if (same)
+	for (size_t i = 0; output && i < count; i++)
+		if (inputs[i] && output_same(inputs[i], output))
 			return message_error("option '--%s' would replace %s, which is an input: "
 					     "give another file",
 					     option, output);
-	}
 	return 0;
 }
 

@@ -48,11 +48,9 @@ int output_open_all(struct output *outputs, const char *const *paths, size_t cou
 		    struct hd_error *err);
 int output_close_all(struct output *outputs, size_t count, int rc, struct hd_error *err);
 
-/*
- * *same is true if both names are of the same ordinary file, whether it exists or not, so that the
- * second output would replace the first. Errors: -ENOMEM.
- */
-int output_same(const char *left, const char *right, bool *same);
+/* Whether both names are of the same ordinary file, whether it exists or not, so that the second output would replace
+ * the first. */
+bool output_same(const char *left, const char *right);
 
 /*
  * Refuses an output that would replace one of `count` files that are read. `option` is the option

@@ -86,17 +86,6 @@ static bool load(const struct launched *launched)
 	return true;
 }
 
-/* Processes without PMI do not know of each other, and each would do all of the work. */
-static bool refuse_strangers(const struct launched *launched)
-{
-	leave_to_first(launched);
-	message_error(
-	    "srun started %u processes of heddle without PMIx, so they cannot share their "
-	    "work: use srun --mpi=pmix" ALONE,
-	    launched->count);
-	return false;
-}
-
 static bool join(const struct launched *launched)
 {
 	struct hd_error err = {""};
@@ -127,13 +116,6 @@ static bool be_silent(void)
 	       dup2(nowhere, STDERR_FILENO) >= 0;
 }
 
-static bool refuse_value(const struct launched *launched, const char *value)
-{
-	leave_to_first(launched);
-	message_error("HEDDLE_MPI in the environment is '%s', but it can only be off", value);
-	return false;
-}
-
 bool processes_begin(struct processes *processes)
 {
 	const char *wanted = getenv("HEDDLE_MPI");
@@ -141,12 +123,23 @@ bool processes_begin(struct processes *processes)
 	const struct launched launched = launched_read();
 
 	*processes = (struct processes){.parts = 1, .threads = hd_parallel_cores()};
-	if (wanted && !off)
-		return refuse_value(&launched, wanted);
+	if (wanted && !off) {
+		leave_to_first(&launched);
+		message_error("HEDDLE_MPI in the environment is '%s', but it can only be off",
+			      wanted);
+		return false;
+	}
 	if (off || launched.count == 1)
 		return true;
-	if (launched.strangers)
-		return refuse_strangers(&launched);
+	if (launched.strangers) {
+		/* Processes without PMI do not know of each other, and each would do all of the work. */
+		leave_to_first(&launched);
+		message_error(
+		    "srun started %u processes of heddle without PMIx, so they cannot share their "
+		    "work: use srun --mpi=pmix" ALONE,
+		    launched.count);
+		return false;
+	}
 	if (!load(&launched) || !join(&launched))
 		return false;
 	*processes =

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "output.h"
 #include "shared_arguments.h"
 #include "subnets.h"
@@ -40,58 +41,19 @@ static const struct argument arguments[] = {
     SHARED_VERBOSE(struct assign_job, verbose),
 };
 
-static int write_map(const struct hd_map *map, const char *folder, uint64_t prefix,
-		     struct hd_error *err)
-{
-	char *path = subnets_map_path(folder, prefix);
-	struct output output;
-
-	if (!path)
-		return hd_error_no_memory(err);
-	int rc = output_open(&output, path, err);
-	if (!rc)
-		rc = output_close(&output, hd_map_write(map, output.stream, err), err);
-	free(path);
-	return rc;
-}
-
 static int read_previous(const char *folder, uint64_t prefix, struct hd_map **out,
 			 struct hd_error *err)
 {
-	char *path = folder ? subnets_map_path(folder, prefix) : NULL;
 	struct hd_error reason;
 
 	if (!folder)
 		return 0;
-	if (!path)
-		return hd_error_no_memory(err);
+	char *path = subnets_map_path(folder, prefix);
 	int rc = hd_map_read(path, out, &reason);
 	free(path);
 	if (rc && rc != -ENOENT)
 		return hd_error_set(err, rc, "%s", reason.text);
 	return 0; /* a subnet that is new has no map yet */
-}
-
-static int assign_subnet(struct assign_job *job, uint32_t subnet, struct hd_error *err)
-{
-	const struct hd_interconnect *interconnect = job->subnets.interconnect;
-	uint64_t prefix = interconnect->subnets[subnet].prefix;
-	struct hd_map *map = NULL, *previous = NULL;
-	int rc = read_previous(job->keep, prefix, &previous, err);
-	const struct hd_map_options options = {job->backups, job->no_defaults, previous};
-	struct hd_isfr_report *report = &job->reports[subnet];
-
-	if (!rc && job->by_prefix)
-		rc = hd_prefix_map(interconnect, subnet, &map, err);
-	else if (!rc)
-		rc = job->isfr ? hd_isfr_map(job->subnets.plan, subnet, &options, &map, report, err)
-			       : hd_issr_map(interconnect, subnet, &options, &map,
-					     &report->assigned, err);
-	if (!rc && job->output)
-		rc = write_map(map, job->output, prefix, err);
-	hd_map_free(previous);
-	hd_map_free(map);
-	return rc;
 }
 
 static int assign_all(struct assign_job *job, struct hd_error *err)
@@ -111,11 +73,35 @@ static int assign_all(struct assign_job *job, struct hd_error *err)
 	if (!rc && job->output)
 		rc = output_make_folder(job->output, err);
 	if (!rc) {
-		job->reports = calloc(job->subnets.count, sizeof(*job->reports));
-		rc = job->reports ? 0 : hd_error_no_memory(err);
+		job->reports = need(calloc(job->subnets.count, sizeof(*job->reports)));
 	}
-	for (uint32_t i = 0; !rc && i < job->subnets.count; i++)
-		rc = assign_subnet(job, i, err);
+	for (uint32_t i = 0; !rc && i < job->subnets.count; i++) {
+		const struct hd_interconnect *interconnect = job->subnets.interconnect;
+		uint64_t prefix = interconnect->subnets[i].prefix;
+		struct hd_map *map = NULL, *previous = NULL;
+		rc = read_previous(job->keep, prefix, &previous, err);
+		const struct hd_map_options options = {job->backups, job->no_defaults, previous};
+		struct hd_isfr_report *report = &job->reports[i];
+		if (!rc && job->by_prefix)
+			rc = hd_prefix_map(interconnect, i, &map, err);
+		else if (!rc)
+			rc = job->isfr
+				 ? hd_isfr_map(job->subnets.plan, i, &options, &map, report, err)
+				 : hd_issr_map(interconnect, i, &options, &map, &report->assigned,
+					       err);
+		if (!rc && job->output) {
+			const char *folder = job->output;
+			char *path = subnets_map_path(folder, prefix);
+			struct output output;
+			rc = output_open(&output, path, err);
+			if (!rc)
+				rc = output_close(&output, hd_map_write(map, output.stream, err),
+						  err);
+			free(path);
+		}
+		hd_map_free(previous);
+		hd_map_free(map);
+	}
 	return rc;
 }
 

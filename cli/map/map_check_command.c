@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "shared_arguments.h"
 #include "subnets.h"
 
@@ -54,45 +55,11 @@ static void report(struct check_job *job, const char *name, const struct hd_map 
 		       name, map->gid_count, map->block_count, map->default_count, map->port_count);
 }
 
-static int check_file(struct check_job *job, const char *path)
-{
-	struct hd_map *map = NULL;
-	struct hd_error err = {""};
-	int rc = hd_map_read(path, &map, &err);
-
-	if (rc && rc != -EINVAL && rc != -ENODATA)
-		return message_fail(&err);
-	report(job, path, map, rc ? err.text : NULL);
-	hd_map_free(map);
-	return 0;
-}
-
 static int compare_guids(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
-}
-
-static int check_ports(struct check_job *job, uint32_t subnet, const char *name)
-{
-	const struct hd_interconnect *interconnect = job->subnets.interconnect;
-	uint32_t begin = interconnect->ordered_base[subnet];
-	uint32_t count = interconnect->ordered_base[subnet + 1] - begin;
-	uint64_t *guids = calloc((size_t)count + 1, sizeof(*guids));
-	struct hd_error err = {""};
-
-	if (!guids)
-		return message_no_memory();
-	for (uint32_t i = 0; i < count; i++)
-		guids[i] = interconnect->ports[interconnect->ordered[begin + i]].guid;
-	qsort(guids, count, sizeof(*guids), compare_guids);
-	int rc =
-	    hd_map_check_ports(interconnect->subnets[subnet].map, name, guids, count, NULL, &err);
-	free(guids);
-	if (rc == -ENOENT)
-		report(job, name, NULL, err.text);
-	return rc && rc != -ENOENT ? message_fail(&err) : 0;
 }
 
 struct coverage {
@@ -156,10 +123,20 @@ static int check_subnets(struct check_job *job)
 	for (uint32_t i = 0; !status && i < job->subnets.count; i++) {
 		const struct hd_subnet *subnet = &job->subnets.interconnect->subnets[i];
 		char *name = subnets_map_path(job->subnets.maps, subnet->prefix);
-		if (!name)
-			return message_no_memory();
 		report(job, name, subnet->map, NULL);
-		status = check_ports(job, i, name);
+		const struct hd_interconnect *interconnect = job->subnets.interconnect;
+		uint32_t begin = interconnect->ordered_base[i];
+		uint32_t count = interconnect->ordered_base[i + 1] - begin;
+		uint64_t *guids = need(calloc((size_t)count + 1, sizeof(*guids)));
+		for (uint32_t k = 0; k < count; k++)
+			guids[k] = interconnect->ports[interconnect->ordered[begin + k]].guid;
+		qsort(guids, count, sizeof(*guids), compare_guids);
+		int rc = hd_map_check_ports(interconnect->subnets[i].map, name, guids, count, NULL,
+					    &err);
+		free(guids);
+		if (rc == -ENOENT)
+			report(job, name, NULL, err.text);
+		status = rc && rc != -ENOENT ? message_fail(&err) : 0;
 		if (!status)
 			check_destinations(job, i, name);
 		free(name);
@@ -180,8 +157,19 @@ static int run(void *context, const struct operands *operands)
 	job->list = job->json ? json_array() : NULL;
 	if (job->subnets.count)
 		status = check_subnets(job);
-	for (unsigned i = 0; !status && i < operands->count; i++)
-		status = check_file(job, operands->items[i]);
+	for (unsigned i = 0; !status && i < operands->count; i++) {
+		const char *path = operands->items[i];
+		struct hd_map *map = NULL;
+		struct hd_error err = {""};
+		int rc = hd_map_read(path, &map, &err);
+		if (rc && rc != -EINVAL && rc != -ENODATA)
+			status = message_fail(&err);
+		else {
+			report(job, path, map, rc ? err.text : NULL);
+			hd_map_free(map);
+			status = 0;
+		}
+	}
 	if (status) {
 		json_decref(job->list);
 		return status;

@@ -29,14 +29,6 @@ static const struct usage usage = {
     .statuses = {"the maps are equal", "the maps differ", "bad input or usage"},
 };
 
-static void print_ports(const struct hd_map *map, uint32_t index)
-{
-	const struct hd_map_line *line = &map->lines[index];
-
-	for (uint32_t i = 0; i < line->port_count; i++)
-		printf(" 0x%016" PRIx64, map->port_guid[map->choices[line->first + i]]);
-}
-
 static void print_side(char sign, const struct hd_map *map, uint32_t index)
 {
 	char destination[HD_MAP_DESTINATION_TEXT];
@@ -44,7 +36,9 @@ static void print_side(char sign, const struct hd_map *map, uint32_t index)
 	if (index == HD_NONE)
 		return;
 	printf("%c %s", sign, hd_map_destination(&map->lines[index], destination));
-	print_ports(map, index);
+	const struct hd_map_line *line = &map->lines[index];
+	for (uint32_t i = 0; i < line->port_count; i++)
+		printf(" 0x%016" PRIx64, map->port_guid[map->choices[line->first + i]]);
 	putchar('\n');
 }
 
@@ -63,17 +57,6 @@ static json_t *side_json(const struct hd_map *map, uint32_t index)
 	return list;
 }
 
-static json_t *difference_json(const struct diff_job *job, const struct hd_map_difference *one)
-{
-	char destination[HD_MAP_DESTINATION_TEXT];
-	const struct hd_map_line *line = one->before != HD_NONE ? &job->before->lines[one->before]
-								: &job->after->lines[one->after];
-
-	return json_pack("{s:s, s:o, s:o}", "destination", hd_map_destination(line, destination),
-			 "before", side_json(job->before, one->before), "after",
-			 side_json(job->after, one->after));
-}
-
 static int show(const struct diff_job *job)
 {
 	int status = job->count ? STATUS_FAULTS : STATUS_CLEAN;
@@ -82,7 +65,15 @@ static int show(const struct diff_job *job)
 	for (uint32_t i = 0; i < job->count; i++) {
 		const struct hd_map_difference *one = &job->list[i];
 		if (job->json) {
-			list = json_value_append(list, difference_json(job, one));
+			char destination[HD_MAP_DESTINATION_TEXT];
+			const struct hd_map_line *line = one->before != HD_NONE
+							     ? &job->before->lines[one->before]
+							     : &job->after->lines[one->after];
+			list = json_value_append(
+			    list, json_pack("{s:s, s:o, s:o}", "destination",
+					    hd_map_destination(line, destination), "before",
+					    side_json(job->before, one->before), "after",
+					    side_json(job->after, one->after)));
 		} else {
 			print_side('-', job->before, one->before);
 			print_side('+', job->after, one->after);

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "shared_arguments.h"
 
 #include <heddle/ir_router.h>
@@ -30,22 +31,16 @@ static const struct usage usage = {
     .statuses = {"the map was shown", "a GID has no line", "bad input or usage"},
 };
 
-static json_t *ports_json(const struct hd_map *map, const struct hd_map_line *line)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < line->port_count; i++)
-		list = json_value_append(
-		    list, json_value_guid(map->port_guid[map->choices[line->first + i]]));
-	return list;
-}
-
 static json_t *line_json(const struct hd_map *map, const struct hd_map_line *line)
 {
 	char destination[HD_MAP_DESTINATION_TEXT];
 
+	json_t *ports = json_array();
+	for (uint32_t i = 0; i < line->port_count; i++)
+		ports = json_value_append(
+		    ports, json_value_guid(map->port_guid[map->choices[line->first + i]]));
 	return json_pack("{s:s, s:o}", "destination", hd_map_destination(line, destination),
-			 "ports", ports_json(map, line));
+			 "ports", ports);
 }
 
 static void print_ports(const struct hd_map *map, const struct hd_map_line *line)
@@ -55,28 +50,6 @@ static void print_ports(const struct hd_map *map, const struct hd_map_line *line
 	putchar('\n');
 }
 
-static int show_map_json(const struct show_job *job)
-{
-	const struct hd_map *map = job->map;
-	uint32_t count = map->gid_count + map->block_count + map->default_count;
-	json_t *ports = json_array(), *lines = json_array();
-
-	for (uint32_t port = 0; port < map->port_count; port++)
-		ports = json_value_append(
-		    ports, json_pack("{s:o, s:I}", "port", json_value_guid(map->port_guid[port]),
-				     "destinations", (json_int_t)job->first[port]));
-	for (uint32_t i = 0; job->lines && i < count; i++)
-		lines = json_value_append(lines, line_json(map, &map->lines[i]));
-	json_t *all = json_pack("{s:I, s:I, s:I, s:o}", "gids", (json_int_t)map->gid_count,
-				"blocks", (json_int_t)map->block_count, "defaults",
-				(json_int_t)map->default_count, "ports", ports);
-	if (job->lines)
-		all = json_value_set(all, "lines", lines);
-	else
-		json_decref(lines);
-	return json_value_print(all, STATUS_CLEAN);
-}
-
 static int show_map(struct show_job *job)
 {
 	const struct hd_map *map = job->map;
@@ -84,8 +57,25 @@ static int show_map(struct show_job *job)
 
 	for (uint32_t i = 0; i < map->gid_count; i++)
 		job->first[map->choices[map->lines[i].first]]++;
-	if (job->json)
-		return show_map_json(job);
+	if (job->json) {
+		uint32_t count = map->gid_count + map->block_count + map->default_count;
+		json_t *ports = json_array(), *lines = json_array();
+		for (uint32_t port = 0; port < map->port_count; port++)
+			ports = json_value_append(
+			    ports,
+			    json_pack("{s:o, s:I}", "port", json_value_guid(map->port_guid[port]),
+				      "destinations", (json_int_t)job->first[port]));
+		for (uint32_t i = 0; job->lines && i < count; i++)
+			lines = json_value_append(lines, line_json(map, &map->lines[i]));
+		json_t *all = json_pack("{s:I, s:I, s:I, s:o}", "gids", (json_int_t)map->gid_count,
+					"blocks", (json_int_t)map->block_count, "defaults",
+					(json_int_t)map->default_count, "ports", ports);
+		if (job->lines)
+			all = json_value_set(all, "lines", lines);
+		else
+			json_decref(lines);
+		return json_value_print(all, STATUS_CLEAN);
+	}
 	if (job->lines)
 		return hd_map_write(map, stdout, &err) ? message_fail(&err) : STATUS_CLEAN;
 	printf("GIDs          %" PRIu32 "\nblocks        %" PRIu32 "\n* lines       %" PRIu32
@@ -146,9 +136,7 @@ static int run(void *context, const struct operands *operands)
 		return status;
 	if (hd_map_read(operands->items[0], &job->map, &err))
 		return message_fail(&err);
-	job->first = calloc((size_t)job->map->port_count + 1, sizeof(*job->first));
-	if (!job->first)
-		return message_no_memory();
+	job->first = need(calloc((size_t)job->map->port_count + 1, sizeof(*job->first)));
 	return operands->count > 1 ? show_gids(job, operands) : show_map(job);
 }
 

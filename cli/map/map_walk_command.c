@@ -58,37 +58,6 @@ static uint32_t port_of(const struct map_walk_view *view, const struct hd_journe
 	return hd_routes_port(subnet->routes, sw, leg->dlid);
 }
 
-static void print_leg(const struct map_walk_view *view, const struct hd_journey *journey,
-		      const struct hd_journey_leg *leg)
-{
-	const struct hd_subnet *subnet = subnet_of(view, leg->subnet);
-
-	printf("subnet 0x%016" PRIx64 "  SLID %u, DLID %u\n", subnet->prefix, leg->slid, leg->dlid);
-	for (uint32_t i = 0; i < leg->switches; i++) {
-		uint32_t sw = journey->switches[leg->first + i];
-		printf("  '%s' 0x%016" PRIx64, subnet->fabric->node_name[sw],
-		       subnet->fabric->node_guid[sw]);
-		uint32_t port = port_of(view, journey, leg, i);
-		if (port == HD_NO_PORT)
-			printf(" no entry\n");
-		else
-			printf(" port %" PRIu32 "\n", port);
-	}
-}
-
-static void print_router(const struct map_walk_view *view, uint32_t ingress, uint32_t egress)
-{
-	const struct hd_interconnect *interconnect = view->interconnect;
-	const struct hd_router_port *in = &interconnect->ports[ingress];
-
-	printf("router '%s' 0x%016" PRIx64 ": in by port %" PRIu32,
-	       interconnect->router_name[in->router], interconnect->router_guid[in->router],
-	       in->number);
-	if (egress != HD_NONE)
-		printf(", out by port %" PRIu32, interconnect->ports[egress].number);
-	putchar('\n');
-}
-
 static void map_walk_print_path(const struct map_walk_view *view, const struct hd_journey *journey)
 {
 	struct hd_gid source = host_gid(view, view->from, view->source);
@@ -100,29 +69,33 @@ static void map_walk_print_path(const struct map_walk_view *view, const struct h
 	       hd_gid_print(&destination, to));
 	for (uint32_t i = 0; i < journey->leg_count; i++) {
 		const struct hd_journey_leg *leg = &journey->legs[i];
-		print_leg(view, journey, leg);
-		if (leg->ingress != HD_NONE)
-			print_router(view, leg->ingress,
-				     i + 1 < journey->leg_count ? leg[1].egress : HD_NONE);
+		const struct hd_subnet *subnet = subnet_of(view, leg->subnet);
+		printf("subnet 0x%016" PRIx64 "  SLID %u, DLID %u\n", subnet->prefix, leg->slid,
+		       leg->dlid);
+		for (uint32_t k = 0; k < leg->switches; k++) {
+			uint32_t sw = journey->switches[leg->first + k];
+			printf("  '%s' 0x%016" PRIx64, subnet->fabric->node_name[sw],
+			       subnet->fabric->node_guid[sw]);
+			uint32_t port = port_of(view, journey, leg, k);
+			if (port == HD_NO_PORT)
+				printf(" no entry\n");
+			else
+				printf(" port %" PRIu32 "\n", port);
+		}
+		if (leg->ingress != HD_NONE) {
+			uint32_t egress = i + 1 < journey->leg_count ? leg[1].egress : HD_NONE;
+			const struct hd_interconnect *interconnect = view->interconnect;
+			const struct hd_router_port *in = &interconnect->ports[leg->ingress];
+			printf("router '%s' 0x%016" PRIx64 ": in by port %" PRIu32,
+			       interconnect->router_name[in->router],
+			       interconnect->router_guid[in->router], in->number);
+			if (egress != HD_NONE)
+				printf(", out by port %" PRIu32,
+				       interconnect->ports[egress].number);
+			putchar('\n');
+		}
 	}
 	printf("%s\n", hd_journey_end_name(journey->end));
-}
-
-static json_t *hops_json(const struct map_walk_view *view, const struct hd_journey *journey,
-			 const struct hd_journey_leg *leg)
-{
-	const struct hd_fabric *fabric = subnet_of(view, leg->subnet)->fabric;
-	json_t *hops = json_array();
-
-	for (uint32_t i = 0; i < leg->switches; i++) {
-		uint32_t sw = journey->switches[leg->first + i];
-		hops = json_value_append(hops,
-					 json_pack("{s:o, s:o, s:I}", "switch",
-						   json_value_text(fabric->node_name[sw]), "guid",
-						   json_value_guid(fabric->node_guid[sw]), "port",
-						   (json_int_t)port_of(view, journey, leg, i)));
-	}
-	return hops;
 }
 
 static json_t *router_json(const struct map_walk_view *view, uint32_t port)
@@ -145,13 +118,22 @@ static json_t *map_walk_path_json(const struct map_walk_view *view,
 
 	for (uint32_t i = 0; i < journey->leg_count; i++) {
 		const struct hd_journey_leg *leg = &journey->legs[i];
+		const struct hd_fabric *fabric = subnet_of(view, leg->subnet)->fabric;
+		json_t *hops = json_array();
+		for (uint32_t k = 0; k < leg->switches; k++) {
+			uint32_t sw = journey->switches[leg->first + k];
+			hops = json_value_append(
+			    hops, json_pack("{s:o, s:o, s:I}", "switch",
+					    json_value_text(fabric->node_name[sw]), "guid",
+					    json_value_guid(fabric->node_guid[sw]), "port",
+					    (json_int_t)port_of(view, journey, leg, k)));
+		}
 		legs = json_value_append(
-		    legs,
-		    json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "prefix",
-			      json_value_guid(subnet_of(view, leg->subnet)->prefix), "slid",
-			      (json_int_t)leg->slid, "dlid", (json_int_t)leg->dlid, "from",
-			      router_json(view, leg->egress), "hops", hops_json(view, journey, leg),
-			      "to", router_json(view, leg->ingress)));
+		    legs, json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "prefix",
+				    json_value_guid(subnet_of(view, leg->subnet)->prefix), "slid",
+				    (json_int_t)leg->slid, "dlid", (json_int_t)leg->dlid, "from",
+				    router_json(view, leg->egress), "hops", hops, "to",
+				    router_json(view, leg->ingress)));
 	}
 	return json_pack("{s:o, s:o, s:b, s:s, s:o}", "source",
 			 end_json(view, view->from, view->source), "destination",
@@ -186,30 +168,6 @@ static struct use count_use(const struct map_walk_view *view,
 	return use;
 }
 
-static void print_faults(const struct map_walk_view *view, const struct hd_journey_report *report)
-{
-	for (uint32_t i = 0; i < report->fault_count; i++) {
-		const struct hd_journey_fault *fault = &report->faults[i];
-		printf("  '%s' of 0x%016" PRIx64 " -> '%s' of 0x%016" PRIx64 ": %s\n",
-		       host_name(view, fault->from, fault->source),
-		       subnet_of(view, fault->from)->prefix,
-		       host_name(view, fault->to, fault->destination),
-		       subnet_of(view, fault->to)->prefix, hd_journey_end_name(fault->end));
-	}
-}
-
-static void print_cycle(const struct map_walk_view *view, const struct hd_journey_report *report)
-{
-	const struct hd_fabric *joined = view->joined;
-
-	for (uint32_t i = 0; i < report->cycle_length; i++) {
-		uint32_t from = hd_isl_from(joined, report->cycle[i]);
-		printf("  '%s'[%u] -> '%s'\n", joined->node_name[from],
-		       joined->isl_port[report->cycle[i]],
-		       joined->node_name[joined->isl_to[report->cycle[i]]]);
-	}
-}
-
 /* `view` without ends. */
 static void map_walk_print_report(const struct map_walk_view *view,
 				  const struct hd_journey_report *report)
@@ -223,7 +181,14 @@ static void map_walk_print_report(const struct map_walk_view *view,
 		if (report->by_end[end])
 			printf("  fail         %" PRIu64 ": %s\n", report->by_end[end],
 			       hd_journey_end_name((enum hd_journey_end)end));
-	print_faults(view, report);
+	for (uint32_t i = 0; i < report->fault_count; i++) {
+		const struct hd_journey_fault *fault = &report->faults[i];
+		printf("  '%s' of 0x%016" PRIx64 " -> '%s' of 0x%016" PRIx64 ": %s\n",
+		       host_name(view, fault->from, fault->source),
+		       subnet_of(view, fault->from)->prefix,
+		       host_name(view, fault->to, fault->destination),
+		       subnet_of(view, fault->to)->prefix, hd_journey_end_name(fault->end));
+	}
 	printf("longest path   %" PRIu32 " switches and %" PRIu32 " routers\n",
 	       report->max_switches, report->max_routers);
 	printf("router links   %" PRIu32 " of %" PRIu32 " used towards routers, at most %" PRIu64
@@ -234,7 +199,13 @@ static void map_walk_print_report(const struct map_walk_view *view,
 		printf("credit loop    %" PRIu32 " links\n", report->cycle_length);
 	else
 		printf("credit loops   none\n");
-	print_cycle(view, report);
+	const struct hd_fabric *joined = view->joined;
+	for (uint32_t i = 0; i < report->cycle_length; i++) {
+		uint32_t from = hd_isl_from(joined, report->cycle[i]);
+		printf("  '%s'[%u] -> '%s'\n", joined->node_name[from],
+		       joined->isl_port[report->cycle[i]],
+		       joined->node_name[joined->isl_to[report->cycle[i]]]);
+	}
 }
 
 static json_t *use_json(struct use use)
@@ -243,7 +214,8 @@ static json_t *use_json(struct use use)
 			 (json_int_t)use.used, "most_pairs", (json_int_t)use.most);
 }
 
-static json_t *faults_json(const struct map_walk_view *view, const struct hd_journey_report *report)
+static json_t *map_walk_report_json(const struct map_walk_view *view,
+				    const struct hd_journey_report *report)
 {
 	json_t *list = json_array();
 
@@ -255,20 +227,14 @@ static json_t *faults_json(const struct map_walk_view *view, const struct hd_jou
 				    end_json(view, fault->to, fault->destination), "end",
 				    hd_journey_end_name(fault->end)));
 	}
-	return list;
-}
-
-static json_t *map_walk_report_json(const struct map_walk_view *view,
-				    const struct hd_journey_report *report)
-{
-	return json_pack(
-	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "pairs", (json_int_t)report->pairs,
-	    "foreign", (json_int_t)report->foreign, "arrived",
-	    (json_int_t)report->by_end[HD_JOURNEY_ARRIVED], "credit_loop_links",
-	    (json_int_t)report->cycle_length, "most_routers", (json_int_t)report->max_routers,
-	    "most_switches", (json_int_t)report->max_switches, "to_routers",
-	    use_json(count_use(view, report, true)), "from_routers",
-	    use_json(count_use(view, report, false)), "faults", faults_json(view, report));
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "pairs",
+			 (json_int_t)report->pairs, "foreign", (json_int_t)report->foreign,
+			 "arrived", (json_int_t)report->by_end[HD_JOURNEY_ARRIVED],
+			 "credit_loop_links", (json_int_t)report->cycle_length, "most_routers",
+			 (json_int_t)report->max_routers, "most_switches",
+			 (json_int_t)report->max_switches, "to_routers",
+			 use_json(count_use(view, report, true)), "from_routers",
+			 use_json(count_use(view, report, false)), "faults", list);
 }
 
 struct walk_job {

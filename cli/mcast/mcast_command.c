@@ -4,6 +4,7 @@
 #include "fabric_source.h"
 #include "mcast_report.h"
 #include "message.h"
+#include "need.h"
 #include "output.h"
 #include "shared_arguments.h"
 
@@ -20,11 +21,8 @@ static int add_member(struct mcast_job *job, const char *name, struct hd_error *
 
 	if (rc)
 		return rc;
-	uint32_t *members =
-	    hd_grow(job->members, job->member_count, 1, &job->member_room, sizeof(*members));
-	if (!members)
-		return hd_error_no_memory(err);
-	job->members = members;
+	job->members = need(
+	    hd_grow(job->members, job->member_count, 1, &job->member_room, sizeof(*job->members)));
 	job->members[job->member_count++] = port;
 	return 0;
 }
@@ -53,24 +51,6 @@ static int add_file(struct mcast_job *job, struct hd_error *err)
 	if (!rc)
 		rc = add_lines(job, &words, err);
 	hd_text_close(&text);
-	return rc;
-}
-
-/* Finds the ports of the members and of the source. 0 or a negative errno with a reason. */
-static int mcast_members_find(struct mcast_job *job, struct hd_error *err)
-{
-	int rc = 0;
-
-	job->source = HD_NONE;
-	for (int i = 0; !rc && i < job->name_count; i++)
-		rc = add_member(job, job->names[i], err);
-	if (!rc && job->members_path)
-		rc = add_file(job, err);
-	if (!rc && job->source_name)
-		rc = hd_fabric_resolve(job->fabric, job->source_name, HD_RESOLVE_ANY, &job->source,
-				       err);
-	if (!rc && job->members_path && !job->member_count)
-		rc = hd_error_set(err, -ENODATA, "%s: the file has no member", job->members_path);
 	return rc;
 }
 
@@ -143,27 +123,6 @@ static int refuse_mixtures(const struct mcast_job *job)
 	return 0;
 }
 
-static int run_job(struct mcast_job *job)
-{
-	struct hd_error err = {""};
-	int status;
-
-	job->log = message_log(job->verbose);
-	const struct fabric_source source = {job->fabric_path, job->name_map, LMC_ANY, NULL};
-	int rc = fabric_source_load(&source, &job->log, &job->fabric, &err);
-	if (!rc)
-		rc = mcast_members_find(job, &err);
-	if (rc)
-		status = message_fail(&err);
-	else if (job->tables_path)
-		status = mcast_tables(job);
-	else
-		status = job->groups ? mcast_plan_random(job) : mcast_plan(job);
-	free(job->members);
-	hd_fabric_free(job->fabric);
-	return status;
-}
-
 static int run(void *context, const struct operands *operands)
 {
 	struct mcast_job *job = context;
@@ -183,7 +142,34 @@ static int run(void *context, const struct operands *operands)
 		return status;
 	job->size = job->size ? job->size : RANDOM_GROUP_SIZE;
 	job->seed = job->seed >= 0 ? job->seed : 1;
-	return run_job(job);
+	struct hd_error err = {""};
+	job->log = message_log(job->verbose);
+	const struct fabric_source source = {job->fabric_path, job->name_map, LMC_ANY, NULL};
+	int rc = fabric_source_load(&source, &job->log, &job->fabric, &err);
+	if (!rc) {
+		/* The ports of the members and of the source. */
+		rc = 0;
+		job->source = HD_NONE;
+		for (int i = 0; !rc && i < job->name_count; i++)
+			rc = add_member(job, job->names[i], &err);
+		if (!rc && job->members_path)
+			rc = add_file(job, &err);
+		if (!rc && job->source_name)
+			rc = hd_fabric_resolve(job->fabric, job->source_name, HD_RESOLVE_ANY,
+					       &job->source, &err);
+		if (!rc && job->members_path && !job->member_count)
+			rc = hd_error_set(&err, -ENODATA, "%s: the file has no member",
+					  job->members_path);
+	}
+	if (rc)
+		status = message_fail(&err);
+	else if (job->tables_path)
+		status = mcast_tables(job);
+	else
+		status = job->groups ? mcast_plan_random(job) : mcast_plan(job);
+	free(job->members);
+	hd_fabric_free(job->fabric);
+	return status;
 }
 
 int mcast_command(int argc, char **argv)

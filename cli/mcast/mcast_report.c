@@ -2,8 +2,8 @@
 #include "mcast_report.h"
 #include "graphviz.h"
 #include "json_value.h"
+#include "need.h"
 
-#include <errno.h>
 #include <heddle/base/grow.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,6 @@ struct growth {
 	uint32_t *queue; /* [entry_count] */
 	struct mcast_tree *tree;
 	uint32_t room;
-	bool failed;
 };
 
 static const struct hd_mft_entry *entry_at(const struct growth *growth, uint32_t sw)
@@ -82,45 +81,37 @@ static uint32_t centre(struct growth *growth)
 static void add_step(struct growth *growth, const struct mcast_step *step)
 {
 	struct mcast_tree *tree = growth->tree;
-	struct mcast_step *steps = NULL;
 
-	if (!growth->failed)
-		steps = hd_grow(tree->steps, tree->count, 1, &growth->room, sizeof(*steps));
-	if (!steps) {
-		growth->failed = true;
-		return;
-	}
-	tree->steps = steps;
+	tree->steps =
+	    need(hd_grow(tree->steps, tree->count, 1, &growth->room, sizeof(*tree->steps)));
 	tree->steps[tree->count++] = *step;
 }
 
 static void follow(struct growth *growth, uint32_t sw, uint32_t in, uint32_t depth);
-
-static void follow_port(struct growth *growth, uint32_t sw, uint32_t port, uint32_t depth)
-{
-	const struct hd_fabric *fabric = growth->fabric;
-	uint32_t from = hd_port_index(fabric, sw, port), node = node_behind(fabric, sw, port);
-	struct mcast_step step = {MCAST_HOST, depth, from, node};
-	bool to_switch = port && node < fabric->switch_count;
-
-	if (node == HD_NONE)
-		step.end = MCAST_NOTHING;
-	else if (to_switch && !entry_at(growth, node))
-		step.end = MCAST_NO_ENTRY;
-	else if (to_switch)
-		step.end = growth->hops[node] == HD_NONE ? MCAST_SWITCH : MCAST_AGAIN;
-	add_step(growth, &step);
-	if (step.end == MCAST_SWITCH)
-		follow(growth, node, hd_port_number(fabric, fabric->peer[from]), depth + 1);
-}
 
 /* All ports of a switch but `in`, where the packet came from; HD_NONE at a root. */
 static void follow(struct growth *growth, uint32_t sw, uint32_t in, uint32_t depth)
 {
 	growth->hops[sw] = depth;
 	HD_PORT_SET_FOREACH(port, &entry_at(growth, sw)->ports)
-		if (port != in)
-			follow_port(growth, sw, port, depth);
+		if (port != in) {
+			const struct hd_fabric *fabric = growth->fabric;
+			uint32_t from = hd_port_index(fabric, sw, port),
+				 node = node_behind(fabric, sw, port);
+			struct mcast_step step = {MCAST_HOST, depth, from, node};
+			bool to_switch = port && node < fabric->switch_count;
+			if (node == HD_NONE)
+				step.end = MCAST_NOTHING;
+			else if (to_switch && !entry_at(growth, node))
+				step.end = MCAST_NO_ENTRY;
+			else if (to_switch)
+				step.end =
+				    growth->hops[node] == HD_NONE ? MCAST_SWITCH : MCAST_AGAIN;
+			add_step(growth, &step);
+			if (step.end == MCAST_SWITCH)
+				follow(growth, node, hd_port_number(fabric, fabric->peer[from]),
+				       depth + 1);
+		}
 }
 
 static void follow_from(struct growth *growth, uint32_t root)
@@ -148,26 +139,19 @@ static void grow(struct growth *growth, uint32_t root)
 			follow_from(growth, group->entries[i].sw);
 }
 
-int mcast_tree_make(const struct hd_fabric *fabric, const struct hd_mft_group *group, uint32_t root,
-		    struct mcast_tree *tree)
+void mcast_tree_make(const struct hd_fabric *fabric, const struct hd_mft_group *group,
+		     uint32_t root, struct mcast_tree *tree)
 {
 	struct growth growth = {.fabric = fabric, .group = group, .tree = tree};
 	struct hd_arena arena = {0};
 
 	*tree = (struct mcast_tree){.steps = NULL};
-	growth.entry_of = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t));
-	growth.hops = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t));
-	growth.queue = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t));
-	growth.failed = arena.failed;
-	if (!growth.failed) {
-		memset(growth.entry_of, 0xFF, fabric->switch_count * sizeof(uint32_t));
-		grow(&growth, root);
-	}
+	growth.entry_of = need_of(&arena, fabric->switch_count, sizeof(uint32_t));
+	growth.hops = need_of(&arena, fabric->switch_count, sizeof(uint32_t));
+	growth.queue = need_of(&arena, fabric->switch_count, sizeof(uint32_t));
+	memset(growth.entry_of, 0xFF, fabric->switch_count * sizeof(uint32_t));
+	grow(&growth, root);
 	hd_arena_release(&arena);
-	if (!growth.failed)
-		return 0;
-	mcast_tree_release(tree);
-	return -ENOMEM;
 }
 
 void mcast_tree_release(struct mcast_tree *tree)
@@ -193,46 +177,6 @@ static const char *name_of(const struct hd_fabric *fabric, uint32_t port)
 	return fabric->node_name[fabric->port_node[port]];
 }
 
-static void print_fault(const struct hd_fabric *fabric, const struct hd_mft_fault *fault)
-{
-	const char *at = fabric->node_name[fault->sw];
-
-	printf("  %s: ", fault_name(fault->kind));
-	switch (fault->kind) {
-	case HD_MFT_DEAD_END:
-		printf("'%s' sends to port %" PRIu32 ", which has no cable\n", at, fault->port);
-		break;
-	case HD_MFT_NO_ENTRY:
-		printf("'%s' has no entry and drops what it gets\n", at);
-		break;
-	case HD_MFT_STRANGER:
-		printf("'%s' sends to port %" PRIu32 ", but no member is behind it\n", at,
-		       fault->port);
-		break;
-	case HD_MFT_LOOP:
-		printf("a packet of '%s' reaches '%s' a second time\n",
-		       name_of(fabric, fault->sender), at);
-		break;
-	case HD_MFT_NOT_REACHED:
-		printf("'%s' gets nothing from %" PRIu32 " sender%s'%s'\n",
-		       name_of(fabric, fault->member), fault->senders,
-		       fault->senders == 1 ? ", " : "s, for example ",
-		       name_of(fabric, fault->sender));
-		break;
-	case HD_MFT_UNUSED:
-		printf("no packet reaches '%s', which has an entry\n", at);
-		break;
-	}
-}
-
-static void print_title(const struct mcast_view *view)
-{
-	if (view->mlid)
-		printf("0x%04" PRIX32, view->mlid);
-	else
-		printf("planned");
-}
-
 static const char *plural(uint32_t count)
 {
 	return count == 1 ? "" : "s";
@@ -243,7 +187,10 @@ void mcast_report_print_summary(const struct mcast_view *view)
 	const struct hd_mft_report *report = view->report;
 	uint32_t switches = view->group->entry_count;
 
-	print_title(view);
+	if (view->mlid)
+		printf("0x%04" PRIX32, view->mlid);
+	else
+		printf("planned");
 	printf(": %" PRIu32 " member%s, %" PRIu32 " switch%s, %" PRIu32 " link%s, %" PRIu32
 	       " hop%s deep: ",
 	       report->member_count, plural(report->member_count), switches,
@@ -253,8 +200,37 @@ void mcast_report_print_summary(const struct mcast_view *view)
 		puts("right");
 	else
 		printf("%" PRIu32 " fault%s\n", report->fault_count, plural(report->fault_count));
-	for (uint32_t i = 0; i < report->fault_count && i < FAULTS_SHOWN; i++)
-		print_fault(view->fabric, &report->faults[i]);
+	for (uint32_t i = 0; i < report->fault_count && i < FAULTS_SHOWN; i++) {
+		const struct hd_mft_fault *fault = &report->faults[i];
+		const char *at = view->fabric->node_name[fault->sw];
+		printf("  %s: ", fault_name(fault->kind));
+		switch (fault->kind) {
+		case HD_MFT_DEAD_END:
+			printf("'%s' sends to port %" PRIu32 ", which has no cable\n", at,
+			       fault->port);
+			break;
+		case HD_MFT_NO_ENTRY:
+			printf("'%s' has no entry and drops what it gets\n", at);
+			break;
+		case HD_MFT_STRANGER:
+			printf("'%s' sends to port %" PRIu32 ", but no member is behind it\n", at,
+			       fault->port);
+			break;
+		case HD_MFT_LOOP:
+			printf("a packet of '%s' reaches '%s' a second time\n",
+			       name_of(view->fabric, fault->sender), at);
+			break;
+		case HD_MFT_NOT_REACHED:
+			printf("'%s' gets nothing from %" PRIu32 " sender%s'%s'\n",
+			       name_of(view->fabric, fault->member), fault->senders,
+			       fault->senders == 1 ? ", " : "s, for example ",
+			       name_of(view->fabric, fault->sender));
+			break;
+		case HD_MFT_UNUSED:
+			printf("no packet reaches '%s', which has an entry\n", at);
+			break;
+		}
+	}
 	if (report->fault_count > FAULTS_SHOWN)
 		printf("  ... and %" PRIu32 " more\n", report->fault_count - FAULTS_SHOWN);
 }
@@ -356,20 +332,14 @@ json_t *mcast_report_json(const struct mcast_view *view)
 			 faults);
 }
 
-/* A group's tree as a picture, with the root at the left. Faults are red. */
-
-static bool is_switch(const struct mcast_step *step)
-{
-	return step->end == MCAST_SWITCH || step->end == MCAST_AGAIN || step->end == MCAST_NO_ENTRY;
-}
-
 static void write_node(FILE *script, const struct mcast_view *view, const struct mcast_step *step)
 {
 	const struct hd_fabric *fabric = view->fabric;
 
 	if (step->end == MCAST_HOST && hd_port_number(fabric, step->from))
 		graphviz_host(script, fabric, fabric->peer[step->from], false);
-	else if (is_switch(step))
+	else if (step->end == MCAST_SWITCH || step->end == MCAST_AGAIN ||
+		 step->end == MCAST_NO_ENTRY)
 		graphviz_switch(script, fabric, step->node, step->from == HD_NONE);
 }
 

@@ -58,10 +58,10 @@ struct mcast_tree {
 
 /*
  * The steps from `root` (a switch; HD_NONE: the switch that is nearest to the others), then those
- * from switches that are not reached from there. 0 or -ENOMEM; released with mcast_tree_release().
+ * from switches that are not reached from there. Released with mcast_tree_release().
  */
-int mcast_tree_make(const struct hd_fabric *fabric, const struct hd_mft_group *group, uint32_t root,
-		    struct mcast_tree *tree);
+void mcast_tree_make(const struct hd_fabric *fabric, const struct hd_mft_group *group,
+		     uint32_t root, struct mcast_tree *tree);
 
 void mcast_tree_release(struct mcast_tree *tree);
 

@@ -4,6 +4,7 @@
 #include "json_value.h"
 #include "mcast_report.h"
 #include "message.h"
+#include "need.h"
 #include "progress.h"
 
 #include <heddle/engines/multicast.h>
@@ -19,8 +20,8 @@ static int look_at(const struct mcast_job *job, const struct hd_mft_group *group
 {
 	int rc = hd_mft_check(job->fabric, group, report, err);
 
-	if (!rc && mcast_tree_make(job->fabric, group, root, tree))
-		rc = hd_error_no_memory(err);
+	if (!rc)
+		mcast_tree_make(job->fabric, group, root, tree);
 	return rc;
 }
 
@@ -54,26 +55,6 @@ static int mcast_tables_show_group(const struct mcast_job *job, const struct hd_
 	return status;
 }
 
-/* One group of several: its summary goes to standard output or to `list`. */
-static int list_group(const struct mcast_job *job, const struct hd_mft_group *group, uint32_t mlid,
-		      json_t **list)
-{
-	struct hd_error err = {""};
-	struct hd_mft_report *report = NULL;
-	struct mcast_tree tree = {.steps = NULL};
-	int rc = look_at(job, group, HD_NONE, &report, &tree, &err);
-	const struct mcast_view view = {job->fabric, mlid, group, report, &tree};
-	int status = rc ? message_fail(&err) : status_of(report);
-
-	if (!rc && job->json)
-		*list = json_value_append(*list, mcast_report_json(&view));
-	else if (!rc)
-		mcast_report_print_summary(&view);
-	mcast_tree_release(&tree);
-	hd_mft_report_free(report);
-	return status;
-}
-
 static int list_all(const struct mcast_job *job, const struct hd_mfts *mfts)
 {
 	json_t *list = job->json ? json_array() : NULL;
@@ -86,7 +67,19 @@ static int list_all(const struct mcast_job *job, const struct hd_mfts *mfts)
 			group.entry_count++;
 			first++;
 		}
-		int status = list_group(job, &group, mlid, &list);
+		/* One group of several. */
+		struct hd_error err = {""};
+		struct hd_mft_report *report = NULL;
+		struct mcast_tree tree = {.steps = NULL};
+		int rc = look_at(job, &group, HD_NONE, &report, &tree, &err);
+		const struct mcast_view view = {job->fabric, mlid, &group, report, &tree};
+		int status = rc ? message_fail(&err) : status_of(report);
+		if (!rc && job->json)
+			list = json_value_append(list, mcast_report_json(&view));
+		else if (!rc)
+			mcast_report_print_summary(&view);
+		mcast_tree_release(&tree);
+		hd_mft_report_free(report);
 		worst = status > worst ? status : worst;
 	}
 	if (worst == STATUS_BAD) {
@@ -141,27 +134,17 @@ static int by_switch(const void *left, const void *right)
 	return a->sw < b->sw ? -1 : a->sw > b->sw;
 }
 
-/* The entries that a tree gives to switches. */
-static struct hd_mft_entry *entries_of(const struct hd_multicast_tree *tree)
+static int show_tree(const struct mcast_job *job, const struct hd_multicast_tree *tree)
 {
-	struct hd_mft_entry *entries = calloc((size_t)tree->branch_count + 1, sizeof(*entries));
-
-	if (!entries)
-		return NULL;
+	/* The entries that a tree gives to switches. */
+	struct hd_mft_entry *entries =
+	    need(calloc((size_t)tree->branch_count + 1, sizeof(*entries)));
 	for (uint32_t i = 0; i < tree->branch_count; i++) {
 		entries[i].sw = tree->branches[i].sw;
 		entries[i].ports = tree->branches[i].ports;
 	}
 	qsort(entries, tree->branch_count, sizeof(*entries), by_switch);
-	return entries;
-}
 
-static int show_tree(const struct mcast_job *job, const struct hd_multicast_tree *tree)
-{
-	struct hd_mft_entry *entries = entries_of(tree);
-
-	if (!entries)
-		return message_no_memory();
 	const struct hd_mft_group group = {.entries = entries,
 					   .entry_count = tree->branch_count,
 					   .members = job->members,
@@ -212,39 +195,6 @@ static int plan_one(struct hd_multicast *multicast, const uint32_t *members, uin
 	return 0;
 }
 
-static int plan_all(const struct mcast_job *job, struct hd_multicast *multicast, uint32_t *hosts,
-		    uint32_t *members, struct sums *sums, struct hd_error *err)
-{
-	uint64_t seed = (uint64_t)job->seed;
-	int rc = 0;
-
-	for (uint32_t host = 0; host < job->fabric->host_count; host++)
-		hosts[host] = host;
-	for (int64_t i = 0; !rc && i < job->groups; i++) {
-		fabric_source_draw_group(job->fabric, (uint32_t)job->size, &seed, hosts, members);
-		rc = plan_one(multicast, members, (uint32_t)job->size, sums, err);
-	}
-	return rc;
-}
-
-static void sum_loads(const struct hd_fabric *fabric, const struct hd_multicast *multicast,
-		      struct sums *sums)
-{
-	sums->least = UINT32_MAX;
-	sums->busiest = HD_NONE;
-	for (uint32_t link = 0; link < fabric->isl_count; link++) {
-		uint32_t load = hd_multicast_load(multicast, link);
-		sums->loaded += load > 0;
-		sums->least = load < sums->least ? load : sums->least;
-		if (load > sums->most || link == 0) {
-			sums->most = load;
-			sums->busiest = link;
-		}
-	}
-	if (!fabric->isl_count)
-		sums->least = 0;
-}
-
 static double mean_load(const struct hd_fabric *fabric, const struct sums *sums)
 {
 	return fabric->isl_count ? 2.0 * (double)sums->links / fabric->isl_count : 0.0;
@@ -257,27 +207,6 @@ static uint32_t busiest_port(const struct hd_fabric *fabric, const struct sums *
 		return HD_NONE;
 	uint32_t from = hd_isl_from(fabric, sums->busiest);
 	return hd_port_index(fabric, from, fabric->isl_port[sums->busiest]);
-}
-
-static void print_sums(const struct mcast_job *job, const struct sums *sums)
-{
-	const struct hd_fabric *fabric = job->fabric;
-	uint32_t port = busiest_port(fabric, sums);
-	char label[HD_LABEL_SIZE];
-
-	printf("groups          %" PRId64 " of %" PRId64 " hosts each\n", job->groups, job->size);
-	printf("links a tree    mean %.2f, most %" PRIu32 "\n",
-	       (double)sums->links / (double)job->groups, sums->most_links);
-	printf("trees a link    min %" PRIu32 ", mean %.2f, max %" PRIu32 "; %" PRIu32
-	       " of %" PRIu32 " links in use\n",
-	       sums->least, mean_load(fabric, sums), sums->most, sums->loaded, fabric->isl_count);
-	if (port != HD_NONE) {
-		printf("busiest link    %s", hd_port_label(fabric, port, label, sizeof(label)));
-		printf(" -> %s\n", hd_port_label(fabric, fabric->peer[port], label, sizeof(label)));
-	}
-	if (sums->left_out)
-		printf("left out        %" PRIu64 " members that cannot be reached\n",
-		       sums->left_out);
 }
 
 static json_t *busiest_json(const struct hd_fabric *fabric, const struct sums *sums)
@@ -314,7 +243,22 @@ static int show_sums(const struct mcast_job *job, const struct sums *sums)
 
 	if (job->json)
 		return json_value_print(sums_json(job, sums), status);
-	print_sums(job, sums);
+	const struct hd_fabric *fabric = job->fabric;
+	uint32_t port = busiest_port(fabric, sums);
+	char label[HD_LABEL_SIZE];
+	printf("groups          %" PRId64 " of %" PRId64 " hosts each\n", job->groups, job->size);
+	printf("links a tree    mean %.2f, most %" PRIu32 "\n",
+	       (double)sums->links / (double)job->groups, sums->most_links);
+	printf("trees a link    min %" PRIu32 ", mean %.2f, max %" PRIu32 "; %" PRIu32
+	       " of %" PRIu32 " links in use\n",
+	       sums->least, mean_load(fabric, sums), sums->most, sums->loaded, fabric->isl_count);
+	if (port != HD_NONE) {
+		printf("busiest link    %s", hd_port_label(fabric, port, label, sizeof(label)));
+		printf(" -> %s\n", hd_port_label(fabric, fabric->peer[port], label, sizeof(label)));
+	}
+	if (sums->left_out)
+		printf("left out        %" PRIu64 " members that cannot be reached\n",
+		       sums->left_out);
 	return status;
 }
 
@@ -329,17 +273,37 @@ int mcast_plan_random(const struct mcast_job *job)
 		return message_error("option '--size': %" PRId64 " members, but only %" PRIu32
 				     " hosts",
 				     job->size, fabric->host_count);
-	uint32_t *hosts = calloc((size_t)fabric->host_count + 1, sizeof(*hosts));
-	uint32_t *members = calloc((size_t)job->size + 1, sizeof(*members));
-	int rc = hosts && members ? hd_multicast_new(fabric, NULL, &multicast, &err)
-				  : hd_error_no_memory(&err);
+	uint32_t *hosts = need(calloc((size_t)fabric->host_count + 1, sizeof(*hosts)));
+	uint32_t *members = need(calloc((size_t)job->size + 1, sizeof(*members)));
+	int rc = hd_multicast_new(fabric, NULL, &multicast, &err);
 	if (!rc) {
 		progress_begin("planning %" PRId64 " trees", job->groups);
-		rc = plan_all(job, multicast, hosts, members, &sums, &err);
+		uint64_t seed = (uint64_t)job->seed;
+		rc = 0;
+		for (uint32_t host = 0; host < job->fabric->host_count; host++)
+			hosts[host] = host;
+		for (int64_t i = 0; !rc && i < job->groups; i++) {
+			fabric_source_draw_group(job->fabric, (uint32_t)job->size, &seed, hosts,
+						 members);
+			rc = plan_one(multicast, members, (uint32_t)job->size, &sums, &err);
+		}
 		progress_end();
 	}
-	if (!rc)
-		sum_loads(fabric, multicast, &sums);
+	if (!rc) {
+		sums.least = UINT32_MAX;
+		sums.busiest = HD_NONE;
+		for (uint32_t link = 0; link < fabric->isl_count; link++) {
+			uint32_t load = hd_multicast_load(multicast, link);
+			sums.loaded += load > 0;
+			sums.least = load < sums.least ? load : sums.least;
+			if (load > sums.most || link == 0) {
+				sums.most = load;
+				sums.busiest = link;
+			}
+		}
+		if (!fabric->isl_count)
+			sums.least = 0;
+	}
 	int status = rc ? message_fail(&err) : show_sums(job, &sums);
 	hd_multicast_free(multicast);
 	free(members);

@@ -86,25 +86,6 @@ static uint32_t count_hosts(const struct measure_job *job)
 	return hosts;
 }
 
-static int predict(struct measure_job *job, const struct operands *operands)
-{
-	struct hd_log log = message_log(job->verbose);
-	const struct measure_prediction_request request = {.path = operands->items[0],
-							   .name_map = job->name_map,
-							   .lmc = job->lmc,
-							   .tables = &job->tables,
-							   .host_file = job->host_file,
-							   .names = job->names,
-							   .ranks = (uint32_t)job->world->size,
-							   .name_size = MEASURE_NAME_SIZE,
-							   .seed = job->plan.seed,
-							   .patterns = job->plan.patterns,
-							   .log = &log};
-	struct hd_error err;
-
-	return measure_prediction_make(&request, &job->prediction, &err) ? message_fail(&err) : 0;
-}
-
 static void show_progress(void *context, uint64_t done)
 {
 	const struct measure_job *job = context;
@@ -166,7 +147,20 @@ static int prepare(struct measure_job *job, const struct operands *operands)
 {
 	if (job->world->rank || !operands->count)
 		return 0;
-	return predict(job, operands);
+	struct hd_log log = message_log(job->verbose);
+	const struct measure_prediction_request request = {.path = operands->items[0],
+							   .name_map = job->name_map,
+							   .lmc = job->lmc,
+							   .tables = &job->tables,
+							   .host_file = job->host_file,
+							   .names = job->names,
+							   .ranks = (uint32_t)job->world->size,
+							   .name_size = MEASURE_NAME_SIZE,
+							   .seed = job->plan.seed,
+							   .patterns = job->plan.patterns,
+							   .log = &log};
+	struct hd_error err;
+	return measure_prediction_make(&request, &job->prediction, &err) ? message_fail(&err) : 0;
 }
 
 static int measure(struct measure_job *job)
@@ -176,21 +170,6 @@ static int measure(struct measure_job *job)
 	if (!measure_traffic_run(job->world, &job->plan, show_progress, job, &job->result, &err))
 		return 0;
 	return job->world->rank ? STATUS_BAD : message_fail(&err);
-}
-
-static int gather_names(struct measure_job *job)
-{
-	size_t ranks = (size_t)job->world->size;
-	int status = 0;
-
-	if (!job->world->rank)
-		job->names = calloc(ranks, MEASURE_NAME_SIZE);
-	if (!job->world->rank && !job->names)
-		status = message_no_memory();
-	status = measure_world_agree(status);
-	if (!status)
-		measure_world_names(job->world, job->names);
-	return status;
 }
 
 /* Each step ends with the same status in all ranks, so that none waits for one that has gone. */
@@ -206,7 +185,15 @@ static int run(void *context, const struct operands *operands)
 	/* mpirun can start ranks with different options */
 	job->plan.full = job->full * MIB;
 	measure_world_share(&job->plan, sizeof(job->plan));
-	status = gather_names(job);
+	size_t ranks = (size_t)job->world->size;
+	status = 0;
+	if (!job->world->rank)
+		job->names = calloc(ranks, MEASURE_NAME_SIZE);
+	if (!job->world->rank && !job->names)
+		status = message_no_memory();
+	status = measure_world_agree(status);
+	if (!status)
+		measure_world_names(job->world, job->names);
 	if (!status)
 		status = measure_world_agree(prepare(job, operands));
 	if (!status)
@@ -214,14 +201,6 @@ static int run(void *context, const struct operands *operands)
 	if (!status)
 		status = measure_world_agree(job->world->rank ? 0 : show(job, operands));
 	return status;
-}
-
-static void release(struct measure_job *job)
-{
-	measure_traffic_free(&job->result);
-	measure_prediction_free(&job->prediction);
-	table_source_release(&job->tables);
-	free(job->names);
 }
 
 int main(int argc, char **argv)
@@ -238,7 +217,10 @@ int main(int argc, char **argv)
 	int status = arguments_run(&usage, argc, argv, &job, run);
 	if (!job.ran)
 		measure_world_agree(STATUS_BAD); /* ranks that go on must not wait for this one */
-	release(&job);
+	measure_traffic_free(&job.result);
+	measure_prediction_free(&job.prediction);
+	table_source_release(&job.tables);
+	free(job.names);
 	measure_world_end(&world);
 	return status;
 }

@@ -226,43 +226,6 @@ static int measure_alone(struct traffic *traffic, struct hd_error *err)
 	return 0;
 }
 
-static void note_pattern(struct traffic *traffic, uint64_t index)
-{
-	struct measure_result *result = traffic->result;
-	double sum = 0;
-
-	for (uint32_t i = 0; i < traffic->pairs; i++) {
-		double bandwidth = bandwidth_of(traffic, i), share = bandwidth / result->full;
-		uint32_t bins = traffic->plan->bins;
-		double bin = share * bins;
-		result->counts[bin < bins ? (uint32_t)bin : bins - 1]++;
-		result->least =
-		    !result->pairs || bandwidth < result->least ? bandwidth : result->least;
-		result->most = bandwidth > result->most ? bandwidth : result->most;
-		result->pairs++;
-		sum += share;
-	}
-	for (int rank = 0; rank < traffic->world->size; rank++)
-		result->late += traffic->times[2 * rank + 1] > 0;
-	result->means[index] = sum / traffic->pairs;
-}
-
-static void sum_up(struct measure_result *result, uint64_t patterns)
-{
-	double sum = 0, squares = 0;
-
-	for (uint64_t i = 0; i < patterns; i++)
-		sum += result->means[i];
-	result->mean = sum / (double)patterns;
-	for (uint64_t i = 0; i < patterns; i++) {
-		double away = result->means[i] - result->mean;
-		squares += away * away;
-	}
-	if (patterns > 1)
-		result->half_width =
-		    CONFIDENCE * sqrt(squares / (double)(patterns - 1) / (double)patterns);
-}
-
 static int allocate(struct traffic *traffic, struct hd_error *err)
 {
 	const struct measure_plan *plan = traffic->plan;
@@ -320,7 +283,23 @@ static int run_patterns(struct traffic *traffic, void (*progress)(void *context,
 		send_flows(traffic);
 		if (traffic->world->rank)
 			continue;
-		note_pattern(traffic, i);
+		struct measure_result *result = traffic->result;
+		double sum = 0;
+		for (uint32_t k = 0; k < traffic->pairs; k++) {
+			double bandwidth = bandwidth_of(traffic, k),
+			       share = bandwidth / result->full;
+			uint32_t bins = traffic->plan->bins;
+			double bin = share * bins;
+			result->counts[bin < bins ? (uint32_t)bin : bins - 1]++;
+			result->least =
+			    !result->pairs || bandwidth < result->least ? bandwidth : result->least;
+			result->most = bandwidth > result->most ? bandwidth : result->most;
+			result->pairs++;
+			sum += share;
+		}
+		for (int rank = 0; rank < traffic->world->size; rank++)
+			result->late += traffic->times[2 * rank + 1] > 0;
+		result->means[i] = sum / traffic->pairs;
 		progress(context, i + 1);
 	}
 	return rc;
@@ -341,8 +320,20 @@ int measure_traffic_run(const struct measure_world *world, const struct measure_
 	}
 	if (!rc)
 		rc = run_patterns(&traffic, progress, context, err);
-	if (!rc && !world->rank)
-		sum_up(result, plan->patterns);
+	if (!rc && !world->rank) {
+		double sum = 0, squares = 0;
+		for (uint64_t i = 0; i < plan->patterns; i++)
+			sum += result->means[i];
+		result->mean = sum / (double)plan->patterns;
+		for (uint64_t i = 0; i < plan->patterns; i++) {
+			double away = result->means[i] - result->mean;
+			squares += away * away;
+		}
+		if (plan->patterns > 1)
+			result->half_width =
+			    CONFIDENCE *
+			    sqrt(squares / (double)(plan->patterns - 1) / (double)plan->patterns);
+	}
 	if (rc)
 		measure_traffic_free(result);
 	hd_pattern_free(traffic.pattern);
@@ -403,23 +394,14 @@ static double correlation(const struct measure_view *view)
 /* The part of the time of the fastest pair that an error of the clocks may be. */
 #define CLOCKS_TOO_BAD 0.02
 
-static void print_clocks(const struct measure_view *view)
+int measure_report_print(const struct measure_view *view)
 {
-	const struct measure_result *result = view->result;
-	double bytes = (double)view->plan->packets * view->plan->bytes;
+	uint64_t *predicted = predicted_counts(view);
 
-	printf("clocks      within %.1f us", result->clock_error * 1e6);
-	if (result->clock_error * result->most > CLOCKS_TOO_BAD * bytes)
-		printf(": the packets are too few or too small, the fastest took %.1f us",
-		       bytes / result->most * 1e6);
-	printf("\n");
-}
-
-static void print_setting(const struct measure_view *view)
-{
+	if (!predicted)
+		return -ENOMEM;
 	const struct measure_plan *plan = view->plan;
 	const struct measure_result *result = view->result;
-
 	printf("ranks       %" PRIu32 " on %" PRIu32 " host%s, seed %" PRIu64 "\n", view->ranks,
 	       view->hosts, view->hosts == 1 ? "" : "s", plan->seed);
 	printf("pattern     %" PRIu64 " random bisections; each pair sends %" PRIu32
@@ -431,13 +413,12 @@ static void print_setting(const struct measure_view *view)
 		       result->alone == 1 ? "" : "s", result->alone_least / MIB,
 		       result->alone_most / MIB);
 	printf("\n");
-	print_clocks(view);
-}
-
-static void print_bandwidth(const struct measure_view *view)
-{
-	const struct measure_result *result = view->result;
-
+	double bytes = (double)view->plan->packets * view->plan->bytes;
+	printf("clocks      within %.1f us", result->clock_error * 1e6);
+	if (result->clock_error * result->most > CLOCKS_TOO_BAD * bytes)
+		printf(": the packets are too few or too small, the fastest took %.1f us",
+		       bytes / result->most * 1e6);
+	printf("\n");
 	printf("\nmeasured    %.4f +- %.4f (99%%)  mean share of full bandwidth of %" PRIu64
 	       " pairs\n",
 	       result->mean, result->half_width, result->pairs);
@@ -446,24 +427,20 @@ static void print_bandwidth(const struct measure_view *view)
 	if (result->late)
 		printf("            late starts of ranks: %" PRIu64 "; other work disturbs them\n",
 		       result->late);
-	if (!view->prediction)
-		return;
-	const struct hd_congestion_report *report = view->prediction->report;
-	printf("predicted   %.4f +- %.4f (99%%)  mean of 1/pi of the same pairs: %s, %s\n",
-	       report->mean, report->half_width, view->fabric_path, view->tables_name);
-	if (report->broken)
-		printf("            without %" PRIu64 " flows that do not arrive by these tables\n",
-		       report->broken);
-	printf("difference  %+.4f  measured - predicted; correlation of bisections %.3f\n",
-	       result->mean - report->mean, correlation(view));
-}
-
-static void print_bins(const struct measure_view *view, const uint64_t *predicted)
-{
+	if (view->prediction) {
+		const struct hd_congestion_report *report = view->prediction->report;
+		printf("predicted   %.4f +- %.4f (99%%)  mean of 1/pi of the same pairs: %s, %s\n",
+		       report->mean, report->half_width, view->fabric_path, view->tables_name);
+		if (report->broken)
+			printf("            without %" PRIu64
+			       " flows that do not arrive by these tables\n",
+			       report->broken);
+		printf("difference  %+.4f  measured - predicted; correlation of bisections %.3f\n",
+		       result->mean - report->mean, correlation(view));
+	}
 	uint32_t bins = view->plan->bins;
 	double pairs = (double)view->result->pairs;
 	double routes = view->prediction ? (double)view->prediction->report->routes : 1;
-
 	printf("\n      share     measured%s\n", view->prediction ? "  predicted" : "");
 	for (uint32_t bin = 0; bin < bins; bin++) {
 		uint64_t count = view->result->counts[bin];
@@ -475,17 +452,6 @@ static void print_bins(const struct measure_view *view, const uint64_t *predicte
 			printf(" %9.2f%%", 100 * (double)predicted[bin] / routes);
 		printf("\n");
 	}
-}
-
-int measure_report_print(const struct measure_view *view)
-{
-	uint64_t *predicted = predicted_counts(view);
-
-	if (!predicted)
-		return -ENOMEM;
-	print_setting(view);
-	print_bandwidth(view);
-	print_bins(view, predicted);
 	free(predicted);
 	return 0;
 }
@@ -521,11 +487,15 @@ static json_t *predicted_json(const struct measure_view *view)
 			 (json_int_t)report->broken, "correlation", correlation(view));
 }
 
-static json_t *bins_json(const struct measure_view *view, const uint64_t *predicted)
+json_t *measure_report_json(const struct measure_view *view)
 {
+	const struct measure_plan *plan = view->plan;
+	uint64_t *predicted = predicted_counts(view);
+
+	if (!predicted)
+		return NULL;
 	uint32_t bins = view->plan->bins;
 	json_t *list = json_array();
-
 	for (uint32_t bin = 0; bin < bins; bin++) {
 		uint64_t count = view->result->counts[bin];
 		if (!count && !predicted[bin])
@@ -537,23 +507,12 @@ static json_t *bins_json(const struct measure_view *view, const uint64_t *predic
 					     json_integer((json_int_t)predicted[bin]));
 		list = json_value_append(list, row);
 	}
-	return list;
-}
-
-json_t *measure_report_json(const struct measure_view *view)
-{
-	const struct measure_plan *plan = view->plan;
-	uint64_t *predicted = predicted_counts(view);
-
-	if (!predicted)
-		return NULL;
-	json_t *all =
-	    json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "ranks",
-		      (json_int_t)view->ranks, "hosts", (json_int_t)view->hosts, "seed",
-		      (json_int_t)plan->seed, "patterns", (json_int_t)plan->patterns, "packets",
-		      (json_int_t)plan->packets, "packet_bytes", (json_int_t)plan->bytes, "bins",
-		      (json_int_t)plan->bins, "full", full_json(view->result), "measured",
-		      measured_json(view->result), "histogram", bins_json(view, predicted));
+	json_t *all = json_pack(
+	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "ranks", (json_int_t)view->ranks,
+	    "hosts", (json_int_t)view->hosts, "seed", (json_int_t)plan->seed, "patterns",
+	    (json_int_t)plan->patterns, "packets", (json_int_t)plan->packets, "packet_bytes",
+	    (json_int_t)plan->bytes, "bins", (json_int_t)plan->bins, "full",
+	    full_json(view->result), "measured", measured_json(view->result), "histogram", list);
 	if (view->prediction)
 		all = json_value_set(all, "predicted", predicted_json(view));
 	free(predicted);

@@ -6,7 +6,6 @@
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 void measure_world_begin(struct measure_world *world)
@@ -71,17 +70,6 @@ void measure_world_end(struct measure_world *world)
 #define LEAD_LEAST 50e-6
 #define LEAD_MOST 0.1
 
-/* Answers a rank that asks for the time. */
-static void tell(const struct measure_clock *clock, int rank)
-{
-	for (int i = 0; i < TRIES; i++) {
-		char question;
-		MPI_Recv(&question, 1, MPI_CHAR, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		double answer[2] = {measure_clock_now(clock), clock->error};
-		MPI_Send(answer, 2, MPI_DOUBLE, rank, TAG, MPI_COMM_WORLD);
-	}
-}
-
 static void ask(struct measure_clock *clock, int rank)
 {
 	double fastest = 0;
@@ -100,11 +88,26 @@ static void ask(struct measure_clock *clock, int rank)
 	}
 }
 
-/* How long it takes until all ranks know something. */
-static double measure_lead(void)
+void measure_clock_set(struct measure_clock *clock, const struct measure_world *world)
 {
+	clock->offset = clock->error = 0;
+	for (int known = 1; known < world->size; known *= 2) {
+		if (world->rank < known && world->rank + known < world->size) {
+			/* Answers a rank that asks for the time. */
+			int rank = world->rank + known;
+			for (int i = 0; i < TRIES; i++) {
+				char question;
+				MPI_Recv(&question, 1, MPI_CHAR, rank, TAG, MPI_COMM_WORLD,
+					 MPI_STATUS_IGNORE);
+				double answer[2] = {measure_clock_now(clock), clock->error};
+				MPI_Send(answer, 2, MPI_DOUBLE, rank, TAG, MPI_COMM_WORLD);
+			}
+		} else if (world->rank >= known && world->rank < 2 * known)
+			ask(clock, world->rank - known);
+	}
+	MPI_Allreduce(MPI_IN_PLACE, &clock->error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	/* How long it takes until all ranks know something. */
 	double most = 0;
-
 	for (int i = 0; i < TRIES; i++) {
 		double nothing = 0, begin = MPI_Wtime();
 		MPI_Bcast(&nothing, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -114,20 +117,7 @@ static double measure_lead(void)
 	}
 	MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	most = most < LEAD_LEAST ? LEAD_LEAST : most;
-	return most > LEAD_MOST ? LEAD_MOST : most;
-}
-
-void measure_clock_set(struct measure_clock *clock, const struct measure_world *world)
-{
-	clock->offset = clock->error = 0;
-	for (int known = 1; known < world->size; known *= 2) {
-		if (world->rank < known && world->rank + known < world->size)
-			tell(clock, world->rank + known);
-		else if (world->rank >= known && world->rank < 2 * known)
-			ask(clock, world->rank - known);
-	}
-	MPI_Allreduce(MPI_IN_PLACE, &clock->error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-	clock->lead = measure_lead();
+	clock->lead = (most > LEAD_MOST ? LEAD_MOST : most);
 }
 
 double measure_clock_now(const struct measure_clock *clock)

@@ -94,15 +94,6 @@ static void send_letter(char letter)
 			send(watch.sockets[i], &letter, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The others hear of it after the message: mpirun ends all processes at the first bad status. */
-static void end_process(const struct hello *other, char letter)
-{
-	if (letter != LOST)
-		watch.lost(other->part, other->host);
-	send_letter(LOST);
-	_exit(watch.bad);
-}
-
 void mpi_watch_deal(void)
 {
 	numbers.next = 0;
@@ -161,8 +152,14 @@ static void take_news(nfds_t i)
 		return;
 	}
 	watch.polled[i].fd = -1;
-	if (got != 1 || letter != FAREWELL)
-		end_process(&watch.others[i], letter);
+	if (got != 1 || letter != FAREWELL) {
+		/* The others hear of it after the message: mpirun ends all processes at the first bad status. */
+		const struct hello *other = &watch.others[i];
+		if (letter != LOST)
+			watch.lost(other->part, other->host);
+		send_letter(LOST);
+		_exit(watch.bad);
+	}
 }
 
 static void *look(void *nothing)
@@ -287,8 +284,10 @@ static bool connect_to_first(const struct address *address, uint32_t part)
 	return true;
 }
 
-static bool allocate(int rank, int size)
+bool mpi_watch_begin(int rank, int size, void (*lost)(uint32_t part, const char *host), int bad)
 {
+	struct address address = {.port = 0};
+
 	watch.first = !rank;
 	watch.count = rank ? 1 : (nfds_t)size - 1;
 	watch.sockets = calloc(watch.count, sizeof(*watch.sockets));
@@ -296,13 +295,7 @@ static bool allocate(int rank, int size)
 	watch.others = calloc(watch.count, sizeof(*watch.others));
 	for (nfds_t i = 0; watch.sockets && i < watch.count; i++)
 		watch.sockets[i] = -1;
-	return watch.sockets && watch.polled && watch.others;
-}
-
-bool mpi_watch_begin(int rank, int size, void (*lost)(uint32_t part, const char *host), int bad)
-{
-	struct address address = {.port = 0};
-	bool memory = allocate(rank, size);
+	bool memory = watch.sockets && watch.polled && watch.others;
 	int listener = -1, connected = 0;
 
 	watch.lost = lost;

@@ -87,20 +87,6 @@ static void *wait_for_start(void *nothing)
 	return nothing;
 }
 
-static void expect_start(void (*lost)(uint32_t part, const char *host), int bad)
-{
-	pthread_t thread;
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	at_start.lost = lost;
-	at_start.bad = bad;
-	if (!pthread_create(&thread, NULL, wait_for_start, NULL))
-		pthread_detach(thread);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 static int begin(struct mpi_module_world *world, void (*lost)(uint32_t part, const char *host),
 		 int bad, struct hd_error *err)
 {
@@ -110,7 +96,15 @@ static int begin(struct mpi_module_world *world, void (*lost)(uint32_t part, con
 		return hd_error_set(err, -ENOTSUP,
 				    "Open MPI needs PMIx to join the processes of srun: use srun "
 				    "--mpi=pmix");
-	expect_start(lost, bad);
+	pthread_t thread;
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	at_start.lost = lost;
+	at_start.bad = bad;
+	if (!pthread_create(&thread, NULL, wait_for_start, NULL))
+		pthread_detach(thread);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
 		return hd_error_set(err, -EIO, "MPI cannot begin");
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -64,39 +64,6 @@ static int find_paths(const struct paths_job *job, const struct hd_fabric *fabri
 	return rc ? rc : hd_path_set_new(fabric, routes, source, destination, set, err);
 }
 
-static int make_tables(struct paths_job *job, const struct hd_fabric *fabric,
-		       const struct hd_log *log, struct hd_routes **routes, struct hd_error *err)
-{
-	const struct table_request request = {
-	    .fabric = fabric, .policy = &job->policy.policy, .threads = job->threads, .log = log};
-
-	return table_source_make(&job->tables, &request, routes, err);
-}
-
-static int run_job(struct paths_job *job)
-{
-	struct hd_log log = message_log(job->verbose);
-	struct hd_fabric *fabric = NULL;
-	struct hd_routes *routes = NULL;
-	struct hd_path_set *set = NULL;
-	struct hd_error err = {""};
-	int rc =
-	    policy_arguments_load(&job->policy, job->fabric_path, job->lmc, &log, &fabric, &err);
-
-	if (!rc)
-		rc = make_tables(job, fabric, &log, &routes, &err);
-	if (!rc)
-		rc = find_paths(job, fabric, routes, &set, &err);
-	const struct paths_view view = {fabric, routes, set, job->tables.name};
-	if (!rc && job->graph)
-		rc = paths_graph_draw(&view, job->graph, &err);
-	int status = rc ? message_fail(&err) : show(job, &view);
-	hd_path_set_free(set);
-	hd_routes_free(routes);
-	hd_fabric_free(fabric);
-	return status;
-}
-
 static int run(void *context, const struct operands *operands)
 {
 	struct paths_job *job = context;
@@ -118,7 +85,30 @@ static int run(void *context, const struct operands *operands)
 	job->fabric_path = items[0];
 	job->source = items[operands->count - 2];
 	job->destination = items[operands->count - 1];
-	return run_job(job);
+	struct hd_log log = message_log(job->verbose);
+	struct hd_fabric *fabric = NULL;
+	struct hd_routes *routes = NULL;
+	struct hd_path_set *set = NULL;
+	struct hd_error err = {""};
+	int rc =
+	    policy_arguments_load(&job->policy, job->fabric_path, job->lmc, &log, &fabric, &err);
+	if (!rc) {
+		const struct table_request request = {.fabric = fabric,
+						      .policy = &job->policy.policy,
+						      .threads = job->threads,
+						      .log = &log};
+		rc = table_source_make(&job->tables, &request, &routes, &err);
+	}
+	if (!rc)
+		rc = find_paths(job, fabric, routes, &set, &err);
+	const struct paths_view view = {fabric, routes, set, job->tables.name};
+	if (!rc && job->graph)
+		rc = paths_graph_draw(&view, job->graph, &err);
+	status = rc ? message_fail(&err) : show(job, &view);
+	hd_path_set_free(set);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+	return status;
 }
 
 int paths_command(int argc, char **argv)

@@ -67,18 +67,6 @@ static const char *kind_of(const struct hd_fabric *fabric, uint32_t node)
 	return kinds[fabric->node_type[node]];
 }
 
-static void print_lids(const struct hd_fabric *fabric, uint32_t port)
-{
-	uint32_t first = fabric->lid[port], count = hd_port_lid_count(fabric, port);
-
-	if (!count)
-		printf("no lid");
-	else if (count == 1)
-		printf("lid %" PRIu32, first);
-	else
-		printf("lid %" PRIu32 "-%" PRIu32, first, first + count - 1);
-}
-
 static void print_port(const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t node = fabric->port_node[port];
@@ -86,7 +74,13 @@ static void print_port(const struct hd_fabric *fabric, uint32_t port)
 
 	printf("%s {0x%016" PRIx64 "}[%" PRIu32 "] ", kind_of(fabric, node),
 	       fabric->node_guid[node], hd_port_number(fabric, port));
-	print_lids(fabric, owner);
+	uint32_t first = fabric->lid[owner], count = hd_port_lid_count(fabric, owner);
+	if (!count)
+		printf("no lid");
+	else if (count == 1)
+		printf("lid %" PRIu32, first);
+	else
+		printf("lid %" PRIu32 "-%" PRIu32, first, first + count - 1);
 	printf(" \"%s\"", fabric->node_name[node]);
 }
 
@@ -102,60 +96,9 @@ static void print_step(const struct paths_view *view, uint32_t from, unsigned la
 	putchar('\n');
 }
 
-static void print_end(const struct paths_view *view, const struct hd_path *path)
-{
-	const struct hd_fabric *fabric = view->fabric;
-	uint32_t last = path->switches[path->switch_count - 1];
-	uint8_t port = hd_routes_port(view->routes, last, path->lid);
-
-	printf("  %s: \"%s\" ", check_report_fault_name(check_report_walk_fault(path->end)),
-	       fabric->node_name[last]);
-	if (path->end == HD_WALK_NO_ROUTE)
-		printf("has no entry for LID %" PRIu32, path->lid);
-	else if (path->end == HD_WALK_LOOP)
-		printf("again");
-	else
-		printf("sends LID %" PRIu32 " to port %u,", path->lid, port);
-	if (path->end == HD_WALK_DEAD_END)
-		check_report_print_dead_end(fabric, last, port);
-	putchar('\n');
-}
-
-static void print_path(const struct paths_view *view, const struct hd_path *path)
-{
-	const struct hd_fabric *fabric = view->fabric;
-	uint32_t source = view->set->source;
-
-	if (!hd_is_switch(fabric, fabric->port_node[source]))
-		print_step(view, source, view->routes->sl2vl[path->sl], 0);
-	for (uint32_t hop = 0; hop + 1 < path->switch_count; hop++)
-		print_step(view, paths_report_hop(view, path, hop).out, lane_of(view, path, hop),
-			   paths_report_shared(view, path, hop)
-			       ? view->set->link_uses[path->links[hop]]
-			       : 0);
-	if (path->end != HD_WALK_ARRIVED)
-		print_end(view, path);
-	else if (!hd_is_switch(fabric, fabric->port_node[view->set->destination]))
-		print_step(view, paths_report_hop(view, path, path->switch_count - 1).out,
-			   lane_of(view, path, path->switch_count - 1), 0);
-}
-
 static const char *plural(uint32_t count)
 {
 	return count == 1 ? "" : "s";
-}
-
-static void print_summary(const struct hd_path_set *set)
-{
-	uint32_t lost = set->count - set->arrived;
-
-	if (lost)
-		printf("%" PRIu32 " of %" PRIu32 " LID%s %s not arrive; ", lost, set->count,
-		       plural(set->count), lost == 1 ? "does" : "do");
-	printf("%" PRIu32 " LID%s by %" PRIu32 " distinct path%s over %" PRIu32
-	       " link%s between switches, %" PRIu32 " shared\n",
-	       set->arrived, plural(set->arrived), set->distinct, plural(set->distinct), set->links,
-	       plural(set->links), set->shared);
 }
 
 void paths_report_print(const struct paths_view *view)
@@ -175,9 +118,43 @@ void paths_report_print(const struct paths_view *view)
 			continue;
 		}
 		printf(":\n");
-		print_path(view, path);
+		const struct hd_fabric *fabric = view->fabric;
+		uint32_t source = view->set->source;
+		if (!hd_is_switch(fabric, fabric->port_node[source]))
+			print_step(view, source, view->routes->sl2vl[path->sl], 0);
+		for (uint32_t hop = 0; hop + 1 < path->switch_count; hop++)
+			print_step(view, paths_report_hop(view, path, hop).out,
+				   lane_of(view, path, hop),
+				   paths_report_shared(view, path, hop)
+				       ? view->set->link_uses[path->links[hop]]
+				       : 0);
+		if (path->end != HD_WALK_ARRIVED) {
+			uint32_t last = path->switches[path->switch_count - 1];
+			uint8_t port = hd_routes_port(view->routes, last, path->lid);
+			printf("  %s: \"%s\" ",
+			       check_report_fault_name(check_report_walk_fault(path->end)),
+			       fabric->node_name[last]);
+			if (path->end == HD_WALK_NO_ROUTE)
+				printf("has no entry for LID %" PRIu32, path->lid);
+			else if (path->end == HD_WALK_LOOP)
+				printf("again");
+			else
+				printf("sends LID %" PRIu32 " to port %u,", path->lid, port);
+			if (path->end == HD_WALK_DEAD_END)
+				check_report_print_dead_end(fabric, last, port);
+			putchar('\n');
+		} else if (!hd_is_switch(fabric, fabric->port_node[view->set->destination]))
+			print_step(view, paths_report_hop(view, path, path->switch_count - 1).out,
+				   lane_of(view, path, path->switch_count - 1), 0);
 	}
-	print_summary(set);
+	uint32_t lost = set->count - set->arrived;
+	if (lost)
+		printf("%" PRIu32 " of %" PRIu32 " LID%s %s not arrive; ", lost, set->count,
+		       plural(set->count), lost == 1 ? "does" : "do");
+	printf("%" PRIu32 " LID%s by %" PRIu32 " distinct path%s over %" PRIu32
+	       " link%s between switches, %" PRIu32 " shared\n",
+	       set->arrived, plural(set->arrived), set->distinct, plural(set->distinct), set->links,
+	       plural(set->links), set->shared);
 }
 
 static json_t *port_json(const struct hd_fabric *fabric, uint32_t port)
@@ -249,11 +226,6 @@ json_t *paths_report_json(const struct paths_view *view)
 #define COLOURS_MOST 8u /* on one link; more are drawn as one black line */
 #define LIDS_SHOWN 4u
 
-static bool is_drawn(const struct hd_path_set *set, uint32_t path)
-{
-	return set->paths[path].end == HD_WALK_ARRIVED && set->paths[path].same_as == path;
-}
-
 static bool crosses(const struct hd_path *path, uint32_t link)
 {
 	for (uint32_t hop = 0; hop + 1 < path->switch_count; hop++)
@@ -282,18 +254,6 @@ static void write_end(FILE *script, const struct hd_fabric *fabric, uint32_t por
 		graphviz_host(script, fabric, port, true);
 }
 
-static void write_nodes(FILE *script, const struct paths_view *view)
-{
-	const struct hd_fabric *fabric = view->fabric;
-	const struct hd_path_set *set = view->set;
-
-	write_end(script, fabric, set->source);
-	write_end(script, fabric, set->destination);
-	for (uint32_t i = 0; i < set->count; i++)
-		for (uint32_t hop = 0; hop < set->paths[i].switch_count; hop++)
-			graphviz_switch(script, fabric, set->paths[i].switches[hop], false);
-}
-
 static void write_colours(FILE *script, const struct hd_path_set *set, uint32_t link)
 {
 	uint32_t number = 0, shown = 0;
@@ -302,7 +262,7 @@ static void write_colours(FILE *script, const struct hd_path_set *set, uint32_t 
 	if (set->link_uses[link] > COLOURS_MOST)
 		fputs("black", script);
 	for (uint32_t i = 0; i < set->count; i++) {
-		if (!is_drawn(set, i))
+		if (!(set->paths[i].end == HD_WALK_ARRIVED && set->paths[i].same_as == i))
 			continue;
 		if (crosses(&set->paths[i], link) && set->link_uses[link] <= COLOURS_MOST) {
 			fputs(shown++ ? ":" : "", script);
@@ -313,59 +273,11 @@ static void write_colours(FILE *script, const struct hd_path_set *set, uint32_t 
 	fputc('"', script);
 }
 
-static void write_lids(FILE *script, const struct hd_path_set *set, uint32_t link)
-{
-	uint32_t count = 0;
-
-	fputs(", label=\"", script);
-	for (uint32_t i = 0; i < set->count; i++) {
-		if (set->paths[i].end != HD_WALK_ARRIVED || !crosses(&set->paths[i], link))
-			continue;
-		if (count++ < LIDS_SHOWN)
-			fprintf(script, "%s%" PRIu32, count > 1 ? ", " : "", set->paths[i].lid);
-	}
-	if (count > LIDS_SHOWN)
-		fprintf(script, " .. (%" PRIu32 ")", count);
-	fputc('"', script);
-}
-
-static void write_links(FILE *script, const struct paths_view *view)
-{
-	const struct hd_fabric *fabric = view->fabric;
-
-	for (uint32_t link = 0; link < fabric->isl_count; link++) {
-		uint32_t uses = view->set->link_uses[link];
-		if (!uses)
-			continue;
-		uint32_t sw = hd_isl_from(fabric, link);
-		graphviz_edge(script, fabric, hd_port_index(fabric, sw, fabric->isl_port[link]));
-		write_colours(script, view->set, link);
-		write_lids(script, view->set, link);
-		fprintf(script, ", penwidth=%d];\n", uses > 1 ? 4 : 2);
-	}
-}
-
 static void write_fault(FILE *script, const struct paths_view *view, const struct hd_path *path)
 {
 	for (uint32_t hop = 0; hop + 1 < path->switch_count; hop++) {
 		graphviz_edge(script, view->fabric, paths_report_hop(view, path, hop).out);
 		fprintf(script, ", color=red, style=dashed, label=\"%" PRIu32 "\"];\n", path->lid);
-	}
-}
-
-/* The cables of the two hosts, which all paths share. */
-static void write_host_links(FILE *script, const struct paths_view *view)
-{
-	const struct hd_fabric *fabric = view->fabric;
-	uint32_t source = view->set->source, destination = view->set->destination;
-
-	if (!hd_is_switch(fabric, fabric->port_node[source])) {
-		graphviz_edge(script, fabric, source);
-		fputs(", color=gray];\n", script);
-	}
-	if (!hd_is_switch(fabric, fabric->port_node[destination]) && view->set->arrived) {
-		graphviz_edge(script, fabric, fabric->peer[destination]);
-		fputs(", color=gray];\n", script);
 	}
 }
 
@@ -376,9 +288,44 @@ static void write_graph(FILE *script, const void *context)
 	graphviz_begin(script);
 	write_title(script, view);
 	graphviz_titled(script);
-	write_nodes(script, view);
-	write_host_links(script, view);
-	write_links(script, view);
+	const struct hd_fabric *fabric = view->fabric;
+	const struct hd_path_set *set = view->set;
+	write_end(script, fabric, set->source);
+	write_end(script, fabric, set->destination);
+	for (uint32_t i = 0; i < set->count; i++)
+		for (uint32_t hop = 0; hop < set->paths[i].switch_count; hop++)
+			graphviz_switch(script, fabric, set->paths[i].switches[hop], false);
+	/* The cables of the two hosts, which all paths share. */
+	uint32_t source = view->set->source, destination = view->set->destination;
+	if (!hd_is_switch(fabric, fabric->port_node[source])) {
+		graphviz_edge(script, fabric, source);
+		fputs(", color=gray];\n", script);
+	}
+	if (!hd_is_switch(fabric, fabric->port_node[destination]) && view->set->arrived) {
+		graphviz_edge(script, fabric, fabric->peer[destination]);
+		fputs(", color=gray];\n", script);
+	}
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		uint32_t uses = view->set->link_uses[link];
+		if (!uses)
+			continue;
+		uint32_t sw = hd_isl_from(fabric, link);
+		graphviz_edge(script, fabric, hd_port_index(fabric, sw, fabric->isl_port[link]));
+		write_colours(script, view->set, link);
+		uint32_t count = 0;
+		fputs(", label=\"", script);
+		for (uint32_t i = 0; i < set->count; i++) {
+			if (set->paths[i].end != HD_WALK_ARRIVED || !crosses(&set->paths[i], link))
+				continue;
+			if (count++ < LIDS_SHOWN)
+				fprintf(script, "%s%" PRIu32, count > 1 ? ", " : "",
+					set->paths[i].lid);
+		}
+		if (count > LIDS_SHOWN)
+			fprintf(script, " .. (%" PRIu32 ")", count);
+		fputc('"', script);
+		fprintf(script, ", penwidth=%d];\n", uses > 1 ? 4 : 2);
+	}
 	for (uint32_t i = 0; i < view->set->count; i++)
 		if (view->set->paths[i].end != HD_WALK_ARRIVED)
 			write_fault(script, view, &view->set->paths[i]);

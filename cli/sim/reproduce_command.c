@@ -6,6 +6,7 @@
 #include "html.h"
 #include "interrupt.h"
 #include "message.h"
+#include "need.h"
 #include "output.h"
 #include "sim_arguments.h"
 #include "sim_view.h"
@@ -53,45 +54,11 @@ static const struct usage usage = {
 		 "bad input or usage"},
 };
 
-static void count_verdicts(struct reproduce_job *job, const struct sim_view *view)
-{
-	for (uint32_t i = 0; i < view->expectation_count; i++)
-		job->verdicts[view->expectations[i].verdict]++;
-	job->interrupted |= view->job->finished < view->runs->count;
-}
-
-static int show(struct reproduce_job *job, const struct sim_case *one, struct hd_error *err)
-{
-	const struct sim_view *view = &one->view;
-	char id[24];
-
-	count_verdicts(job, view);
-	if (job->json)
-		job->experiments =
-		    json_value_append(job->experiments, sim_report_json(view, one->name));
-	if (job->csv)
-		sim_report_csv(view, one->name, &job->table);
-	if (!job->json && !job->csv) {
-		printf("\n%s: %s\n", one->name, view->runs->title);
-		sim_report_expectations(view);
-		fflush(stdout);
-	}
-	if (!job->page.stream)
-		return 0;
-	fputs("<h2>", job->page.stream);
-	html_text(job->page.stream, *view->runs->title ? view->runs->title : one->name);
-	fputs("</h2>\n", job->page.stream);
-	snprintf(id, sizeof(id), "s%" PRIu32, job->sections++);
-	return sim_html_section(view, id, "h3", job->page.stream) ? hd_error_no_memory(err) : 0;
-}
-
 /* "ar-fairness/c1-s1" becomes a name in a folder. */
 static char *path_in(const char *folder, const char *name, const char *ending)
 {
-	char *path = NULL;
+	char *path = need_format("%s/%s%s", folder, name, ending);
 
-	if (asprintf(&path, "%s/%s%s", folder, name, ending) < 0)
-		return NULL;
 	for (char *at = path + strlen(folder) + 1; *at; at++)
 		*at = *at == '/' ? '-' : *at;
 	return path;
@@ -101,10 +68,8 @@ static int plot(const struct reproduce_job *job, const struct sim_case *one, str
 {
 	char *figure = path_in(job->plot, one->name, ".svg");
 	char *expectations = path_in(job->plot, one->name, "-expected.svg");
-	int rc = figure && expectations ? 0 : hd_error_no_memory(err);
+	int rc = sim_plot_figure(&one->view, NULL, figure, err);
 
-	if (!rc)
-		rc = sim_plot_figure(&one->view, NULL, figure, err);
 	if (!rc)
 		rc = sim_plot_expectations(&one->view, expectations, err);
 	free(expectations);
@@ -117,7 +82,7 @@ static int run_scenario(struct reproduce_job *job, const char *name, struct hd_e
 	struct sim_options options = job->options;
 	struct sim_case one = {.name = name};
 	char *path = NULL, *state = job->state ? path_in(job->state, name, ".runs") : NULL;
-	int rc = state || !job->state ? sim_folder_find(name, &path, err) : hd_error_no_memory(err);
+	int rc = sim_folder_find(name, &path, err);
 
 	options.state = state;
 	if (!rc)
@@ -127,8 +92,31 @@ static int run_scenario(struct reproduce_job *job, const char *name, struct hd_e
 	rc = processes_agree(options.processes, rc, err);
 	if (!rc)
 		rc = sim_case_run(&one, &options, err);
-	if (!rc)
-		rc = show(job, &one, err);
+	if (!rc) {
+		const struct sim_view *view = &one.view;
+		char id[24];
+		for (uint32_t i = 0; i < view->expectation_count; i++)
+			job->verdicts[view->expectations[i].verdict]++;
+		job->interrupted |= view->job->finished < view->runs->count;
+		if (job->json)
+			job->experiments =
+			    json_value_append(job->experiments, sim_report_json(view, one.name));
+		if (job->csv)
+			sim_report_csv(view, one.name, &job->table);
+		if (!job->json && !job->csv) {
+			printf("\n%s: %s\n", one.name, view->runs->title);
+			sim_report_expectations(view);
+			fflush(stdout);
+		}
+		if (job->page.stream) {
+			fputs("<h2>", job->page.stream);
+			html_text(job->page.stream,
+				  *view->runs->title ? view->runs->title : one.name);
+			fputs("</h2>\n", job->page.stream);
+			snprintf(id, sizeof(id), "s%" PRIu32, job->sections++);
+			sim_html_section(view, id, "h3", job->page.stream);
+		}
+	}
 	if (!rc && job->plot && options.processes->part == 0)
 		rc = plot(job, &one, err);
 	sim_case_release(&one);
@@ -220,41 +208,6 @@ static json_t *all_json(struct reproduce_job *job)
 			 (json_int_t)job->verdicts[HD_VERDICT_OPEN], "partial", job->interrupted);
 }
 
-static int finish(struct reproduce_job *job, int rc, struct hd_error *err)
-{
-	const uint32_t *verdicts = job->verdicts;
-	int bad = 0;
-
-	if (job->page.stream) {
-		fprintf(job->page.stream,
-			"<p>%" PRIu32 " figures within their tolerances, %" PRIu32
-			" outside, %" PRIu32 " undecided, %" PRIu32 " open.</p>\n",
-			verdicts[HD_VERDICT_WITHIN], verdicts[HD_VERDICT_OUTSIDE],
-			verdicts[HD_VERDICT_UNDECIDED], verdicts[HD_VERDICT_OPEN]);
-		html_end(job->page.stream);
-		int closed = output_close(&job->page, rc, err);
-		/* The figures are printed all the same, because the runs may have been long. */
-		bad = !rc && closed ? message_fail(err) : 0;
-	}
-	if (rc) {
-		json_decref(job->experiments);
-		return message_fail(err);
-	}
-	bool all = !verdicts[HD_VERDICT_OUTSIDE] && !verdicts[HD_VERDICT_UNDECIDED] &&
-		   !verdicts[HD_VERDICT_OPEN];
-	int status = all && !job->interrupted ? STATUS_CLEAN : STATUS_FAULTS;
-	status = bad ? bad : status;
-	if (job->json)
-		return json_value_print(all_json(job), status);
-	if (!job->csv)
-		printf("\n%" PRIu32 " within their tolerances, %" PRIu32 " outside, %" PRIu32
-		       " undecided, %" PRIu32 " open%s\n",
-		       verdicts[HD_VERDICT_WITHIN], verdicts[HD_VERDICT_OUTSIDE],
-		       verdicts[HD_VERDICT_UNDECIDED], verdicts[HD_VERDICT_OPEN],
-		       job->interrupted ? "; PARTIAL: the runs were ended early" : "");
-	return status;
-}
-
 static int run(void *context, const struct operands *operands)
 {
 	struct reproduce_job *job = context;
@@ -274,7 +227,36 @@ static int run(void *context, const struct operands *operands)
 		return message_fail(&err);
 	interrupt_catch();
 	rc = run_operands(job, operands, &err);
-	return finish(job, rc, &err);
+	const uint32_t *verdicts = job->verdicts;
+	int bad = 0;
+	if (job->page.stream) {
+		fprintf(job->page.stream,
+			"<p>%" PRIu32 " figures within their tolerances, %" PRIu32
+			" outside, %" PRIu32 " undecided, %" PRIu32 " open.</p>\n",
+			verdicts[HD_VERDICT_WITHIN], verdicts[HD_VERDICT_OUTSIDE],
+			verdicts[HD_VERDICT_UNDECIDED], verdicts[HD_VERDICT_OPEN]);
+		html_end(job->page.stream);
+		int closed = output_close(&job->page, rc, &err);
+		/* The figures are printed all the same, because the runs may have been long. */
+		bad = !rc && closed ? message_fail(&err) : 0;
+	}
+	if (rc) {
+		json_decref(job->experiments);
+		return message_fail(&err);
+	}
+	bool all = !verdicts[HD_VERDICT_OUTSIDE] && !verdicts[HD_VERDICT_UNDECIDED] &&
+		   !verdicts[HD_VERDICT_OPEN];
+	int status = all && !job->interrupted ? STATUS_CLEAN : STATUS_FAULTS;
+	status = bad ? bad : status;
+	if (job->json)
+		return json_value_print(all_json(job), status);
+	if (!job->csv)
+		printf("\n%" PRIu32 " within their tolerances, %" PRIu32 " outside, %" PRIu32
+		       " undecided, %" PRIu32 " open%s\n",
+		       verdicts[HD_VERDICT_WITHIN], verdicts[HD_VERDICT_OUTSIDE],
+		       verdicts[HD_VERDICT_UNDECIDED], verdicts[HD_VERDICT_OPEN],
+		       job->interrupted ? "; PARTIAL: the runs were ended early" : "");
+	return status;
 }
 
 int reproduce_command(int argc, char **argv)

@@ -3,6 +3,7 @@
 #include "catalogue.h"
 #include "interrupt.h"
 #include "message.h"
+#include "need.h"
 #include "progress.h"
 
 #include <dirent.h>
@@ -57,11 +58,9 @@ int sim_folder_find(const char *text, char **path, struct hd_error *err)
 	bool given = has_ending(text) || !access(text, F_OK);
 
 	if (given)
-		*path = strdup(text);
-	else if (asprintf(path, "%s/%s" ENDING, sim_folder(), text) < 0)
-		*path = NULL;
-	if (!*path)
-		return hd_error_no_memory(err);
+		*path = need(strdup(text));
+	else
+		*path = need_format("%s/%s" ENDING, sim_folder(), text);
 	if (given || !access(*path, F_OK))
 		return 0;
 	free(*path);
@@ -83,15 +82,10 @@ static int ascending(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add(struct sim_folder_list *list, const char *name, size_t length)
+static void add(struct sim_folder_list *list, const char *name, size_t length)
 {
-	char **names = realloc(list->names, (list->count + 1u) * sizeof(*names));
-
-	if (!names)
-		return -ENOMEM;
-	list->names = names;
-	names[list->count] = strndup(name, length);
-	return names[list->count] ? (list->count++, 0) : -ENOMEM;
+	list->names = need(realloc(list->names, (list->count + 1u) * sizeof(*list->names)));
+	list->names[list->count++] = need(strndup(name, length));
 }
 
 #define QUESTIONS "questions" /* a folder that is no experiment */
@@ -102,26 +96,25 @@ static int read_folder(const char *experiment, const char *folder, struct sim_fo
 {
 	DIR *stream = opendir(folder);
 	struct dirent *entry;
-	int rc = 0;
 
 	*list = (struct sim_folder_list){.count = 0};
 	if (!stream && errno == ENOENT)
 		return not_there(experiment, err);
 	if (!stream)
 		return hd_error_set(err, -errno, "%s: %s", folder, strerror(errno));
-	while (!rc && (entry = readdir(stream)) != NULL) {
+	while ((entry = readdir(stream)) != NULL) {
 		const char *name = entry->d_name;
 		if (*name == '.')
 			continue;
 		if (!experiment && strcmp(name, QUESTIONS) != 0 && is_folder(folder, name))
-			rc = add(list, name, strlen(name));
+			add(list, name, strlen(name));
 		else if (experiment && has_ending(name))
-			rc = add(list, name, strlen(name) - strlen(ENDING));
+			add(list, name, strlen(name) - strlen(ENDING));
 	}
 	closedir(stream);
 	if (list->count)
 		qsort(list->names, list->count, sizeof(*list->names), ascending);
-	return rc ? hd_error_no_memory(err) : 0;
+	return 0;
 }
 
 int sim_folder_experiments(struct sim_folder_list *list, struct hd_error *err)
@@ -210,12 +203,9 @@ void sim_case_release(struct sim_case *one)
 int sim_arguments_take_word(const struct typed *typed, void *place)
 {
 	struct sim_words *words = place;
-	const char **items = realloc(words->items, (words->count + 1u) * sizeof(*items));
 
-	if (!items)
-		return message_no_memory();
-	words->items = items;
-	items[words->count++] = typed->text;
+	words->items = need(realloc(words->items, (words->count + 1u) * sizeof(*words->items)));
+	words->items[words->count++] = typed->text;
 	return 0;
 }
 

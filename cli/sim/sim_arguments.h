@@ -23,7 +23,7 @@ struct sim_folder_list {
 };
 
 /* Names of the experiments (folders in the folder), or of the scenarios of an experiment, without
- * ".ini". Errors: -ENOENT no such experiment, or no folder; the errno of opendir(); -ENOMEM. */
+ * ".ini". Errors: -ENOENT no such experiment, or no folder; the errno of opendir(). */
 int sim_folder_experiments(struct sim_folder_list *list, struct hd_error *err);
 int sim_folder_scenarios(const char *experiment, struct sim_folder_list *list,
 			 struct hd_error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Counters of simulated ports, as real ones have them. */
+#include "need.h"
 #include "output.h"
 #include "sim_view.h"
 
@@ -50,14 +51,11 @@ int sim_counters_write(const struct sim_view *view, const char *path, struct hd_
 {
 	const struct hd_fabric *fabric = hd_scenario_fabric(view->runs, 0);
 	const struct hd_record *record = view->job->records[0];
-	struct hd_counters *counters = hd_counters_new(fabric);
+	struct hd_counters *counters = need(hd_counters_new(fabric));
 	struct output output;
-	int rc = counters ? 0 : hd_error_no_memory(err);
+	int rc = record ? take_lists(counters, fabric, record, err)
+			: hd_error_set(err, -ENODATA, "the run was ended before it began");
 
-	if (!rc && !record)
-		rc = hd_error_set(err, -ENODATA, "the run was ended before it began");
-	if (!rc)
-		rc = take_lists(counters, fabric, record, err);
 	if (!rc)
 		rc = output_open(&output, path, err);
 	if (!rc) {

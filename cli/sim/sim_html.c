@@ -2,10 +2,10 @@
 #include "chart.h"
 #include "html.h"
 #include "load_picture.h"
+#include "need.h"
 #include "sim_series.h"
 #include "sim_view.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,6 @@
 /* The charts of a scenario's part of a page. */
 
 #define SIM_CHARTS_LINES 8u /* of a chart, at most */
-
-/* All of them: -ENOMEM; ids begin with `id`. */
 
 #define CURVE_POINTS 200u
 #define FIGURES_SIZE 100
@@ -31,18 +29,15 @@ struct plot {
 	double most;
 };
 
-static struct chart_point *add_line(struct plot *plot, uint32_t count, const char *name)
+static void add_line(struct plot *plot, uint32_t count, const char *name)
 {
 	uint32_t i = plot->chart.count;
-	struct chart_point *points = calloc((size_t)count + 1, sizeof(*points));
+	struct chart_point *points = need(calloc((size_t)count + 1, sizeof(*points)));
 
-	if (!points)
-		return NULL;
 	plot->points[i] = points;
 	snprintf(plot->name[i], sizeof(plot->name[i]), "%s", name);
 	plot->lines[i] = (struct chart_line){points, 0, 0, plot->figures[i]};
 	plot->chart.count++;
-	return points;
 }
 
 static void add_point(struct plot *plot, double x, double y)
@@ -53,8 +48,10 @@ static void add_point(struct plot *plot, double x, double y)
 	plot->most = y > plot->most ? y : plot->most;
 }
 
-static void describe(struct plot *plot)
+static void draw(struct plot *plot, FILE *page)
 {
+	bool empty = plot->chart.count == 0 || !(plot->most > 0);
+
 	for (uint32_t i = 0; i < plot->chart.count; i++) {
 		const struct chart_line *line = &plot->lines[i];
 		double last = line->count ? line->points[line->count - 1].y : 0, most = 0;
@@ -62,13 +59,6 @@ static void describe(struct plot *plot)
 			most = fmax(most, line->points[k].y);
 		snprintf(plot->figures[i], FIGURES_SIZE, "largest %.4g, last %.4g", most, last);
 	}
-}
-
-static void draw(struct plot *plot, FILE *page)
-{
-	bool empty = plot->chart.count == 0 || !(plot->most > 0);
-
-	describe(plot);
 	plot->chart.lines = plot->lines;
 	plot->chart.y_end = plot->most * 1.05;
 	if (!empty && plot->chart.x_end > plot->chart.x_first) {
@@ -90,27 +80,9 @@ static void draw(struct plot *plot, FILE *page)
 		free(plot->points[i]);
 }
 
-static int add_figure(struct plot *plot, const struct sim_view *view,
-		      const struct sim_series *series, const char *figure, double scale)
-{
-	for (uint32_t i = 0; i < series->line_count && i < SIM_CHARTS_LINES; i++) {
-		const struct sim_series_line *line = &series->lines[i];
-		if (!add_line(plot, line->count, *line->name ? line->name : "all"))
-			return -ENOMEM;
-		for (uint32_t k = 0; k < line->count; k++) {
-			const struct hd_scenario_figure *value =
-			    sim_view_find(view, line->points[k], figure);
-			if (value)
-				add_point(plot, series->numbers[series->place[line->points[k]]],
-					  value->mean * scale);
-		}
-	}
-	return 0;
-}
-
-static int chart_figure(const struct sim_view *view, const struct sim_series *series,
-			const char *id, const char *figure, const char *unit, double scale,
-			FILE *page)
+static void chart_figure(const struct sim_view *view, const struct sim_series *series,
+			 const char *id, const char *figure, const char *unit, double scale,
+			 FILE *page)
 {
 	char words[200], y_title[240];
 	struct plot plot = {.most = 0};
@@ -125,9 +97,18 @@ static int chart_figure(const struct sim_view *view, const struct sim_series *se
 				    .y_unit = "",
 				    .x_first = series->numbers[0],
 				    .x_end = series->numbers[series->label_count - 1]};
-	int rc = add_figure(&plot, view, series, figure, scale);
+	for (uint32_t i = 0; i < series->line_count && i < SIM_CHARTS_LINES; i++) {
+		const struct sim_series_line *line = &series->lines[i];
+		add_line(&plot, line->count, *line->name ? line->name : "all");
+		for (uint32_t k = 0; k < line->count; k++) {
+			const struct hd_scenario_figure *value =
+			    sim_view_find(view, line->points[k], figure);
+			if (value)
+				add_point(&plot, series->numbers[series->place[line->points[k]]],
+					  value->mean * scale);
+		}
+	}
 	draw(&plot, page);
-	return rc;
 }
 
 static bool ends_in(const char *text, const char *ending)
@@ -137,8 +118,8 @@ static bool ends_in(const char *text, const char *ending)
 	return length > tail && !strcmp(text + length - tail, ending);
 }
 
-static int chart_all(const struct sim_view *view, const struct sim_series *series, const char *id,
-		     FILE *page)
+static void chart_all(const struct sim_view *view, const struct sim_series *series, const char *id,
+		      FILE *page)
 {
 	static const struct {
 		const char *ending, *unit;
@@ -148,32 +129,17 @@ static int chart_all(const struct sim_view *view, const struct sim_series *serie
 		     {".latency.p99", "us", 1e6}};
 	char chart_id[64];
 	uint32_t number = 0;
-	int rc = 0;
 
 	for (uint32_t i = 0; i < view->figure_count[0]; i++) {
 		const char *name = view->figures[0][i].name;
-		for (unsigned k = 0; !rc && k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		for (unsigned k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 			if (strncmp(name, "class.", 6) != 0 || !ends_in(name, kinds[k].ending))
 				continue;
 			snprintf(chart_id, sizeof(chart_id), "%s-sweep%u", id, number++);
-			rc = chart_figure(view, series, chart_id, name, kinds[k].unit,
-					  kinds[k].scale, page);
+			chart_figure(view, series, chart_id, name, kinds[k].unit, kinds[k].scale,
+				     page);
 		}
 	}
-	return rc;
-}
-
-/* Throughput and latency against the last sweep whose labels are numbers, if there is one. */
-static int sim_charts_sweeps(const struct sim_view *view, const char *id, FILE *page)
-{
-	struct hd_arena arena = {0};
-	struct sim_series series;
-	int rc = sim_series_make(view->runs, &arena, &series);
-
-	if (!rc && series.numeric)
-		rc = chart_all(view, &series, id, page);
-	hd_arena_release(&arena);
-	return rc;
 }
 
 static int descending(const void *a, const void *b)
@@ -191,32 +157,11 @@ static const struct hd_record_item *list_of(const struct sim_view *view, uint32_
 	return record ? hd_record_find(record, name) : NULL;
 }
 
-static int add_curve(struct plot *plot, const struct hd_record_item *item, const char *name)
-{
-	uint32_t count = item->count < CURVE_POINTS ? item->count : CURVE_POINTS;
-	double *shares = malloc(item->count * sizeof(*shares));
-
-	if (!shares || !add_line(plot, count + 1, name)) {
-		free(shares);
-		return -ENOMEM;
-	}
-	memcpy(shares, item->values, item->count * sizeof(*shares));
-	qsort(shares, item->count, sizeof(*shares), descending);
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t link = (uint32_t)((uint64_t)i * item->count / count);
-		add_point(plot, 100.0 * link / item->count, 100 * shares[link]);
-	}
-	add_point(plot, 100, 100 * shares[item->count - 1]);
-	free(shares);
-	return 0;
-}
-
 /* Utilisation of the links, the largest first. */
-static int sim_charts_links(const struct sim_view *view, const char *id, FILE *page)
+static void sim_charts_links(const struct sim_view *view, const char *id, FILE *page)
 {
 	struct plot plot = {.most = 0};
 	char chart_id[64];
-	int rc = 0;
 
 	snprintf(chart_id, sizeof(chart_id), "%s-loads", id);
 	plot.chart = (struct chart){.id = chart_id,
@@ -226,18 +171,29 @@ static int sim_charts_links(const struct sim_view *view, const char *id, FILE *p
 				    .x_unit = "%",
 				    .y_unit = "%",
 				    .x_end = 100};
-	for (uint32_t i = 0;
-	     !rc && i < view->runs->point_count && plot.chart.count < SIM_CHARTS_LINES; i++) {
+	for (uint32_t i = 0; i < view->runs->point_count && plot.chart.count < SIM_CHARTS_LINES;
+	     i++) {
 		const struct hd_record_item *item = list_of(view, i, "links.0");
 		const char *label = view->runs->points[i].label;
-		if (item && item->count)
-			rc = add_curve(&plot, item, *label ? label : "all");
+		if (item && item->count) {
+			const char *name = *label ? label : "all";
+			uint32_t count = item->count < CURVE_POINTS ? item->count : CURVE_POINTS;
+			double *shares = need(malloc(item->count * sizeof(*shares)));
+			add_line(&plot, count + 1, name);
+			memcpy(shares, item->values, item->count * sizeof(*shares));
+			qsort(shares, item->count, sizeof(*shares), descending);
+			for (uint32_t k = 0; k < count; k++) {
+				uint32_t link = (uint32_t)((uint64_t)k * item->count / count);
+				add_point(&plot, 100.0 * link / item->count, 100 * shares[link]);
+			}
+			add_point(&plot, 100, 100 * shares[item->count - 1]);
+			free(shares);
+		}
 	}
 	draw(&plot, page);
-	return rc;
 }
 
-static int chart_series(const struct sim_view *view, const char *id, uint32_t point, FILE *page)
+static void chart_series(const struct sim_view *view, const char *id, uint32_t point, FILE *page)
 {
 	const struct hd_record *record = view->job->records[point * view->runs->seed_count];
 	const struct hd_record_item *bin = list_of(view, point, "series.bin");
@@ -257,25 +213,12 @@ static int chart_series(const struct sim_view *view, const char *id, uint32_t po
 		const struct hd_record_item *item = &record->items[i];
 		if (strncmp(item->name, "series.", 7) != 0 || item == bin || !item->count)
 			continue;
-		if (!add_line(&plot, item->count, item->name + 7))
-			return -ENOMEM;
+		add_line(&plot, item->count, item->name + 7);
 		for (uint32_t k = 0; k < item->count; k++)
 			add_point(&plot, 1e6 * bin->values[0] * (k + 0.5), item->values[k]);
 		plot.chart.x_end = fmax(plot.chart.x_end, 1e6 * bin->values[0] * item->count);
 	}
 	draw(&plot, page);
-	return 0;
-}
-
-/* The flows' throughput over time, for each point that has it. */
-static int sim_charts_series(const struct sim_view *view, const char *id, FILE *page)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; !rc && i < view->runs->point_count && i < POINTS_MOST; i++)
-		if (list_of(view, i, "series.bin"))
-			rc = chart_series(view, id, i, page);
-	return rc;
 }
 
 #define PICTURES_MOST 4u
@@ -340,19 +283,6 @@ static void cell(const struct sim_view *view, const struct hd_scenario_figure *f
 	fputs("</td>", page);
 }
 
-/* What the rows are: the sweeps, or "tables" of a question. */
-static void rows_head(const struct sim_view *view, FILE *page)
-{
-	const struct hd_scenario_runs *runs = view->runs;
-
-	fputs("<th scope=\"col\">", page);
-	for (uint32_t i = 0; i < runs->sweep_count; i++) {
-		fputs(i ? ", " : "", page);
-		html_text(page, runs->sweeps[i]);
-	}
-	fputs(runs->sweep_count ? "</th>" : "runs</th>", page);
-}
-
 /* A row for each point: figures of all points would not fit beside each other. */
 static void table(const struct sim_view *view, FILE *page, const char *class, const char *id)
 {
@@ -365,7 +295,14 @@ static void table(const struct sim_view *view, FILE *page, const char *class, co
 	if (!view->asked)
 		html_name(page, class);
 	fputs("</caption><thead><tr>", page);
-	rows_head(view, page);
+	/* What the rows are: the sweeps, or "tables" of a question. */
+	const struct hd_scenario_runs *runs = view->runs;
+	fputs("<th scope=\"col\">", page);
+	for (uint32_t i = 0; i < runs->sweep_count; i++) {
+		fputs(i ? ", " : "", page);
+		html_text(page, runs->sweeps[i]);
+	}
+	fputs(runs->sweep_count ? "</th>" : "runs</th>", page);
 	for (unsigned k = 0; k < SIM_WORDS_ENDINGS; k++)
 		fprintf(page, "<th scope=\"col\">%s</th>", sim_words_endings[k].words);
 	fputs("</tr></thead><tbody>\n", page);
@@ -381,58 +318,6 @@ static void table(const struct sim_view *view, FILE *page, const char *class, co
 		fputs("</tr>\n", page);
 	}
 	fputs("</tbody></table></div>\n", page);
-}
-
-static void classes(const struct sim_view *view, const char *id, FILE *page)
-{
-	char class[128];
-
-	for (uint32_t i = 0; i < view->figure_count[0]; i++) {
-		const char *name = view->figures[0][i].name;
-		const char *end = strstr(name, ".sent");
-		if (strncmp(name, "class.", 6) != 0 || !end || end[5])
-			continue;
-		snprintf(class, sizeof(class), "%.*s", (int)(end - name) - 6, name + 6);
-		table(view, page, class, id);
-	}
-}
-
-/* In words, and by the name that scenarios and spreadsheets use. */
-static void row_head(const char *name, FILE *page)
-{
-	char words[200];
-
-	fputs("<tr><th scope=\"row\">", page);
-	html_name(page, sim_words_figure(name, words, sizeof(words)));
-	fputs("<br/><span class=\"note\">", page);
-	html_tables(page, name);
-	fputs("</span></th>", page);
-}
-
-static void others(const struct sim_view *view, FILE *page)
-{
-	fputs("<details><summary>All figures</summary><div class=\"wide\" tabindex=\"0\" "
-	      "role=\"region\" aria-label=\"All figures\"><table class=\"points\"><caption>All "
-	      "figures; below "
-	      "each, its name in scenarios, --csv and --json</caption>"
-	      "<thead><tr><th scope=\"col\">figure</th>",
-	      page);
-	for (uint32_t i = 0; i < view->runs->point_count && i < 16; i++) {
-		fputs("<th scope=\"col\">", page);
-		html_tables(page, label_of(view, i));
-		fputs("</th>", page);
-	}
-	fputs("</tr></thead><tbody>\n", page);
-	for (uint32_t k = 0; k < view->figure_count[0]; k++) {
-		const char *name = view->figures[0][k].name;
-		if (strchr(name, '@'))
-			continue;
-		row_head(name, page);
-		for (uint32_t i = 0; i < view->runs->point_count && i < 16; i++)
-			cell(view, sim_view_find(view, i, name), page);
-		fputs("</tr>\n", page);
-	}
-	fputs("</tbody></table></div></details>\n", page);
 }
 
 /* The cells of a row that is not open: the figure, its spread over the seeds, and the difference. */
@@ -512,80 +397,105 @@ static const struct hd_record_item *links_of(const struct sim_view *view, uint32
 										       : NULL;
 }
 
-/* The picture counts flows a round; a round is a millionth of the time. */
-static int picture(const struct sim_view *view, uint32_t point, const struct load_picture *prepared,
-		   const char *id, FILE *page)
-{
-	const struct hd_record_item *item = links_of(view, point);
-	uint64_t *flows = calloc((size_t)item->count + 1, sizeof(*flows));
-	char picture_id[64];
-
-	if (!flows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < item->count; i++)
-		flows[i] = (uint64_t)(item->values[i] * SHARE_ONE);
-	const struct hd_congestion_report report = {
-	    .rounds = (uint64_t)SHARE_ONE, .link_count = item->count, .link_flows = flows};
-	snprintf(picture_id, sizeof(picture_id), "%s-map%" PRIu32, id, point);
-	fputs("<figure><figcaption>", page);
-	html_tables(page, label_of(view, point));
-	fputs("</figcaption>\n", page);
-	int rc = load_picture_draw(page, prepared, &report, picture_id, chart_letter(point));
-	fputs("</figure>\n", page);
-	free(flows);
-	return rc;
-}
-
-static int pictures(const struct sim_view *view, const char *id, const char *heading, FILE *page)
+static void pictures(const struct sim_view *view, const char *id, const char *heading, FILE *page)
 {
 	const struct hd_fabric *fabric = hd_scenario_fabric(view->runs, 0);
 	uint32_t drawn = 0, end = view->runs->point_count;
 	struct hd_arena arena = {0};
 	struct load_picture prepared;
 	double hottest = 0;
-	int rc;
 
 	for (uint32_t i = 0; i < end; i++)
 		for (uint32_t k = 0; links_of(view, i) && k < links_of(view, i)->count; k++)
 			hottest = fmax(hottest, links_of(view, i)->values[k]);
 	if (!(hottest > 0))
-		return 0;
-	rc = load_picture_prepare(fabric, PICTURES_MOST, hottest, &arena, &prepared, NULL);
-	if (!rc) {
-		fprintf(page, "<%s>Where the load is</%s>\n", heading, heading);
-		load_picture_explain(page, &prepared);
-		html_heat_key(page, hottest, "of a link's time");
-		fputs("<div class=\"maps\">\n", page);
-	}
-	for (uint32_t i = 0; !rc && i < end && drawn < PICTURES_MOST; i++)
+		return;
+	load_picture_prepare(fabric, PICTURES_MOST, hottest, &arena, &prepared);
+	fprintf(page, "<%s>Where the load is</%s>\n", heading, heading);
+	load_picture_explain(page, &prepared);
+	html_heat_key(page, hottest, "of a link's time");
+	fputs("<div class=\"maps\">\n", page);
+	for (uint32_t i = 0; i < end && drawn < PICTURES_MOST; i++)
 		if (links_of(view, i) &&
 		    hd_scenario_fabric(view->runs, i)->isl_count == fabric->isl_count) {
-			rc = picture(view, i, &prepared, id, page);
+			/* The picture counts flows a round; a round is a millionth of the time. */
+			const struct hd_record_item *item = links_of(view, i);
+			uint64_t *flows = need(calloc((size_t)item->count + 1, sizeof(*flows)));
+			char picture_id[64];
+			for (uint32_t j = 0; j < item->count; j++)
+				flows[j] = (uint64_t)(item->values[j] * SHARE_ONE);
+			const struct hd_congestion_report report = {.rounds = (uint64_t)SHARE_ONE,
+								    .link_count = item->count,
+								    .link_flows = flows};
+			snprintf(picture_id, sizeof(picture_id), "%s-map%" PRIu32, id, i);
+			fputs("<figure><figcaption>", page);
+			html_tables(page, label_of(view, i));
+			fputs("</figcaption>\n", page);
+			load_picture_draw(page, &prepared, &report, picture_id, chart_letter(i));
+			fputs("</figure>\n", page);
+			free(flows);
 			drawn++;
 		}
-	fputs(rc ? "" : "</div>\n", page);
+	fputs("</div>\n", page);
 	hd_arena_release(&arena);
-	return rc;
 }
 
-int sim_html_section(const struct sim_view *view, const char *id, const char *heading, FILE *page)
+void sim_html_section(const struct sim_view *view, const char *id, const char *heading, FILE *page)
 {
-	int rc;
-
 	if (view->asked)
 		sim_answer_html(view, page);
 	head(view, page);
 	sim_html_expectations(view, page);
 	if (!view->figure_count[0])
-		return 0;
-	classes(view, id, page);
-	rc = sim_charts_sweeps(view, id, page);
-	if (!rc)
-		rc = sim_charts_series(view, id, page);
-	if (!rc)
-		rc = sim_charts_links(view, id, page);
-	if (!rc)
-		rc = pictures(view, id, heading, page);
-	others(view, page);
-	return rc;
+		return;
+	char class[128];
+	for (uint32_t i = 0; i < view->figure_count[0]; i++) {
+		const char *name = view->figures[0][i].name;
+		const char *end = strstr(name, ".sent");
+		if (strncmp(name, "class.", 6) != 0 || !end || end[5])
+			continue;
+		snprintf(class, sizeof(class), "%.*s", (int)(end - name) - 6, name + 6);
+		table(view, page, class, id);
+	}
+	/* Throughput and latency against the last sweep whose labels are numbers, if there is one. */
+	struct hd_arena arena = {0};
+	struct sim_series series;
+	sim_series_make(view->runs, &arena, &series);
+	if (series.numeric)
+		chart_all(view, &series, id, page);
+	hd_arena_release(&arena);
+	/* The flows' throughput over time, for each point that has it. */
+	for (uint32_t i = 0; i < view->runs->point_count && i < POINTS_MOST; i++)
+		if (list_of(view, i, "series.bin"))
+			chart_series(view, id, i, page);
+	sim_charts_links(view, id, page);
+	pictures(view, id, heading, page);
+	fputs("<details><summary>All figures</summary><div class=\"wide\" tabindex=\"0\" "
+	      "role=\"region\" aria-label=\"All figures\"><table class=\"points\"><caption>All "
+	      "figures; below "
+	      "each, its name in scenarios, --csv and --json</caption>"
+	      "<thead><tr><th scope=\"col\">figure</th>",
+	      page);
+	for (uint32_t i = 0; i < view->runs->point_count && i < 16; i++) {
+		fputs("<th scope=\"col\">", page);
+		html_tables(page, label_of(view, i));
+		fputs("</th>", page);
+	}
+	fputs("</tr></thead><tbody>\n", page);
+	for (uint32_t k = 0; k < view->figure_count[0]; k++) {
+		const char *name = view->figures[0][k].name;
+		if (strchr(name, '@'))
+			continue;
+		/* In words, and by the name that scenarios and spreadsheets use. */
+		char words[200];
+		fputs("<tr><th scope=\"row\">", page);
+		html_name(page, sim_words_figure(name, words, sizeof(words)));
+		fputs("<br/><span class=\"note\">", page);
+		html_tables(page, name);
+		fputs("</span></th>", page);
+		for (uint32_t i = 0; i < view->runs->point_count && i < 16; i++)
+			cell(view, sim_view_find(view, i, name), page);
+		fputs("</tr>\n", page);
+	}
+	fputs("</tbody></table></div></details>\n", page);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "gnuplot.h"
+#include "need.h"
 #include "sim_series.h"
 #include "sim_view.h"
 
@@ -73,37 +74,9 @@ static const struct hd_expectation *expected(const struct plot *plot, uint32_t p
 	return NULL;
 }
 
-static double x_of(const struct plot *plot, uint32_t point)
-{
-	uint32_t place = plot->series.place[point];
-
-	return plot->series.numeric ? plot->series.numbers[place] : place;
-}
-
 static void add_point(struct gnuplot_line *line, double x, double y, double least, double greatest)
 {
 	line->points[line->count++] = (struct gnuplot_point){x, y, least, greatest};
-}
-
-static void fill_line(struct plot *plot, uint32_t index)
-{
-	const struct sim_series_line *from = &plot->series.lines[index];
-	struct gnuplot_line *line = &plot->lines[index];
-	struct gnuplot_line *marks = &plot->lines[plot->series.line_count + index];
-	double factor = plot->factor;
-
-	for (uint32_t i = 0; i < from->count; i++) {
-		uint32_t point = from->points[i];
-		const struct hd_scenario_figure *figure =
-		    sim_view_find(plot->view, point, plot->figure);
-		const struct hd_expectation *row = expected(plot, point);
-		double x = x_of(plot, point);
-		if (figure && figure->count)
-			add_point(line, x, figure->mean * factor, figure->least * factor,
-				  figure->greatest * factor);
-		if (row)
-			add_point(marks, x, row->expected / row->scale * factor, 0, 0);
-	}
 }
 
 static const char *expected_title(struct plot *plot, const char *name)
@@ -111,28 +84,7 @@ static const char *expected_title(struct plot *plot, const char *name)
 	char title[TITLE_SIZE];
 
 	snprintf(title, sizeof(title), "%s%sexpected", name, *name ? ", " : "");
-	return hd_arena_strdup(&plot->arena, title);
-}
-
-static int make_lines(struct plot *plot)
-{
-	uint32_t count = plot->series.line_count;
-
-	plot->lines = hd_arena_alloc(&plot->arena, 2 * (size_t)count, sizeof(*plot->lines));
-	for (uint32_t i = 0; plot->lines && i < 2 * count; i++) {
-		const struct sim_series_line *from = &plot->series.lines[i % count];
-		plot->lines[i] = (struct gnuplot_line){
-		    .name = *from->name ? from->name : "here",
-		    .title = i < count ? NULL : expected_title(plot, from->name),
-		    .points =
-			hd_arena_alloc(&plot->arena, from->count, sizeof(struct gnuplot_point)),
-		    .marks = i >= count};
-	}
-	if (hd_arena_check(&plot->arena))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		fill_line(plot, i);
-	return 0;
+	return need(hd_arena_strdup(&plot->arena, title));
 }
 
 /* Leaves out lines without points. */
@@ -144,25 +96,6 @@ static uint32_t keep_filled(struct plot *plot)
 		if (plot->lines[i].count)
 			plot->lines[kept++] = plot->lines[i];
 	return kept;
-}
-
-/* The unit of the axis, by the largest value. False: no run has the figure. */
-static bool find_factor(struct plot *plot, const char **unit)
-{
-	const char *of = NULL;
-	double most = 0;
-
-	for (uint32_t i = 0; i < plot->view->runs->point_count; i++) {
-		const struct hd_scenario_figure *figure =
-		    sim_view_find(plot->view, i, plot->figure);
-		if (!figure || !figure->count)
-			continue;
-		most = fmax(most, fabs(figure->greatest));
-		of = figure->unit;
-	}
-	if (of)
-		plot->factor = 1 / sim_view_scale(most, of, unit);
-	return of;
 }
 
 static bool logarithmic(const struct sim_series *series)
@@ -177,12 +110,52 @@ static int draw(struct plot *plot, const char *path, struct hd_error *err)
 	char x_title[TITLE_SIZE], y_title[TITLE_SIZE], words[TITLE_SIZE];
 	const char *unit = "";
 
-	if (!find_factor(plot, &unit))
+	/* The unit of the axis, by the largest value. */
+	const char *of = NULL;
+	double most = 0;
+	for (uint32_t i = 0; i < plot->view->runs->point_count; i++) {
+		const struct hd_scenario_figure *figure =
+		    sim_view_find(plot->view, i, plot->figure);
+		if (!figure || !figure->count)
+			continue;
+		most = fmax(most, fabs(figure->greatest));
+		of = figure->unit;
+	}
+	if (of)
+		plot->factor = 1 / sim_view_scale(most, of, &unit);
+	if (!of)
 		return hd_error_set(err, -ENOENT,
 				    "no run has a figure '%s'; --csv and --json list them",
 				    plot->figure);
-	if (make_lines(plot))
-		return hd_error_no_memory(err);
+	uint32_t count = plot->series.line_count;
+	plot->lines = need_of(&plot->arena, 2 * (size_t)count, sizeof(*plot->lines));
+	for (uint32_t i = 0; i < 2 * count; i++) {
+		const struct sim_series_line *from = &plot->series.lines[i % count];
+		plot->lines[i] = (struct gnuplot_line){
+		    .name = *from->name ? from->name : "here",
+		    .title = i < count ? NULL : expected_title(plot, from->name),
+		    .points = need_of(&plot->arena, from->count, sizeof(struct gnuplot_point)),
+		    .marks = i >= count};
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct sim_series_line *from = &plot->series.lines[i];
+		struct gnuplot_line *line = &plot->lines[i];
+		struct gnuplot_line *marks = &plot->lines[plot->series.line_count + i];
+		double factor = plot->factor;
+		for (uint32_t k = 0; k < from->count; k++) {
+			uint32_t point = from->points[k];
+			const struct hd_scenario_figure *figure =
+			    sim_view_find(plot->view, point, plot->figure);
+			const struct hd_expectation *row = expected(plot, point);
+			uint32_t place = plot->series.place[point];
+			double x = plot->series.numeric ? plot->series.numbers[place] : place;
+			if (figure && figure->count)
+				add_point(line, x, figure->mean * factor, figure->least * factor,
+					  figure->greatest * factor);
+			if (row)
+				add_point(marks, x, row->expected / row->scale * factor, 0, 0);
+		}
+	}
 	const char *x_unit = series->unit + strspn(series->unit, " -");
 	snprintf(x_title, sizeof(x_title), "%s%s%s", series->title, *x_unit ? ", " : "", x_unit);
 	snprintf(y_title, sizeof(y_title), "%s%s%s",
@@ -202,9 +175,9 @@ int sim_plot_figure(const struct sim_view *view, const char *figure, const char 
 		    struct hd_error *err)
 {
 	struct plot plot = {.view = view, .figure = figure ? figure : main_figure(view)};
-	int rc = sim_series_make(view->runs, &plot.arena, &plot.series);
 
-	rc = rc ? hd_error_no_memory(err) : draw(&plot, path, err);
+	sim_series_make(view->runs, &plot.arena, &plot.series);
+	int rc = draw(&plot, path, err);
 	hd_arena_release(&plot.arena);
 	return rc;
 }
@@ -215,56 +188,46 @@ struct rows {
 	uint32_t counts[2], all;
 };
 
-static bool add_row(struct rows *rows, const struct hd_expectation *row, struct hd_arena *arena)
+static void add_row(struct rows *rows, const struct hd_expectation *row, struct hd_arena *arena)
 {
 	bool within = row->judge == HD_JUDGE_WITHIN;
 	char name[TITLE_SIZE];
 	uint32_t *count = &rows->counts[!within];
 
 	if (row->verdict == HD_VERDICT_OPEN || row->expected == 0)
-		return true;
+		return;
 	double share = row->measured / row->expected;
 	double one = row->least / row->expected, other = row->greatest / row->expected;
 	rows->points[!within][(*count)++] =
 	    (struct gnuplot_point){rows->all, share, fmin(one, other), fmax(one, other)};
 	snprintf(name, sizeof(name), "%s%s%s", row->name, *row->point ? ", " : "", row->point);
-	rows->names[rows->all] = hd_arena_strdup(arena, name);
-	return rows->names[rows->all++];
-}
-
-static int draw_rows(const struct sim_view *view, struct rows *rows, const char *path,
-		     struct hd_error *err)
-{
-	static const char *const names[] = {"here / expected", "only its sign or side is expected"};
-	struct gnuplot_line lines[2];
-	struct gnuplot_chart chart = {.title = view->title,
-				      .x_title = "",
-				      .y_title = "here, divided by what was expected",
-				      .names = rows->names,
-				      .name_count = rows->all,
-				      .rule = 1,
-				      .lines = lines};
-
-	for (unsigned i = 0; i < 2; i++)
-		if (rows->counts[i])
-			lines[chart.count++] = (struct gnuplot_line){
-			    names[i], NULL, rows->points[i], rows->counts[i], true};
-	return chart.count ? gnuplot_draw(path, &chart, err) : 0;
+	rows->names[rows->all++] = need(hd_arena_strdup(arena, name));
 }
 
 int sim_plot_expectations(const struct sim_view *view, const char *path, struct hd_error *err)
 {
 	struct hd_arena arena = {0};
 	uint32_t count = view->expectation_count;
-	struct rows rows = {.names = hd_arena_alloc(&arena, count, sizeof(char *))};
-	bool fine = rows.names;
+	struct rows rows = {.names = need_of(&arena, count, sizeof(char *))};
 
 	for (unsigned i = 0; i < 2; i++)
-		rows.points[i] = hd_arena_alloc(&arena, count, sizeof(struct gnuplot_point));
-	fine &= !hd_arena_check(&arena);
-	for (uint32_t i = 0; fine && i < count; i++)
-		fine = add_row(&rows, &view->expectations[i], &arena);
-	int rc = fine ? draw_rows(view, &rows, path, err) : hd_error_no_memory(err);
+		rows.points[i] = need_of(&arena, count, sizeof(struct gnuplot_point));
+	for (uint32_t i = 0; i < count; i++)
+		add_row(&rows, &view->expectations[i], &arena);
+	static const char *const names[] = {"here / expected", "only its sign or side is expected"};
+	struct gnuplot_line lines[2];
+	struct gnuplot_chart chart = {.title = view->title,
+				      .x_title = "",
+				      .y_title = "here, divided by what was expected",
+				      .names = rows.names,
+				      .name_count = rows.all,
+				      .rule = 1,
+				      .lines = lines};
+	for (unsigned i = 0; i < 2; i++)
+		if (rows.counts[i])
+			lines[chart.count++] = (struct gnuplot_line){names[i], NULL, rows.points[i],
+								     rows.counts[i], true};
+	int rc = chart.count ? gnuplot_draw(path, &chart, err) : 0;
 	hd_arena_release(&arena);
 	return rc;
 }

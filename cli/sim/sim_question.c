@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_question.h"
-
 #include "message.h"
+#include "need.h"
 #include "sim_view.h"
 
 #include <errno.h>
@@ -14,6 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <heddle/analysis/pattern.h>
+#include <heddle/base/suggest.h>
+#include <heddle/keyd/key_pattern.h>
+#include <heddle/sim/workload.h>
+#include <stddef.h>
 #include <unistd.h>
 
 #define SIM_QUESTION_LABEL 4096 /* bytes of a column's label */
@@ -107,36 +114,10 @@ static uint32_t column_count(const struct sim_question *question)
 static int set(struct hd_scenario *scenario, const char *option, const char *key, const char *value,
 	       struct hd_error *err)
 {
-	char *text = NULL;
-
 	if (!value)
 		return 0;
-	if (asprintf(&text, "%s=%s", key, value) < 0)
-		return hd_error_no_memory(err);
+	char *text = need_format("%s=%s", key, value);
 	int rc = hd_scenario_set_by(scenario, option, text, err);
-	free(text);
-	return rc;
-}
-
-/* A line of the sweep: "a | b | c". */
-static int set_line(const struct sim_question *question, struct hd_scenario *scenario,
-		    const char *option, const char *key, size_t member, const char *adaptive,
-		    struct hd_error *err)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&text, &size);
-
-	for (uint32_t i = 0; stream && i < column_count(question); i++) {
-		const struct column column = column_of(question, i);
-		const char *value;
-		memcpy(&value, (const char *)&column + member, sizeof(value));
-		fprintf(stream, "%s%s", i ? " | " : "", value);
-	}
-	if (stream && (question->adaptive || question->plan))
-		fprintf(stream, " | %s", adaptive);
-	int rc = stream && !fclose(stream) ? set(scenario, option, key, text, err)
-					   : hd_error_no_memory(err);
 	free(text);
 	return rc;
 }
@@ -164,9 +145,27 @@ static int set_tables(const struct sim_question *question, struct hd_scenario *s
 	snprintf(label, sizeof(label), "%s" SIM_ANSWER_ADAPTIVE, first.label);
 	snprintf(plan, sizeof(plan), "%s%s", question->plan ? "file:" : "auto",
 		 question->plan ? question->plan : "");
-	for (unsigned i = 0; !rc && i < sizeof(lines) / sizeof(lines[0]); i++)
-		rc = set_line(question, scenario, lines[i].option, lines[i].key, lines[i].member,
-			      lines[i].adaptive, err);
+	for (unsigned i = 0; !rc && i < sizeof(lines) / sizeof(lines[0]); i++) {
+		/* A line of the sweep: "a | b | c". */
+		const char *option = lines[i].option;
+		const char *key = lines[i].key;
+		size_t member = lines[i].member;
+		const char *adaptive = lines[i].adaptive;
+		char *text = NULL;
+		size_t size;
+		FILE *stream = need(open_memstream(&text, &size));
+		for (uint32_t k = 0; k < column_count(question); k++) {
+			const struct column column = column_of(question, k);
+			const char *value;
+			memcpy(&value, (const char *)&column + member, sizeof(value));
+			fprintf(stream, "%s%s", k ? " | " : "", value);
+		}
+		if (question->adaptive || question->plan)
+			fprintf(stream, " | %s", adaptive);
+		need_close(stream);
+		rc = set(scenario, option, key, text, err);
+		free(text);
+	}
 	return rc;
 }
 
@@ -220,30 +219,6 @@ static bool is_rounds(const char *name, char *form, size_t size)
 	return true;
 }
 
-static int unknown_pattern(const char *name, struct hd_error *err)
-{
-	struct hd_suggestion suggestion = hd_suggestion_for(name);
-	char list[400], *rest = NULL;
-	unsigned count;
-	const struct hd_key_pattern_kind *kinds = hd_key_pattern_kinds(&count);
-
-	snprintf(list, sizeof(list), "%s", operations());
-	for (char *word = strtok_r(list, "|", &rest); word; word = strtok_r(NULL, "|", &rest))
-		hd_suggestion_offer(&suggestion, word);
-	for (unsigned i = 0; i < count; i++)
-		hd_suggestion_offer(&suggestion, kinds[i].name);
-	if (suggestion.nearest)
-		return hd_error_set(err, -EINVAL, "--pattern %s: no such pattern; did you mean %s?",
-				    name, suggestion.nearest);
-	snprintf(list, sizeof(list), "%s", operations());
-	for (unsigned i = 0; i < count; i++) {
-		size_t used = strlen(list);
-		snprintf(list + used, sizeof(list) - used, "|%s", kinds[i].name);
-	}
-	return hd_error_set(err, -EINVAL, "--pattern %s: no such pattern; there are %s", name,
-			    list);
-}
-
 /* Makes another traffic of the scenario active, with this pattern. */
 static int set_traffic(struct hd_scenario *scenario, const char *traffic, const char *pattern,
 		       struct hd_error *err)
@@ -274,16 +249,33 @@ static int set_pattern(const struct sim_question *question, struct hd_scenario *
 		return set_traffic(scenario, "phases", pattern, err);
 	if (is_rounds(pattern, rounds, sizeof(rounds)))
 		return set_traffic(scenario, "rounds", rounds, err);
-	return unknown_pattern(pattern, err);
+	struct hd_suggestion suggestion = hd_suggestion_for(pattern);
+	char list[400], *rest = NULL;
+	unsigned count;
+	const struct hd_key_pattern_kind *kinds = hd_key_pattern_kinds(&count);
+	snprintf(list, sizeof(list), "%s", operations());
+	for (char *word = strtok_r(list, "|", &rest); word; word = strtok_r(NULL, "|", &rest))
+		hd_suggestion_offer(&suggestion, word);
+	for (unsigned i = 0; i < count; i++)
+		hd_suggestion_offer(&suggestion, kinds[i].name);
+	if (suggestion.nearest)
+		return hd_error_set(err, -EINVAL, "--pattern %s: no such pattern; did you mean %s?",
+				    pattern, suggestion.nearest);
+	snprintf(list, sizeof(list), "%s", operations());
+	for (unsigned i = 0; i < count; i++) {
+		size_t used = strlen(list);
+		snprintf(list + used, sizeof(list) - used, "|%s", kinds[i].name);
+	}
+	return hd_error_set(err, -EINVAL, "--pattern %s: no such pattern; there are %s", pattern,
+			    list);
 }
 
 /* A Chakra trace has one file a rank, so its name alone is none. */
 static bool is_chakra(const char *prefix)
 {
-	char *first = NULL;
-
-	if (!access(prefix, F_OK) || asprintf(&first, "%s.0.et", prefix) < 0)
+	if (!access(prefix, F_OK))
 		return false;
+	char *first = need_format("%s.0.et", prefix);
 	bool found = !access(first, F_OK);
 	free(first);
 	return found;
@@ -294,11 +286,9 @@ static int set_trace(const struct sim_question *question, struct hd_scenario *sc
 {
 	static const char option[] = "--trace";
 	bool chakra = is_chakra(question->trace);
-	char *path = NULL;
+	char *path = need_format("file:%s", question->trace);
 	int rc = 0;
 
-	if (asprintf(&path, "file:%s", question->trace) < 0)
-		return hd_error_no_memory(err);
 	if (chakra)
 		rc = set(scenario, option, "traffic.goal.active", "no", err);
 	if (!rc && chakra)
@@ -331,17 +321,13 @@ static int check(const struct sim_question *question, struct hd_error *err)
 int sim_question_apply(const struct sim_question *question, struct hd_scenario *scenario,
 		       struct hd_error *err)
 {
-	char *hosts = NULL;
+	char *hosts = question->hosts ? need_format("file:%s", question->hosts) : NULL;
 	int rc = check(question, err);
 
 	if (!rc)
 		rc = set_tables(question, scenario, err);
 	if (!rc)
 		rc = set(scenario, "--fabric", "fabric.file", question->fabric, err);
-	if (!rc && question->hosts && asprintf(&hosts, "file:%s", question->hosts) < 0) {
-		hosts = NULL;
-		rc = hd_error_no_memory(err);
-	}
 	if (!rc)
 		rc = set(scenario, "--hosts", "traffic.hosts", hosts, err);
 	if (!rc)

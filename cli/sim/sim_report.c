@@ -179,21 +179,16 @@ static void make_row(const struct sim_view *view, uint32_t point, struct row *ro
 	snprintf(row->lost, sizeof(row->lost), "%.0f", figure_of(view, point, "packets.dropped"));
 }
 
-static int table_name_width(const struct sim_view *view)
+void sim_answer_print(const struct sim_view *view)
 {
+	char sentence[SIM_ANSWER_SENTENCE];
 	int width = (int)strlen("tables");
 
 	for (uint32_t i = 0; i < view->runs->point_count; i++) {
 		int length = (int)strlen(table_name(view, i));
 		width = length > width ? length : width;
 	}
-	return width < NAME_WIDTH ? width : NAME_WIDTH;
-}
-
-void sim_answer_print(const struct sim_view *view)
-{
-	char sentence[SIM_ANSWER_SENTENCE];
-	int width = table_name_width(view);
+	width = width < NAME_WIDTH ? width : NAME_WIDTH;
 	struct row row;
 
 	printf("%s\n", sim_answer_sentence(view, sentence, sizeof(sentence)));
@@ -247,28 +242,6 @@ static const char *label_of(const struct sim_view *view, uint32_t point)
 	const char *label = view->runs->points[point].label;
 
 	return *label ? label : "all";
-}
-
-static void print_head(const struct sim_view *view)
-{
-	const struct hd_scenario_runs *runs = view->runs;
-	char text[400];
-
-	if (!view->asked && *runs->title)
-		printf("%s\n", runs->title);
-	printf("runs: %" PRIu32 " (points: %" PRIu32 ", seeds: %" PRIu32 ")", runs->count,
-	       runs->point_count, runs->seed_count);
-	if (view->job->kept)
-		printf("; %" PRIu32 " of them kept from before", view->job->kept);
-	putchar('\n');
-	if (view->job->finished < runs->count)
-		printf("PARTIAL: ended early; %" PRIu32 " of %" PRIu32
-		       " runs are complete, and figures are those so far\n",
-		       view->job->finished, runs->count);
-	for (uint32_t i = 0; i < runs->point_count; i++)
-		if (i == 0 || runs->point_count <= 2 * COLUMNS_AT_ONCE)
-			printf("  %s: %s\n", label_of(view, i),
-			       hd_scenario_describe(runs, i, text, sizeof(text)));
 }
 
 static void print_value(const struct hd_scenario_figure *figure, uint32_t seeds)
@@ -344,24 +317,20 @@ static int name_width(const struct sim_view *view)
 	return (int)width;
 }
 
-/* Of a path the end tells more than the beginning. */
-static void print_column_head(const char *label)
-{
-	size_t length = strlen(label), most = COLUMN - strlen("...");
-
-	if (length <= COLUMN)
-		printf(" %*s", COLUMN, label);
-	else
-		printf(" ...%s", label + length - most);
-}
-
 static void print_table(const struct sim_view *view, uint32_t first, uint32_t end)
 {
 	int width = name_width(view);
 
 	printf("\n%-*s", width, "figure");
-	for (uint32_t i = first; i < end; i++)
-		print_column_head(label_of(view, i));
+	for (uint32_t i = first; i < end; i++) {
+		/* Of a path the end tells more than the beginning. */
+		const char *label = label_of(view, i);
+		size_t length = strlen(label), most = COLUMN - strlen("...");
+		if (length <= COLUMN)
+			printf(" %*s", COLUMN, label);
+		else
+			printf(" ...%s", label + length - most);
+	}
 	putchar('\n');
 	for (uint32_t point = naming_point(view); point < view->runs->point_count; point++)
 		for (uint32_t k = 0; k < view->figure_count[point]; k++) {
@@ -372,21 +341,6 @@ static void print_table(const struct sim_view *view, uint32_t first, uint32_t en
 		}
 }
 
-static void print_hottest(const struct sim_view *view, uint32_t point)
-{
-	const struct hd_fabric *fabric = hd_scenario_fabric(view->runs, point);
-	uint32_t count = 0;
-	struct sim_view_link *links = sim_view_hottest(view, point, &count);
-	char name[600];
-
-	if (count)
-		printf("\nbusiest links, %s\n", label_of(view, point));
-	for (uint32_t i = 0; i < count; i++)
-		printf("  %5.1f%%  %s\n", 100 * links[i].share,
-		       sim_view_link_name(fabric, links[i].link, name, sizeof(name)));
-	free(links);
-}
-
 void sim_report_print(const struct sim_view *view)
 {
 	uint32_t points = view->runs->point_count;
@@ -395,13 +349,40 @@ void sim_report_print(const struct sim_view *view)
 		printf("%s\n", view->title);
 	if (view->asked)
 		sim_answer_print(view);
-	print_head(view);
+	const struct hd_scenario_runs *runs = view->runs;
+	char text[400];
+	if (!view->asked && *runs->title)
+		printf("%s\n", runs->title);
+	printf("runs: %" PRIu32 " (points: %" PRIu32 ", seeds: %" PRIu32 ")", runs->count,
+	       runs->point_count, runs->seed_count);
+	if (view->job->kept)
+		printf("; %" PRIu32 " of them kept from before", view->job->kept);
+	putchar('\n');
+	if (view->job->finished < runs->count)
+		printf("PARTIAL: ended early; %" PRIu32 " of %" PRIu32
+		       " runs are complete, and figures are those so far\n",
+		       view->job->finished, runs->count);
+	for (uint32_t i = 0; i < runs->point_count; i++)
+		if (i == 0 || runs->point_count <= 2 * COLUMNS_AT_ONCE)
+			printf("  %s: %s\n", label_of(view, i),
+			       hd_scenario_describe(runs, i, text, sizeof(text)));
 	for (uint32_t first = 0; first < points; first += COLUMNS_AT_ONCE)
 		print_table(view, first,
 			    first + COLUMNS_AT_ONCE < points ? first + COLUMNS_AT_ONCE : points);
 	for (uint32_t i = 0; i < points; i++) {
-		if (points <= 2 * COLUMNS_AT_ONCE)
-			print_hottest(view, i);
+		if (points <= 2 * COLUMNS_AT_ONCE) {
+			const struct hd_fabric *fabric = hd_scenario_fabric(view->runs, i);
+			uint32_t count = 0;
+			struct sim_view_link *links = sim_view_hottest(view, i, &count);
+			char name[600];
+			if (count)
+				printf("\nbusiest links, %s\n", label_of(view, i));
+			for (uint32_t k = 0; k < count; k++)
+				printf(
+				    "  %5.1f%%  %s\n", 100 * links[k].share,
+				    sim_view_link_name(fabric, links[k].link, name, sizeof(name)));
+			free(links);
+		}
 		if (sim_view_deadlocked(view, i))
 			printf(
 			    "\nDEADLOCK, %s: packets wait for each other in a cycle of buffers\n",
@@ -422,7 +403,7 @@ struct columns {
 	bool interval, full;
 };
 
-static struct columns columns_of(const struct sim_view *view)
+void sim_report_expectations(const struct sim_view *view)
 {
 	struct columns columns = {20, view->runs->seed_count > 1, false};
 
@@ -432,53 +413,41 @@ static struct columns columns_of(const struct sim_view *view)
 		columns.name = length > columns.name ? length : columns.name;
 		columns.full |= row->full > 0;
 	}
-	return columns;
-}
-
-static void print_full(const struct hd_expectation *row)
-{
-	if (row->full > 0)
-		printf("%6.1f%%  ", 100 * row->full);
-	else
-		printf("%7s  ", "-");
-}
-
-/* Of `seeds` runs. */
-static void print_expectation(const struct hd_expectation *row, const struct columns *columns,
-			      uint32_t seeds)
-{
-	char name[200], tolerance[24], expected[24], interval[INTERVAL_SIZE];
-	bool open = row->verdict == HD_VERDICT_OPEN;
-
-	snprintf(name, sizeof(name), "%s%s%s", row->name, *row->point ? ", " : "", row->point);
-	sim_view_tolerance(row, tolerance, sizeof(tolerance));
-	printf("%-*s %10s", columns->name, name,
-	       sim_view_expected(row, expected, sizeof(expected)));
-	if (open)
-		printf(" %10s ", "-");
-	else
-		printf(" %10.4g ", row->measured);
-	if (columns->interval)
-		printf("%*s ", INTERVAL_WIDTH, sim_view_interval(row, interval, sizeof(interval)));
-	printf("%9s  ", tolerance);
-	if (columns->full)
-		print_full(row);
-	printf("%s%s", sim_view_verdict(row->verdict), row->partial ? " (partial)" : "");
-	if (!open && row->seeds < seeds)
-		printf(" (%" PRIu32 " of %" PRIu32 " seeds)", row->seeds, seeds);
-	putchar('\n');
-}
-
-void sim_report_expectations(const struct sim_view *view)
-{
-	const struct columns columns = columns_of(view);
 
 	printf("%-*s %10s %10s ", columns.name, "figure", "expected", "here");
 	if (columns.interval)
 		printf("%*s ", INTERVAL_WIDTH, "95% interval");
 	printf("%9s  %sverdict\n", "tolerance", columns.full ? "full at  " : "");
-	for (uint32_t i = 0; i < view->expectation_count; i++)
-		print_expectation(&view->expectations[i], &columns, view->runs->seed_count);
+	for (uint32_t i = 0; i < view->expectation_count; i++) {
+		/* Of `seeds` runs. */
+		const struct hd_expectation *row = &view->expectations[i];
+		char name[200], tolerance[24], expected[24], interval[INTERVAL_SIZE];
+		bool open = row->verdict == HD_VERDICT_OPEN;
+		snprintf(name, sizeof(name), "%s%s%s", row->name, *row->point ? ", " : "",
+			 row->point);
+		sim_view_tolerance(row, tolerance, sizeof(tolerance));
+		printf("%-*s %10s", columns.name, name,
+		       sim_view_expected(row, expected, sizeof(expected)));
+		if (open)
+			printf(" %10s ", "-");
+		else
+			printf(" %10.4g ", row->measured);
+		if (columns.interval)
+			printf("%*s ", INTERVAL_WIDTH,
+			       sim_view_interval(row, interval, sizeof(interval)));
+		printf("%9s  ", tolerance);
+		if (columns.full) {
+			if (row->full > 0)
+				printf("%6.1f%%  ", 100 * row->full);
+			else
+				printf("%7s  ", "-");
+		}
+		printf("%s%s", sim_view_verdict(row->verdict), row->partial ? " (partial)" : "");
+		if (!open && row->seeds < view->runs->seed_count)
+			printf(" (%" PRIu32 " of %" PRIu32 " seeds)", row->seeds,
+			       view->runs->seed_count);
+		putchar('\n');
+	}
 }
 
 void sim_report_csv(const struct sim_view *view, const char *experiment, struct csv *csv)
@@ -507,24 +476,6 @@ static json_t *figure_json(const struct hd_scenario_figure *figure)
 	    "least", figure->least, "greatest", figure->greatest, "deviation", figure->deviation);
 }
 
-static json_t *links_json(const struct sim_view *view, uint32_t point)
-{
-	const struct hd_fabric *fabric = hd_scenario_fabric(view->runs, point);
-	uint32_t count = 0;
-	struct sim_view_link *links = sim_view_hottest(view, point, &count);
-	json_t *list = json_array();
-	char name[600];
-
-	for (uint32_t i = 0; i < count; i++)
-		list = json_value_append(
-		    list, json_pack("{s:o, s:f}", "link",
-				    json_value_text(sim_view_link_name(fabric, links[i].link, name,
-								       sizeof(name))),
-				    "utilisation", links[i].share));
-	free(links);
-	return list;
-}
-
 static json_t *point_json(const struct sim_view *view, uint32_t point)
 {
 	json_t *labels = json_array(), *figures = json_array();
@@ -535,11 +486,23 @@ static json_t *point_json(const struct sim_view *view, uint32_t point)
 		    json_value_append(labels, json_value_text(view->runs->points[point].labels[i]));
 	for (uint32_t i = 0; i < view->figure_count[point]; i++)
 		figures = json_value_append(figures, figure_json(&view->figures[point][i]));
+	const struct hd_fabric *fabric = hd_scenario_fabric(view->runs, point);
+	uint32_t count = 0;
+	struct sim_view_link *links = sim_view_hottest(view, point, &count);
+	json_t *list = json_array();
+	char name[600];
+	for (uint32_t i = 0; i < count; i++)
+		list = json_value_append(
+		    list, json_pack("{s:o, s:f}", "link",
+				    json_value_text(sim_view_link_name(fabric, links[i].link, name,
+								       sizeof(name))),
+				    "utilisation", links[i].share));
+	free(links);
 	return json_pack(
 	    "{s:o, s:o, s:b, s:o, s:o}", "labels", labels, "network",
 	    json_value_text(hd_scenario_describe(view->runs, point, text, sizeof(text))),
 	    "deadlock", sim_view_deadlocked(view, point), "figures", figures, "hottest_links",
-	    links_json(view, point));
+	    list);
 }
 
 static json_t *expectation_json(const struct hd_expectation *row)

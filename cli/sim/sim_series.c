@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_series.h"
+#include "need.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,7 +176,7 @@ static const char *line_name(const struct hd_scenario_point *point, uint32_t axi
 			snprintf(name + used, sizeof(name) - used, "%s%s", used ? ", " : "",
 				 point->labels[i]);
 	}
-	return hd_arena_strdup(arena, name);
+	return need(hd_arena_strdup(arena, name));
 }
 
 static struct sim_series_line *find_line(struct sim_series *series, const char *name,
@@ -187,43 +187,32 @@ static struct sim_series_line *find_line(struct sim_series *series, const char *
 			return &series->lines[i];
 	struct sim_series_line *line = &series->lines[series->line_count];
 	line->name = name;
-	line->points = hd_arena_alloc(arena, series->label_count, sizeof(*line->points));
-	series->line_count += line->points != NULL;
-	return line->points ? line : NULL;
+	line->points = need_of(arena, series->label_count, sizeof(*line->points));
+	series->line_count++;
+	return line;
 }
 
-static int make_lines(const struct hd_scenario_runs *runs, uint32_t axis, struct hd_arena *arena,
-		      struct sim_series *series)
-{
-	for (uint32_t i = 0; i < point_count(runs); i++) {
-		const char *name = line_name(&runs->points[i], axis, arena);
-		struct sim_series_line *line = name ? find_line(series, name, arena) : NULL;
-		if (!line)
-			return -ENOMEM;
-		if (line->count < series->label_count)
-			line->points[line->count++] = i;
-	}
-	return 0;
-}
-
-int sim_series_make(const struct hd_scenario_runs *runs, struct hd_arena *arena,
-		    struct sim_series *out)
+void sim_series_make(const struct hd_scenario_runs *runs, struct hd_arena *arena,
+		     struct sim_series *out)
 {
 	uint32_t points = point_count(runs);
 	struct sim_series series = {
 	    .title = "",
 	    .unit = "",
-	    .labels = hd_arena_alloc(arena, points, sizeof(char *)),
-	    .numbers = hd_arena_alloc(arena, points, sizeof(double)),
-	    .place = hd_arena_alloc(arena, points, sizeof(uint32_t)),
-	    .lines = hd_arena_alloc(arena, points, sizeof(struct sim_series_line)),
+	    .labels = need_of(arena, points, sizeof(char *)),
+	    .numbers = need_of(arena, points, sizeof(double)),
+	    .place = need_of(arena, points, sizeof(uint32_t)),
+	    .lines = need_of(arena, points, sizeof(struct sim_series_line)),
 	};
 
-	if (hd_arena_check(arena))
-		return -ENOMEM;
 	uint32_t axis = choose_axis(runs, &series);
 	if (axis < runs->sweep_count)
 		series.title = runs->sweeps[axis];
 	*out = series;
-	return make_lines(runs, axis, arena, out);
+	for (uint32_t i = 0; i < point_count(runs); i++) {
+		const char *name = line_name(&runs->points[i], axis, arena);
+		struct sim_series_line *line = find_line(out, name, arena);
+		if (line->count < out->label_count)
+			line->points[line->count++] = i;
+	}
 }

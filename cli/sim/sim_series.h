@@ -42,8 +42,8 @@ struct sim_series {
 	uint32_t line_count;
 };
 
-/* All belongs to `arena`. Errors: -ENOMEM. O(points^2). */
-int sim_series_make(const struct hd_scenario_runs *runs, struct hd_arena *arena,
-		    struct sim_series *out);
+/* All belongs to `arena`. O(points^2). */
+void sim_series_make(const struct hd_scenario_runs *runs, struct hd_arena *arena,
+		     struct sim_series *out);
 
 #endif

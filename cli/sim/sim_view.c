@@ -3,9 +3,9 @@
 #include "interrupt.h"
 #include "kept_work.h"
 #include "message.h"
+#include "need.h"
 #include "progress.h"
 
-#include <errno.h>
 #include <heddle/base/clock.h>
 #include <heddle/base/parallel.h>
 #include <heddle/fabric.h>
@@ -20,9 +20,12 @@
 #define HEAD "heddle-sim-runs 1 %016" PRIx64 "\n"
 #define HEAD_SIZE 64
 
-int sim_state_take(const struct hd_text *text, const struct hd_scenario_runs *runs,
-		   struct hd_record **records, size_t *length, struct hd_error *err)
+/* Takes records of a file, which end where it does or where one is cut off. A run that the job has already is left
+ * alone. */
+static int take_kept(void *context, const struct hd_text *text, size_t *length,
+		     struct hd_error *err)
 {
+	const struct sim_runs *job = context;
 	struct hd_lines lines = hd_lines_of(text);
 	struct hd_record *record;
 	uint32_t run;
@@ -32,44 +35,12 @@ int sim_state_take(const struct hd_text *text, const struct hd_scenario_runs *ru
 	*length = 0;
 	while ((more = hd_record_read(&lines, &run, &record, err)) > 0) {
 		*length = (size_t)(lines.at - text->bytes);
-		if (run >= runs->count || record->partial || records[run])
+		if (run >= job->runs->count || record->partial || job->records[run])
 			hd_record_free(record);
 		else
-			records[run] = record;
+			job->records[run] = record;
 	}
 	return more;
-}
-
-struct kept {
-	const struct hd_scenario_runs *runs;
-	struct hd_record **records;
-};
-
-static int take_kept(void *context, const struct hd_text *text, size_t *length,
-		     struct hd_error *err)
-{
-	const struct kept *kept = context;
-
-	return sim_state_take(text, kept->runs, kept->records, length, err);
-}
-
-/* Reads what all processes have kept, and goes on with the file of this process. */
-static int open_state(struct kept_work *state, const struct sim_runs *job, struct hd_error *err)
-{
-	struct kept kept = {job->runs, job->records};
-	char head[HEAD_SIZE];
-
-	snprintf(head, sizeof(head), HEAD, job->runs->digest);
-	return kept_work_open(state, job->state, head, job->processes, take_kept, &kept, err);
-}
-
-static int add_to_state(struct kept_work *state, const struct hd_record *record, uint32_t run,
-			struct hd_error *err)
-{
-	if (!state->stream)
-		return 0;
-	hd_record_write(record, run, state->stream);
-	return kept_work_flush(state, err);
 }
 
 /* The runs of a scenario: over threads and processes, with progress, kept in a file, ended by
@@ -92,18 +63,6 @@ struct working {
 	struct hd_error err;
 };
 
-static void print_time(double seconds, char *buffer, size_t size)
-{
-	unsigned whole = (unsigned)seconds + 1;
-
-	if (whole < 100)
-		snprintf(buffer, size, "%u s", whole);
-	else if (whole < 6000)
-		snprintf(buffer, size, "%u min", (whole + 30) / 60);
-	else
-		snprintf(buffer, size, "%.1f h", seconds / 3600);
-}
-
 /* Call it with the lock. */
 static void report(struct working *working)
 {
@@ -120,8 +79,17 @@ static void report(struct working *working)
 	}
 	share *= (double)working->job->processes->parts / working->left_count;
 	share = share > 1 ? 1 : share; /* others may be slower */
-	if (share > 0.001)
-		print_time((time - working->begun) * (1 - share) / share, left, sizeof(left));
+	if (share > 0.001) {
+		double seconds = (time - working->begun) * (1 - share) / share;
+		size_t size = sizeof(left);
+		unsigned whole = (unsigned)seconds + 1;
+		if (whole < 100)
+			snprintf(left, size, "%u s", whole);
+		else if (whole < 6000)
+			snprintf(left, size, "%u min", (whole + 30) / 60);
+		else
+			snprintf(left, size, "%.1f h", seconds / 3600);
+	}
 	progress_update("%s: %" PRIu32 " of %" PRIu32 " runs%s, %.1f%%, %s left, %" PRIu64
 			" packets in flight",
 			working->job->title, working->done, working->left_count,
@@ -156,7 +124,12 @@ static void take_result(struct working *working, uint32_t run, struct hd_record 
 	working->in_flight[run] = 0;
 	working->done++;
 	if (!rc && !record->partial) {
-		rc = add_to_state(&working->state, record, run, &reason);
+		if (!working->state.stream)
+			rc = 0;
+		else {
+			hd_record_write(record, run, working->state.stream);
+			rc = kept_work_flush(&working->state, &reason);
+		}
 		err = &reason;
 	}
 	/* Of several failures the first run's counts, so that the message is always the same. */
@@ -200,22 +173,6 @@ static void choose(struct working *working)
 			working->left_runs[working->left_count++] = run;
 }
 
-/* Writes this process's records behind each other; malloc'ed. */
-static char *write_own(const struct working *working, size_t *size)
-{
-	char *text = NULL;
-	FILE *stream = open_memstream(&text, size);
-
-	for (uint32_t i = 0; stream && i < working->left_count; i++) {
-		const struct hd_record *record = working->job->records[working->left_runs[i]];
-		if (record)
-			hd_record_write(record, working->left_runs[i], stream);
-	}
-	if (!stream || fclose(stream))
-		return NULL;
-	return text;
-}
-
 static int take_all(struct sim_runs *job, const char *text, size_t length, struct hd_error *err)
 {
 	const struct hd_text whole = {.bytes = text, .length = length, .name = "another process"};
@@ -233,42 +190,6 @@ static int take_all(struct sim_runs *job, const char *text, size_t length, struc
 	return more;
 }
 
-/* All processes get all records: the texts of all are added up, each in a place of its own. */
-static int exchange(struct working *working, struct hd_error *err)
-{
-	const struct processes *processes = working->job->processes;
-	size_t own = 0, words = 0, before = 0, total = 0;
-	char *text = write_own(working, &own);
-	uint64_t *sizes = calloc(processes->parts, sizeof(*sizes)), *all = NULL;
-	bool fine = processes_ready(processes, text && sizes);
-	int rc = fine ? 0 : hd_error_no_memory(err);
-
-	if (!rc) {
-		sizes[processes->part] = own;
-		rc = processes_combine(NULL, sizes, processes->parts, NULL, 0);
-	}
-	for (uint32_t i = 0; !rc && i < processes->parts; i++) {
-		before += i < processes->part ? sizes[i] : 0;
-		total += sizes[i];
-	}
-	words = total / sizeof(*all) + 1;
-	if (!rc) {
-		all = calloc(words, sizeof(*all));
-		if (!processes_ready(processes, all))
-			rc = hd_error_no_memory(err);
-	}
-	if (!rc) {
-		memcpy((char *)all + before, text, own);
-		rc = processes_combine(NULL, all, words, NULL, 0);
-	}
-	if (!rc && total)
-		rc = take_all(working->job, (const char *)all, total, err);
-	free(all);
-	free(sizes);
-	free(text);
-	return rc;
-}
-
 static void count(struct sim_runs *job)
 {
 	uint64_t stopped = interrupt_came() ? 1 : 0;
@@ -284,7 +205,12 @@ static void count(struct sim_runs *job)
 static int do_all(struct working *working, struct hd_error *err)
 {
 	struct sim_runs *job = working->job;
-	int rc = open_state(&working->state, job, err);
+
+	/* Reads what all processes have kept, and goes on with the file of this process. */
+	char head[HEAD_SIZE];
+	snprintf(head, sizeof(head), HEAD, job->runs->digest);
+	int rc =
+	    kept_work_open(&working->state, job->state, head, job->processes, take_kept, job, err);
 
 	rc = processes_agree(job->processes, rc, err);
 	if (rc)
@@ -305,8 +231,39 @@ static int do_all(struct working *working, struct hd_error *err)
 	rc = processes_agree(job->processes, rc, err);
 	if (rc)
 		return rc;
-	if (job->processes->parts > 1)
-		rc = exchange(working, err);
+	if (job->processes->parts > 1) {
+		/* All processes get all records: the texts of all are added up, each in a place of its own. */
+		const struct processes *processes = working->job->processes;
+		size_t own = 0, words = 0, before = 0, total = 0;
+		/* This process's records, behind each other. */
+		char *text = NULL;
+		FILE *stream = need(open_memstream(&text, &own));
+		for (uint32_t i = 0; i < working->left_count; i++) {
+			const struct hd_record *record =
+			    working->job->records[working->left_runs[i]];
+			if (record)
+				hd_record_write(record, working->left_runs[i], stream);
+		}
+		need_close(stream);
+		uint64_t *sizes = need(calloc(processes->parts, sizeof(*sizes))), *all = NULL;
+		sizes[processes->part] = own;
+		rc = processes_combine(NULL, sizes, processes->parts, NULL, 0);
+		for (uint32_t i = 0; !rc && i < processes->parts; i++) {
+			before += i < processes->part ? sizes[i] : 0;
+			total += sizes[i];
+		}
+		words = total / sizeof(*all) + 1;
+		if (!rc) {
+			all = need(calloc(words, sizeof(*all)));
+			memcpy((char *)all + before, text, own);
+			rc = processes_combine(NULL, all, words, NULL, 0);
+		}
+		if (!rc && total)
+			rc = take_all(working->job, (const char *)all, total, err);
+		free(all);
+		free(sizes);
+		free(text);
+	}
 	count(job);
 	return rc;
 }
@@ -316,13 +273,11 @@ int sim_runs_do(struct sim_runs *job, struct hd_error *err)
 	struct working working = {.job = job, .lock = PTHREAD_MUTEX_INITIALIZER};
 	size_t runs = job->runs->count;
 
-	job->records = calloc(runs, sizeof(struct hd_record *));
-	working.left_runs = calloc(runs, sizeof(*working.left_runs));
-	working.share = calloc(runs, sizeof(*working.share));
-	working.in_flight = calloc(runs, sizeof(*working.in_flight));
-	bool memory = job->records && working.left_runs && working.share && working.in_flight;
-	int rc = processes_ready(job->processes, memory) ? do_all(&working, err)
-							 : hd_error_no_memory(err);
+	job->records = need(calloc(runs, sizeof(struct hd_record *)));
+	working.left_runs = need(calloc(runs, sizeof(*working.left_runs)));
+	working.share = need(calloc(runs, sizeof(*working.share)));
+	working.in_flight = need(calloc(runs, sizeof(*working.in_flight)));
+	int rc = do_all(&working, err);
 	kept_work_close(&working.state);
 	free(working.left_runs);
 	free(working.share);
@@ -345,9 +300,9 @@ int sim_view_make(const struct sim_runs *job, struct sim_view *view, struct hd_e
 	view->job = job;
 	view->runs = job->runs;
 	view->title = *job->runs->title ? job->runs->title : job->title;
-	view->figures = calloc(points, sizeof(struct hd_scenario_figure *));
-	view->figure_count = calloc(points, sizeof(*view->figure_count));
-	int rc = view->figures && view->figure_count ? 0 : hd_error_no_memory(err);
+	view->figures = need(calloc(points, sizeof(struct hd_scenario_figure *)));
+	view->figure_count = need(calloc(points, sizeof(*view->figure_count)));
+	int rc = 0;
 	for (uint32_t i = 0; !rc && i < points; i++)
 		rc = hd_scenario_figures(job->runs, job->records, i, &view->figures[i],
 					 &view->figure_count[i], err);
@@ -393,9 +348,7 @@ struct sim_view_link *sim_view_hottest(const struct sim_view *view, uint32_t poi
 	*count = 0;
 	if (!item || !item->count)
 		return NULL;
-	struct sim_view_link *links = calloc(item->count, sizeof(*links));
-	if (!links)
-		return NULL;
+	struct sim_view_link *links = need(calloc(item->count, sizeof(*links)));
 	for (uint32_t i = 0; i < item->count; i++)
 		links[i] = (struct sim_view_link){i, item->values[i]};
 	qsort(links, item->count, sizeof(*links), by_share);

@@ -51,7 +51,7 @@ const struct hd_scenario_figure *sim_view_find(const struct sim_view *view, uint
 					       const char *name);
 
 /* The links of a point between switches, by descending utilisation: [*count] of at most view->hot.
- * NULL: no memory, or none. */
+ * NULL: none. */
 struct sim_view_link {
 	uint32_t link; /* of the fabric */
 	double share;
@@ -94,14 +94,8 @@ void sim_report_csv(const struct sim_view *view, const char *experiment, struct 
 json_t *sim_report_json(const struct sim_view *view, const char *name);
 
 /* The part of a page about one scenario; `id` is a word of its own in the page, and `heading` the
- * element of headings in the part: "h2". Errors: -ENOMEM. */
-int sim_html_section(const struct sim_view *view, const char *id, const char *heading, FILE *page);
-/* ---- finished runs in files ---- */
-
-/* Takes records of a text, which end where it does or where one is cut off: *length bytes of whole
- * records. A run that `records` has already is left alone. */
-int sim_state_take(const struct hd_text *text, const struct hd_scenario_runs *runs,
-		   struct hd_record **records, size_t *length, struct hd_error *err);
+ * element of headings in the part: "h2". */
+void sim_html_section(const struct sim_view *view, const char *id, const char *heading, FILE *page);
 
 /* ---- counters ---- */
 

@@ -4,7 +4,6 @@
 #include "message.h"
 #include "plugin_answer.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,15 +23,6 @@ static const struct usage usage = {
     .statuses = {"the figures are printed", NULL, "bad usage, or no answer"},
 };
 
-/* The last line shows that nothing is missing. */
-static bool is_complete(const char *text)
-{
-	static const char end[] = "\n# EOF\n";
-	size_t length = strlen(text);
-
-	return length >= sizeof(end) && !strcmp(text + length - (sizeof(end) - 1), end);
-}
-
 static int run(void *context, const struct operands *operands)
 {
 	const struct metrics_job *job = context;
@@ -44,7 +34,10 @@ static int run(void *context, const struct operands *operands)
 		return status;
 	if (plugin_answer_get(&job->address, "metrics", &text, &err))
 		return message_fail(&err);
-	if (is_complete(text))
+	/* The last line shows that nothing is missing. */
+	static const char end[] = "\n# EOF\n";
+	size_t length = strlen(text);
+	if (length >= sizeof(end) && !strcmp(text + length - (sizeof(end) - 1), end))
 		fputs(text, stdout);
 	else
 		status =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "plugin_answer.h"
+#include "need.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -83,27 +84,11 @@ static int connect_to(struct call *call, struct hd_error *err)
 	return 0;
 }
 
-/* A request is short enough for the socket's buffer. */
-static int send_request(const struct call *call, const char *request, struct hd_error *err)
-{
-	struct iovec parts[2] = {{(void *)(uintptr_t)request, strlen(request)}, {"\n", 1}};
-	const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-	const ssize_t sent = sendmsg(call->file, &message, MSG_NOSIGNAL);
-
-	if (sent < 0)
-		return fail(call, -errno, err);
-	return (size_t)sent == parts[0].iov_len + 1 ? 0 : fail(call, -EMSGSIZE, err);
-}
-
 /* Appends what has come. Returns the number of bytes, 0 at the end, or a negative errno. */
 static ssize_t receive(const struct call *call, char **text, size_t length, struct hd_error *err)
 {
-	char *longer = realloc(*text, length + PIECE + 1);
-
-	if (!longer)
-		return hd_error_no_memory(err);
-	*text = longer;
-	ssize_t got = recv(call->file, longer + length, PIECE, 0);
+	*text = need(realloc(*text, length + PIECE + 1));
+	ssize_t got = recv(call->file, *text + length, PIECE, 0);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return -EAGAIN;
 	return got < 0 ? fail(call, -errno, err) : got;
@@ -153,19 +138,6 @@ static int read_all(const struct call *call, char **out, struct hd_error *err)
 	return 0;
 }
 
-/* "a, b" */
-static int several(const char *pattern, const glob_t *found, struct hd_error *err)
-{
-	char list[HD_ERROR_TEXT] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < found->gl_pathc && used < sizeof(list); i++)
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
-					 found->gl_pathv[i]);
-	return hd_error_set(err, -EINVAL, "%s: several OpenSMs; name the socket of one: %s",
-			    pattern, list);
-}
-
 /* The path that the pattern stands for, to be freed. A pattern without a match stands for itself. */
 static int match(const char *pattern, char **out, struct hd_error *err)
 {
@@ -173,13 +145,17 @@ static int match(const char *pattern, char **out, struct hd_error *err)
 	int rc = glob(pattern, GLOB_NOCHECK, NULL, &found);
 
 	if (rc)
-		return rc == GLOB_NOSPACE ? hd_error_no_memory(err)
-					  : hd_error_set(err, -EIO, "%s: cannot be read", pattern);
+		return hd_error_set(err, -EIO, "%s: cannot be read", pattern);
 	if (found.gl_pathc > 1) {
-		rc = several(pattern, &found, err);
+		char list[HD_ERROR_TEXT] = "";
+		size_t used = 0;
+		for (size_t i = 0; i < found.gl_pathc && used < sizeof(list); i++)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+						 i ? ", " : "", found.gl_pathv[i]);
+		rc = hd_error_set(err, -EINVAL, "%s: several OpenSMs; name the socket of one: %s",
+				  pattern, list);
 	} else {
-		*out = strdup(found.gl_pathv[0]);
-		rc = *out ? 0 : hd_error_no_memory(err);
+		*out = need(strdup(found.gl_pathv[0]));
 	}
 	globfree(&found);
 	return rc;
@@ -208,8 +184,17 @@ static int get(struct call *call, const char *request, char **out, struct hd_err
 	if (call->file < 0)
 		return fail(call, -errno, err);
 	rc = connect_to(call, err);
-	if (!rc)
-		rc = send_request(call, request, err);
+	if (!rc) {
+		/* A request is short enough for the socket's buffer. */
+		struct iovec parts[2] = {{(void *)(uintptr_t)request, strlen(request)}, {"\n", 1}};
+		const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+		const ssize_t sent = sendmsg(call->file, &message, MSG_NOSIGNAL);
+		if (sent < 0)
+			rc = fail(call, -errno, err);
+		else {
+			rc = (size_t)sent == parts[0].iov_len + 1 ? 0 : fail(call, -EMSGSIZE, err);
+		}
+	}
 	if (!rc)
 		rc = read_all(call, &text, err);
 	close(call->file);

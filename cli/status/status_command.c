@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <heddle/base/plain.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -73,17 +72,6 @@ static void print_duration(json_int_t seconds)
 	printf("%" JSON_INTEGER_FORMAT " %s%s", count, units[unit].name, count == 1 ? "" : "s");
 }
 
-static void print_head(const json_t *subnet, time_t now)
-{
-	printf("OpenSM ");
-	hd_plain_print(text_of(subnet, "opensm"), stdout);
-	printf(" with Heddle ");
-	hd_plain_print(text_of(subnet, "heddle"), stdout);
-	printf(", process %" JSON_INTEGER_FORMAT ", running for ", number_of(subnet, "pid"));
-	print_duration((json_int_t)now - number_of(subnet, "started"));
-	printf("\n\n");
-}
-
 static void print_since(json_int_t time, time_t now)
 {
 	if (!time)
@@ -120,19 +108,6 @@ static void print_lists(const json_t *part, int column)
 		print_list(part, "errors", number_of(part, "ports_with_errors"), column);
 }
 
-/* The line of OpenSM's log on the last tables. */
-static void print_line(const json_t *part, int column, time_t now)
-{
-	const char *line = text_of(part, "line");
-
-	if (!*line)
-		return;
-	printf("%-*s", column, "");
-	hd_plain_print(line, stdout);
-	print_since(number_of(part, "time"), now);
-	putchar('\n');
-}
-
 static void print_part(const char *name, const json_t *part, int column, time_t now)
 {
 	char plain[2 * COLUMN];
@@ -142,7 +117,14 @@ static void print_part(const char *name, const json_t *part, int column, time_t 
 	print_since(number_of(part, "last_sweep"), now);
 	print_since(number_of(part, "written"), now);
 	putchar('\n');
-	print_line(part, column, now);
+	/* The line of OpenSM's log on the last tables. */
+	const char *line = text_of(part, "line");
+	if (*line) {
+		printf("%-*s", column, "");
+		hd_plain_print(line, stdout);
+		print_since(number_of(part, "time"), now);
+		putchar('\n');
+	}
 	print_lists(part, column);
 }
 
@@ -169,20 +151,6 @@ static bool is_first(const char *name)
 	return false;
 }
 
-static void print_faults(const char *name, const json_t *part)
-{
-	const json_t *faults = json_object_get(part, "faults");
-
-	for (size_t i = 0; i < json_array_size(faults); i++) {
-		const char *text = json_string_value(json_array_get(faults, i));
-		printf("  ");
-		hd_plain_print(name, stdout);
-		printf(": ");
-		hd_plain_print(text ? text : "", stdout);
-		putchar('\n');
-	}
-}
-
 static void print_verdict(const json_t *answer)
 {
 	json_t *parts = json_object_get(answer, "parts"), *part;
@@ -199,27 +167,16 @@ static void print_verdict(const json_t *answer)
 	puts("\nDegraded:");
 	json_object_foreach(parts, name, part)
 	{
-		print_faults(name, part);
+		const json_t *faults = json_object_get(part, "faults");
+		for (size_t i = 0; i < json_array_size(faults); i++) {
+			const char *text = json_string_value(json_array_get(faults, i));
+			printf("  ");
+			hd_plain_print(name, stdout);
+			printf(": ");
+			hd_plain_print(text ? text : "", stdout);
+			putchar('\n');
+		}
 	}
-}
-
-/* A line for each part, and the faults. `now` is Unix time. */
-static void status_show_text(const json_t *answer, time_t now)
-{
-	json_t *parts = json_object_get(answer, "parts"), *part;
-	const int column = column_of(parts);
-	const char *name;
-
-	print_head(part_of(answer, "subnet"), now);
-	for (unsigned i = 0; i < FIRST_COUNT; i++)
-		if (part_of(answer, first_parts[i]))
-			print_part(first_parts[i], part_of(answer, first_parts[i]), column, now);
-	json_object_foreach(parts, name, part)
-	{
-		if (!is_first(name))
-			print_part(name, part, column, now);
-	}
-	print_verdict(answer);
 }
 
 static const char *first_fault(const json_t *answer)
@@ -322,19 +279,28 @@ static int show(const struct status_job *job, json_t *answer)
 		return json_value_print(json_incref(answer), status);
 	if (job->nagios)
 		return (int)status_show_nagios(answer);
-	status_show_text(answer, time(NULL));
-	return status;
-}
-
-static int ask_and_show(const struct status_job *job)
-{
-	struct hd_error err;
-	json_t *answer = NULL;
-
-	if (ask(job, &answer, &err))
-		return job->nagios ? (int)message_nagios_unknown(err.text) : message_fail(&err);
-	int status = show(job, answer);
-	json_decref(answer);
+	/* A line for each part, and the faults. `now` is Unix time. */
+	time_t now = time(NULL);
+	json_t *parts = json_object_get(answer, "parts"), *part;
+	const int column = column_of(parts);
+	const char *name;
+	const json_t *subnet = part_of(answer, "subnet");
+	printf("OpenSM ");
+	hd_plain_print(text_of(subnet, "opensm"), stdout);
+	printf(" with Heddle ");
+	hd_plain_print(text_of(subnet, "heddle"), stdout);
+	printf(", process %" JSON_INTEGER_FORMAT ", running for ", number_of(subnet, "pid"));
+	print_duration((json_int_t)now - number_of(subnet, "started"));
+	printf("\n\n");
+	for (unsigned i = 0; i < FIRST_COUNT; i++)
+		if (part_of(answer, first_parts[i]))
+			print_part(first_parts[i], part_of(answer, first_parts[i]), column, now);
+	json_object_foreach(parts, name, part)
+	{
+		if (!is_first(name))
+			print_part(name, part, column, now);
+	}
+	print_verdict(answer);
 	return status;
 }
 
@@ -345,8 +311,16 @@ static int run(void *context, const struct operands *operands)
 
 	if (!status && job->nagios && job->json)
 		status = message_error("--nagios cannot be used with --json");
-	if (!status)
-		return ask_and_show(job);
+	if (!status) {
+		struct hd_error err;
+		json_t *answer = NULL;
+		if (ask(job, &answer, &err))
+			return job->nagios ? (int)message_nagios_unknown(err.text)
+					   : message_fail(&err);
+		status = show(job, answer);
+		json_decref(answer);
+		return status;
+	}
 	return job->nagios ? (int)message_nagios_unknown("bad usage; standard error has the reason")
 			   : status;
 }

@@ -150,15 +150,6 @@ struct trial {
 	struct hd_congestion_report *report;
 };
 
-static void release_trial(struct trial *trial)
-{
-	hd_congestion_report_free(trial->report);
-	workload_on_release(&trial->on);
-	hd_routes_free(trial->routes);
-	hd_routes_free(trial->previous);
-	hd_fabric_free(trial->fabric);
-}
-
 static int check_tables(const struct survive_job *job, const struct trial *trial, bool *reachable,
 			bool *deadlock_free, struct hd_error *err)
 {
@@ -232,28 +223,6 @@ static int judge_trial(struct survive_job *job, struct trial *trial, size_t numb
 	return rc;
 }
 
-static int run_trial(struct survive_job *job, size_t number, struct hd_error *err)
-{
-	struct trial trial = {.fabric = NULL};
-	struct survive_share *share = &job->shares.share[number / job->trials];
-	struct survive_trial *outcome = &job->outcome.list[number];
-	uint64_t seed = job->workload.seed * TRIALS_MAX + number % job->trials;
-	int rc = hd_fabric_remove_links(job->fabric, share->percent, seed, &trial.fabric, err);
-
-	if (!rc && job->recovery.wanted)
-		rc = survive_recovery_try(&job->recovery, trial.fabric, outcome->delivered,
-					  &outcome->pairs, err);
-	if (!rc)
-		rc = route_trial(job, &trial, number, err);
-	if (!rc && trial.routes)
-		rc = judge_trial(job, &trial, number, err);
-	outcome->done = !rc && !(trial.report && trial.report->partial);
-	if (outcome->done)
-		rc = survive_trials_keep(&job->outcome, number, err);
-	release_trial(&trial);
-	return rc;
-}
-
 static int load(struct survive_job *job, const char *path, struct hd_error *err)
 {
 	struct trial intact = {.fabric = NULL};
@@ -312,56 +281,63 @@ static uint64_t digest(const struct survive_job *job)
 	return value;
 }
 
-static int open_trials(struct survive_job *job, struct hd_error *err)
+static int run_own(struct survive_job *job, struct hd_error *err)
 {
-	return survive_trials_open(&job->outcome, job->shares.share, job->shares.count, job->trials,
-				   job->state, job->state ? digest(job) : 0,
-				   job->workload.processes, err);
-}
-
-/* Every process plans all repairs: there are few. */
-static int run_repairs(struct survive_job *job, struct hd_error *err)
-{
+	/* Every process plans all repairs: there are few. */
 	const struct table_request request = {.fabric = job->fabric,
 					      .previous = job->routes,
 					      .policy = &job->workload.policy.policy,
 					      .threads = job->workload.threads,
 					      .log = job->workload.verbose ? &job->log : NULL};
-
-	return job->repairs.each ? survive_repair_run(&job->tables, &request, job->workload.seed,
-						      &job->repairs, err)
-				 : 0;
-}
-
-static int run_own(struct survive_job *job, struct hd_error *err)
-{
-	int rc = run_repairs(job, err);
+	int rc = job->repairs.each ? survive_repair_run(&job->tables, &request, job->workload.seed,
+							&job->repairs, err)
+				   : 0;
 
 	for (size_t number = 0; !rc && number < job->outcome.count && !interrupt_came(); number++)
-		if (survive_trials_is_own(&job->outcome, number))
-			rc = run_trial(job, number, err);
+		if (survive_trials_is_own(&job->outcome, number)) {
+			struct trial trial = {.fabric = NULL};
+			struct survive_share *share = &job->shares.share[number / job->trials];
+			struct survive_trial *outcome = &job->outcome.list[number];
+			uint64_t seed = job->workload.seed * TRIALS_MAX + number % job->trials;
+			rc = hd_fabric_remove_links(job->fabric, share->percent, seed,
+						    &trial.fabric, err);
+			if (!rc && job->recovery.wanted)
+				rc = survive_recovery_try(&job->recovery, trial.fabric,
+							  outcome->delivered, &outcome->pairs, err);
+			if (!rc)
+				rc = route_trial(job, &trial, number, err);
+			if (!rc && trial.routes)
+				rc = judge_trial(job, &trial, number, err);
+			outcome->done = !rc && !(trial.report && trial.report->partial);
+			if (outcome->done)
+				rc = survive_trials_keep(&job->outcome, number, err);
+			hd_congestion_report_free(trial.report);
+			workload_on_release(&trial.on);
+			hd_routes_free(trial.routes);
+			hd_routes_free(trial.previous);
+			hd_fabric_free(trial.fabric);
+		}
 	job->workload.partial |= interrupt_came();
 	return rc == -ECANCELED && interrupt_came() ? 0 : rc;
-}
-
-/* No process may begin a step before all have finished the step before. */
-static int run_all(struct survive_job *job, const char *path, struct hd_error *err)
-{
-	const struct processes *processes = job->workload.processes;
-	int rc = processes_agree(processes, load(job, path, err), err);
-
-	if (!rc)
-		rc = processes_agree(processes, open_trials(job, err), err);
-	if (!rc)
-		rc = processes_agree(processes, run_own(job, err), err);
-	return rc ? rc : survive_trials_sum_up(&job->outcome, job->shares.share, err);
 }
 
 static int run_job(struct survive_job *job, const char *path)
 {
 	struct hd_error err = {""};
 
-	int rc = run_all(job, path, &err);
+	/* No process may begin a step before all have finished the step before. */
+	const struct processes *processes = job->workload.processes;
+	int rc = processes_agree(processes, load(job, path, &err), &err);
+	if (!rc)
+		rc = processes_agree(processes,
+				     survive_trials_open(&job->outcome, job->shares.share,
+							 job->shares.count, job->trials, job->state,
+							 job->state ? digest(job) : 0,
+							 job->workload.processes, &err),
+				     &err);
+	if (!rc)
+		rc = processes_agree(processes, run_own(job, &err), &err);
+	rc = rc ? rc : survive_trials_sum_up(&job->outcome, job->shares.share, &err);
 
 	if (rc)
 		return interrupt_fail(rc, &err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle survive --ar: what fast recovery delivers right after links are removed. */
+#include "need.h"
 #include "survive.h"
 
-#include <errno.h>
 #include <string.h>
 
 int survive_recovery_begin(struct survive_recovery *recovery, const struct hd_fabric *fabric,
@@ -25,21 +25,6 @@ int survive_recovery_begin(struct survive_recovery *recovery, const struct hd_fa
 	return hd_ar_recovery_prove(&recovery->request, true, err);
 }
 
-/* The cables that the other fabric, with the same nodes and ports, does not have. Returns how many they are. */
-static uint32_t list_lost(const struct hd_fabric *fabric, const struct hd_fabric *damaged,
-			  uint32_t *links)
-{
-	uint32_t count = 0;
-
-	for (uint32_t link = 0; link < fabric->isl_count; link++) {
-		uint32_t port =
-		    hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]);
-		if (link < fabric->isl_reverse[link] && damaged->peer[port] == HD_NONE)
-			links[count++] = link;
-	}
-	return count;
-}
-
 int survive_recovery_try(const struct survive_recovery *recovery, const struct hd_fabric *damaged,
 			 uint64_t *delivered, uint64_t *pairs, struct hd_error *err)
 {
@@ -47,11 +32,17 @@ int survive_recovery_try(const struct survive_recovery *recovery, const struct h
 	struct hd_arena arena = {0};
 	struct hd_ar_bridged bridged;
 	uint32_t first[2] = {0, 0};
-	uint32_t *links = hd_arena_alloc(&arena, fabric->isl_count, sizeof(*links));
+	uint32_t *links = need_of(&arena, fabric->isl_count, sizeof(*links));
 
-	if (!links)
-		return hd_error_no_memory(err);
-	first[1] = list_lost(fabric, damaged, links);
+	/* The cables that the other fabric, with the same nodes and ports, does not have. */
+	uint32_t count = 0;
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		uint32_t port =
+		    hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]);
+		if (link < fabric->isl_reverse[link] && damaged->peer[port] == HD_NONE)
+			links[count++] = link;
+	}
+	first[1] = count;
 	const struct hd_ar_losses losses = {1, first, links};
 	int rc = hd_ar_recovery_bridge(&recovery->request, &losses, &bridged, pairs, err);
 	if (!rc)

@@ -2,6 +2,7 @@
 #include "fabric_source.h"
 #include "interrupt.h"
 #include "message.h"
+#include "need.h"
 #include "survive.h"
 
 #include <errno.h>
@@ -18,30 +19,22 @@
 
 /* What the repair of multicast trees takes after a single loss. */
 
-/* The multicast groups whose trees heddle survive repairs. */
-
-static bool survive_groups_asked(const struct survive_groups *groups)
-{
-	return groups->random || groups->tables_path;
-}
-
 int survive_groups_refuse(const struct survive_groups *groups, uint32_t repairs)
 {
 	if (groups->size && !groups->random)
 		return message_error("--size is for --groups");
 	if (groups->random && groups->tables_path)
 		return message_error("--groups draws its members: give it no --mcfdbs");
-	if (survive_groups_asked(groups) && !repairs)
+	if ((groups->random || groups->tables_path) && !repairs)
 		return message_error("--groups and --mcfdbs are for --repair");
 	return 0;
 }
 
 /* Room for `count` groups. */
-static int allocate(struct survive_groups *groups, uint32_t count, struct hd_error *err)
+static void allocate(struct survive_groups *groups, uint32_t count)
 {
-	groups->mlids = calloc(count + 1u, sizeof(*groups->mlids));
-	groups->first = calloc(count + 1u, sizeof(*groups->first));
-	return groups->mlids && groups->first ? 0 : hd_error_no_memory(err);
+	groups->mlids = need(calloc(count + 1u, sizeof(*groups->mlids)));
+	groups->first = need(calloc(count + 1u, sizeof(*groups->first)));
 }
 
 static int draw(struct survive_groups *groups, const struct hd_fabric *fabric, uint64_t seed,
@@ -55,23 +48,20 @@ static int draw(struct survive_groups *groups, const struct hd_fabric *fabric, u
 				    "option '--size': %" PRIu32 " members, but only %" PRIu32
 				    " hosts",
 				    size, fabric->host_count);
-	uint32_t *hosts = calloc(fabric->host_count + 1u, sizeof(*hosts));
-	int rc = hosts ? allocate(groups, count, err) : hd_error_no_memory(err);
-	if (!rc) {
-		groups->members = calloc((size_t)count * size, sizeof(*groups->members));
-		rc = groups->members ? 0 : hd_error_no_memory(err);
-	}
-	for (uint32_t host = 0; !rc && host < fabric->host_count; host++)
+	uint32_t *hosts = need(calloc(fabric->host_count + 1u, sizeof(*hosts)));
+	allocate(groups, count);
+	groups->members = need(calloc((size_t)count * size, sizeof(*groups->members)));
+	for (uint32_t host = 0; host < fabric->host_count; host++)
 		hosts[host] = host;
-	for (uint32_t i = 0; !rc && i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		groups->mlids[i] = HD_MLID_FIRST + i;
 		fabric_source_draw_group(fabric, size, &seed, hosts,
 					 groups->members + (size_t)i * size);
 		groups->first[i + 1] = (i + 1) * size;
 	}
-	groups->count = rc ? 0 : count;
+	groups->count = count;
 	free(hosts);
-	return rc;
+	return 0;
 }
 
 /* Adds the members that the entries of a group name. */
@@ -86,25 +76,23 @@ static int add_group(struct survive_groups *groups, const struct hd_fabric *fabr
 
 	if (rc)
 		return rc;
-	uint32_t *members = realloc(groups->members,
-				    ((size_t)before + report->member_count + 1) * sizeof(*members));
-	if (members) {
-		groups->members = members;
-		memcpy(members + before, report->members, report->member_count * sizeof(*members));
-		groups->mlids[groups->count++] = entries->mlid;
-		groups->first[groups->count] = before + report->member_count;
-	} else {
-		rc = hd_error_no_memory(err);
-	}
+	groups->members =
+	    need(realloc(groups->members,
+			 ((size_t)before + report->member_count + 1) * sizeof(*groups->members)));
+	memcpy(groups->members + before, report->members,
+	       report->member_count * sizeof(*groups->members));
+	groups->mlids[groups->count++] = entries->mlid;
+	groups->first[groups->count] = before + report->member_count;
 	hd_mft_report_free(report);
-	return rc;
+	return 0;
 }
 
 static int add_groups(struct survive_groups *groups, const struct hd_fabric *fabric,
 		      const struct hd_mfts *mfts, struct hd_error *err)
 {
-	int rc = allocate(groups, mfts->count, err);
+	int rc = 0;
 
+	allocate(groups, mfts->count);
 	for (uint32_t begin = 0, end; !rc && begin < mfts->count; begin = end) {
 		for (end = begin;
 		     end < mfts->count && mfts->entries[end].mlid == mfts->entries[begin].mlid;
@@ -115,31 +103,18 @@ static int add_groups(struct survive_groups *groups, const struct hd_fabric *fab
 	return rc;
 }
 
-static int read(struct survive_groups *groups, const struct hd_fabric *fabric,
-		const struct hd_log *log, struct hd_error *err)
-{
-	struct hd_mfts *mfts = NULL;
-	int rc = hd_mfts_read(groups->tables_path, fabric, log, &mfts, err);
-
-	if (!rc)
-		rc = add_groups(groups, fabric, mfts, err);
-	hd_mfts_free(mfts);
-	return rc;
-}
-
 int survive_groups_find(struct survive_groups *groups, const struct hd_fabric *fabric,
 			uint64_t seed, const struct hd_log *log, struct hd_error *err)
 {
-	if (groups->tables_path)
-		return read(groups, fabric, log, err);
+	if (groups->tables_path) {
+		struct hd_mfts *mfts = NULL;
+		int rc = hd_mfts_read(groups->tables_path, fabric, log, &mfts, err);
+		if (!rc)
+			rc = add_groups(groups, fabric, mfts, err);
+		hd_mfts_free(mfts);
+		return rc;
+	}
 	return groups->random ? draw(groups, fabric, seed, err) : 0;
-}
-
-static void survive_groups_release(struct survive_groups *groups)
-{
-	free(groups->mlids);
-	free(groups->first);
-	free(groups->members);
 }
 
 struct planning {
@@ -149,22 +124,6 @@ struct planning {
 	struct hd_mfts *mfts; /* entries from malloc() */
 	uint32_t room;
 };
-
-static int add_tree(struct planning *planning, uint32_t mlid, const struct hd_multicast_tree *tree)
-{
-	struct hd_mfts *mfts = planning->mfts;
-	struct hd_mft_entry *entries = hd_grow(mfts->entries, mfts->count, tree->branch_count + 1,
-					       &planning->room, sizeof(*entries));
-
-	if (!entries)
-		return -ENOMEM;
-	mfts->entries = entries;
-	for (uint32_t i = 0; i < tree->branch_count; i++)
-		mfts->entries[mfts->count++] =
-		    (struct hd_mft_entry){mlid, tree->branches[i].sw, tree->branches[i].ports};
-	hd_multicast_add(planning->planner, tree);
-	return 0;
-}
 
 /* The members of a group that are cabled to a switch. members[] has room for all. */
 static uint32_t find_members(const struct planning *planning, uint32_t group, uint32_t *members)
@@ -190,15 +149,20 @@ static int plan_group(struct planning *planning, uint32_t group, struct hd_error
 	const struct survive_groups *groups = planning->trees->groups;
 	struct hd_multicast_tree *tree = NULL;
 	uint32_t most = groups->first[group + 1] - groups->first[group];
-	uint32_t *members = malloc((most + 1u) * sizeof(*members));
+	uint32_t *members = need(malloc((most + 1u) * sizeof(*members)));
 
-	if (!members)
-		return hd_error_no_memory(err);
 	const struct hd_multicast_group planned = {members, find_members(planning, group, members),
 						   HD_NONE};
 	int rc = hd_multicast_plan(planning->planner, &planned, &tree, err);
-	if (!rc && add_tree(planning, groups->mlids[group], tree))
-		rc = hd_error_no_memory(err);
+	if (!rc) {
+		struct hd_mfts *mfts = planning->mfts;
+		mfts->entries = need(hd_grow(mfts->entries, mfts->count, tree->branch_count + 1,
+					     &planning->room, sizeof(*mfts->entries)));
+		for (uint32_t i = 0; i < tree->branch_count; i++)
+			mfts->entries[mfts->count++] = (struct hd_mft_entry){
+			    groups->mlids[group], tree->branches[i].sw, tree->branches[i].ports};
+		hd_multicast_add(planning->planner, tree);
+	}
 	free(tree);
 	free(members);
 	return rc;
@@ -215,40 +179,6 @@ static int plan_all(const struct survive_trees *trees, const struct hd_fabric *f
 		rc = plan_group(&planning, group, err);
 	hd_mfts_sort(mfts);
 	hd_multicast_free(planning.planner);
-	return rc;
-}
-
-/* Plans the trees, one group after the other as a sweep does. Ended with survive_multicast_end(), also
- * after an error. Errors: -ENOMEM. */
-static int survive_multicast_begin(struct survive_trees *trees, const struct hd_fabric *fabric,
-				   const struct survive_groups *groups, struct hd_error *err)
-{
-	*trees = (struct survive_trees){.fabric = fabric, .groups = groups};
-	return plan_all(trees, fabric, &trees->in_place, err);
-}
-
-static void survive_multicast_end(struct survive_trees *trees)
-{
-	free(trees->in_place.entries);
-}
-
-static int follow_all(const struct hd_repair_mfts_request *request,
-		      const struct hd_repair_mfts *plan, const struct survive_groups *groups,
-		      struct survive_multicast *out, struct hd_error *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; !rc && i < groups->count; i++) {
-		const struct hd_repair_mfts_group group = {groups->mlids[i],
-							   groups->members + groups->first[i],
-							   groups->first[i + 1] - groups->first[i]};
-		enum hd_repair_mfts_verdict verdict = HD_REPAIR_MFTS_SOUND;
-		rc = hd_repair_mfts_follow(request, plan, &group, &verdict, err);
-		if (verdict == HD_REPAIR_MFTS_LOOP && !out->loop)
-			out->loop = group.mlid;
-		if (verdict == HD_REPAIR_MFTS_MISSED && !out->missed)
-			out->missed = group.mlid;
-	}
 	return rc;
 }
 
@@ -273,26 +203,21 @@ static int plan_trees(const struct survive_trees *trees, const struct hd_fabric 
 		out->moved = plan->groups - plan->hit;
 		out->writes = plan->write_count;
 		out->steps = plan->steps;
-		rc = follow_all(&request, plan, trees->groups, out, err);
+		rc = 0;
+		for (uint32_t i = 0; !rc && i < trees->groups->count; i++) {
+			const struct hd_repair_mfts_group group = {
+			    trees->groups->mlids[i],
+			    trees->groups->members + trees->groups->first[i],
+			    trees->groups->first[i + 1] - trees->groups->first[i]};
+			enum hd_repair_mfts_verdict verdict = HD_REPAIR_MFTS_SOUND;
+			rc = hd_repair_mfts_follow(&request, plan, &group, &verdict, err);
+			if (verdict == HD_REPAIR_MFTS_LOOP && !out->loop)
+				out->loop = group.mlid;
+			if (verdict == HD_REPAIR_MFTS_MISSED && !out->missed)
+				out->missed = group.mlid;
+		}
 	}
 	hd_repair_mfts_free(plan);
-	return rc;
-}
-
-/* Plans the repair on what is left of the fabric, and follows packets through it. Errors: -ENOMEM. */
-static int survive_multicast_repair(const struct survive_trees *trees,
-				    const struct hd_fabric *damaged, struct survive_multicast *out,
-				    struct hd_error *err)
-{
-	struct hd_mfts repaired = {.entries = NULL};
-	int rc = plan_trees(trees, damaged, &repaired, out, err);
-
-	free(repaired.entries);
-	out->tried = true;
-	if (rc && rc != -ENOMEM) {
-		snprintf(out->refusal, sizeof(out->refusal), "%s", err->text);
-		rc = 0;
-	}
 	return rc;
 }
 
@@ -349,7 +274,7 @@ static int repair_one(struct repairing *repairing, const struct hd_fabric_change
 	out->is_switch = !loss->cable;
 	rc = plan_repair(repairing, damaged, &plan, err);
 	out->plan_ms = hd_clock_ms() - begin;
-	if (rc && rc != -ENOMEM && !(rc == -ECANCELED && interrupt_came())) {
+	if (need_enough(rc) && !(rc == -ECANCELED && interrupt_came())) {
 		snprintf(out->refusal, sizeof(out->refusal), "%s", err->text);
 		rc = 0;
 	}
@@ -361,9 +286,19 @@ static int repair_one(struct repairing *repairing, const struct hd_fabric_change
 		out->left = plan->left;
 		rc = hd_repair_find_loop(fabric, repairing->request->previous, damaged, plan,
 					 &out->loop, err);
-		if (!rc && repairing->trees.groups->count)
-			rc = survive_multicast_repair(&repairing->trees, damaged, &out->multicast,
-						      err);
+		if (!rc && repairing->trees.groups->count) {
+			/* Plans the repair on what is left of the fabric, and follows packets through it. */
+			struct hd_mfts repaired = {.entries = NULL};
+			rc =
+			    plan_trees(&repairing->trees, damaged, &repaired, &out->multicast, err);
+			free(repaired.entries);
+			out->multicast.tried = true;
+			if (need_enough(rc)) {
+				snprintf(out->multicast.refusal, sizeof(out->multicast.refusal),
+					 "%s", err->text);
+				rc = 0;
+			}
+		}
 	}
 	if (!rc)
 		rc = hd_fabric_changes_print(fabric, damaged, 1, out->lost, sizeof(out->lost), err);
@@ -387,41 +322,31 @@ static uint32_t choose(uint32_t *numbers, uint32_t count, uint32_t wanted, uint6
 	return wanted < count ? wanted : count;
 }
 
-static uint32_t list_cables(const struct hd_fabric *fabric, uint32_t *cables)
-{
-	uint32_t count = 0;
-
-	for (uint32_t link = 0; link < fabric->isl_count; link++)
-		if (link < fabric->isl_reverse[link])
-			cables[count++] = hd_port_index(fabric, hd_isl_from(fabric, link),
-							fabric->isl_port[link]);
-	return count;
-}
-
 static int repair_all(struct repairing *repairing, uint64_t seed, struct survive_repairs *repairs,
 		      struct hd_error *err)
 {
 	const struct hd_fabric *fabric = repairing->request->fabric;
 	const uint32_t most = fabric->isl_count + fabric->switch_count;
-	uint32_t *cables = malloc((most + 1u) * sizeof(*cables));
-	uint32_t *chosen = malloc((most + 1u) * sizeof(*chosen));
-	int rc = cables && chosen ? 0 : hd_error_no_memory(err);
+	uint32_t *cables = need(malloc((most + 1u) * sizeof(*cables)));
+	uint32_t *chosen = need(malloc((most + 1u) * sizeof(*chosen)));
+	int rc = 0;
 
-	if (!rc) {
-		uint32_t count = list_cables(fabric, cables);
-		count = choose(chosen, count, repairs->each, &seed);
-		for (uint32_t i = 0; !rc && i < count && !interrupt_came(); i++)
-			rc = repair_one(repairing,
-					&(struct hd_fabric_change){true, true, cables[chosen[i]]},
-					repairs, err);
-		/* without its only switch a fabric is none */
-		count = fabric->switch_count > 1 ? fabric->switch_count : 0;
-		count = choose(chosen, count, repairs->each, &seed);
-		for (uint32_t i = 0; !rc && i < count && !interrupt_came(); i++)
-			rc = repair_one(repairing,
-					&(struct hd_fabric_change){true, false, chosen[i]}, repairs,
-					err);
-	}
+	uint32_t count = 0;
+	for (uint32_t link = 0; link < fabric->isl_count; link++)
+		if (link < fabric->isl_reverse[link])
+			cables[count++] = hd_port_index(fabric, hd_isl_from(fabric, link),
+							fabric->isl_port[link]);
+	count = choose(chosen, count, repairs->each, &seed);
+	for (uint32_t i = 0; !rc && i < count && !interrupt_came(); i++)
+		rc =
+		    repair_one(repairing, &(struct hd_fabric_change){true, true, cables[chosen[i]]},
+			       repairs, err);
+	/* without its only switch a fabric is none */
+	count = fabric->switch_count > 1 ? fabric->switch_count : 0;
+	count = choose(chosen, count, repairs->each, &seed);
+	for (uint32_t i = 0; !rc && i < count && !interrupt_came(); i++)
+		rc = repair_one(repairing, &(struct hd_fabric_change){true, false, chosen[i]},
+				repairs, err);
 	free(cables);
 	free(chosen);
 	return rc;
@@ -438,20 +363,23 @@ int survive_repair_run(const struct table_source *source, const struct table_req
 	repairs->base_ms = hd_clock_ms() - begin;
 	if (rc)
 		return rc;
-	rc = survive_multicast_begin(&repairing.trees, request->fabric, &repairs->groups, err);
-	repairs->list = calloc(2 * (size_t)repairs->each, sizeof(*repairs->list));
-	if (!rc && !repairs->list)
-		rc = hd_error_no_memory(err);
+	/* Plans the trees, one group after the other as a sweep does. */
+	const struct hd_fabric *fabric = request->fabric;
+	repairing.trees = (struct survive_trees){.fabric = fabric, .groups = &repairs->groups};
+	rc = plan_all(&repairing.trees, fabric, &repairing.trees.in_place, err);
+	repairs->list = need(calloc(2 * (size_t)repairs->each, sizeof(*repairs->list)));
 	if (!rc)
 		rc = repair_all(&repairing, seed, repairs, err);
-	survive_multicast_end(&repairing.trees);
+	free(repairing.trees.in_place.entries);
 	hd_repair_base_free(repairing.base);
 	return rc;
 }
 
 void survive_repair_release(struct survive_repairs *repairs)
 {
-	survive_groups_release(&repairs->groups);
+	free(repairs->groups.mlids);
+	free(repairs->groups.first);
+	free(repairs->groups.members);
 	free(repairs->list);
 }
 

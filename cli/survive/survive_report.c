@@ -14,43 +14,6 @@
 	",trees_hit,trees_moved,mft_blocks,mft_steps,mft_loop_free,mft_delivers,mft_plan_ms,"      \
 	"mft_refusal"
 
-static void print_row(const struct survive_share *share, bool recovery)
-{
-	printf("%7.4g%% %8" PRIu32 " %8" PRIu32 " %14" PRIu32, share->percent, share->trials,
-	       share->routed, share->deadlock_free);
-	if (share->routed)
-		printf(" %10.4f %10.4f %16.1f", share->sum / share->routed, share->worst,
-		       (double)share->changed / share->routed);
-	else
-		printf(" %10s %10s %16s", "-", "-", "-");
-	for (unsigned level = 0; recovery && share->trials && level < HD_AR_RECOVERY_LEVELS;
-	     level++)
-		printf(" %9.4f%%", 100 * share->delivered[level] / share->trials);
-	putchar('\n');
-	if (*share->refusal)
-		printf("         refused: %s\n", share->refusal);
-}
-
-/* The columns of multicast. */
-static void print_multicast(const struct survive_multicast *multicast)
-{
-	if (multicast->tried)
-		printf(" %9" PRIu32 " %6" PRIu32 " %10" PRIu32 " %5" PRIu32, multicast->hit,
-		       multicast->moved, multicast->writes, multicast->steps);
-}
-
-static void print_multicast_faults(const struct survive_multicast *multicast)
-{
-	if (*multicast->refusal)
-		printf("         multicast is left to the sweep: %s\n", multicast->refusal);
-	if (multicast->loop)
-		printf("         MLID 0x%04" PRIX32 " can loop while the blocks are written\n",
-		       multicast->loop);
-	if (multicast->missed)
-		printf("         MLID 0x%04" PRIX32 " does not reach all members that are left\n",
-		       multicast->missed);
-}
-
 static void print_repair(const struct survive_repair *repair)
 {
 	if (*repair->refusal) {
@@ -60,12 +23,22 @@ static void print_repair(const struct survive_repair *repair)
 	printf("%9" PRIu32 " %8" PRIu32 " %7" PRIu32 " %5" PRIu32 " %5" PRIu32 " %9.1f",
 	       repair->entries, repair->switches, repair->writes, repair->steps, repair->left,
 	       repair->plan_ms);
-	print_multicast(&repair->multicast);
+	/* The columns of multicast. */
+	if (repair->multicast.tried)
+		printf(" %9" PRIu32 " %6" PRIu32 " %10" PRIu32 " %5" PRIu32, repair->multicast.hit,
+		       repair->multicast.moved, repair->multicast.writes, repair->multicast.steps);
 	printf("  %s\n", repair->lost);
 	if (repair->loop)
 		printf("         LID %" PRIu32 " can loop while the blocks are written\n",
 		       repair->loop);
-	print_multicast_faults(&repair->multicast);
+	if (*repair->multicast.refusal)
+		printf("         multicast is left to the sweep: %s\n", repair->multicast.refusal);
+	if (repair->multicast.loop)
+		printf("         MLID 0x%04" PRIX32 " can loop while the blocks are written\n",
+		       repair->multicast.loop);
+	if (repair->multicast.missed)
+		printf("         MLID 0x%04" PRIX32 " does not reach all members that are left\n",
+		       repair->multicast.missed);
 }
 
 /* The last line about the trees. */
@@ -103,30 +76,6 @@ static void print_repairs(const struct survive_repairs *repairs)
 		print_trees(repairs);
 }
 
-static void print_head(bool recovery)
-{
-	printf("%8s %8s %8s %14s %10s %10s %16s", "removed", "trials", "routed", "deadlock-free",
-	       "bandwidth", "worst", "entries changed");
-	for (unsigned level = 0; recovery && level < HD_AR_RECOVERY_LEVELS; level++)
-		printf(" %10s", hd_ar_recovery_name((enum hd_ar_recovery)level));
-	putchar('\n');
-}
-
-static void print_partial(const struct survive_view *view)
-{
-	char done[100], repairs[40] = "";
-	uint32_t trials = 0;
-
-	for (unsigned i = 0; i < view->count; i++)
-		trials += view->shares[i].trials;
-	if (view->repairs->each)
-		snprintf(repairs, sizeof(repairs), "%" PRIu32 " repairs and ",
-			 view->repairs->count);
-	snprintf(done, sizeof(done), "%s%" PRIu32 " of %" PRIu32 " trials", repairs, trials,
-		 view->count * view->trials);
-	workload_print_partial(view->workload, done);
-}
-
 void survive_print(const struct survive_view *view)
 {
 	char machines[WORKLOAD_MACHINES_TEXT];
@@ -145,35 +94,41 @@ void survive_print(const struct survive_view *view)
 		printf("The columns off, local and notices: pairs of a switch and a LID that are "
 		       "delivered right\nafter the loss by adaptive routing with so much fast "
 		       "recovery, before any manager acts\n\n");
-	if (view->count)
-		print_head(view->recovery);
-	for (unsigned i = 0; i < view->count; i++)
-		print_row(&view->shares[i], view->recovery);
+	if (view->count) {
+		printf("%8s %8s %8s %14s %10s %10s %16s", "removed", "trials", "routed",
+		       "deadlock-free", "bandwidth", "worst", "entries changed");
+		for (unsigned level = 0; view->recovery && level < HD_AR_RECOVERY_LEVELS; level++)
+			printf(" %10s", hd_ar_recovery_name((enum hd_ar_recovery)level));
+		putchar('\n');
+	}
+	for (unsigned i = 0; i < view->count; i++) {
+		const struct survive_share *share = &view->shares[i];
+		printf("%7.4g%% %8" PRIu32 " %8" PRIu32 " %14" PRIu32, share->percent,
+		       share->trials, share->routed, share->deadlock_free);
+		if (share->routed)
+			printf(" %10.4f %10.4f %16.1f", share->sum / share->routed, share->worst,
+			       (double)share->changed / share->routed);
+		else
+			printf(" %10s %10s %16s", "-", "-", "-");
+		for (unsigned level = 0;
+		     view->recovery && share->trials && level < HD_AR_RECOVERY_LEVELS; level++)
+			printf(" %9.4f%%", 100 * share->delivered[level] / share->trials);
+		putchar('\n');
+		if (*share->refusal)
+			printf("         refused: %s\n", share->refusal);
+	}
 	if (view->repairs->each)
 		print_repairs(view->repairs);
-	print_partial(view);
-}
-
-static void write_share(struct csv *csv, const struct survive_share *share, bool recovery)
-{
-	csv_real(csv, share->percent);
-	csv_number(csv, share->trials);
-	csv_number(csv, share->routed);
-	csv_number(csv, share->deadlock_free);
-	if (share->routed) {
-		csv_real(csv, share->sum / share->routed);
-		csv_real(csv, share->worst);
-		csv_real(csv, (double)share->changed / share->routed);
-	} else {
-		for (unsigned column = 0; column < 3; column++)
-			csv_empty(csv);
-	}
-	csv_text(csv, share->refusal);
-	for (unsigned level = 0; recovery && level < HD_AR_RECOVERY_LEVELS; level++)
-		csv_real(csv, share->delivered[level] / share->trials);
-	for (unsigned level = 0; recovery && level < HD_AR_RECOVERY_LEVELS; level++)
-		csv_real(csv, share->least[level]);
-	csv_end_row(csv);
+	char done[100], repairs[40] = "";
+	uint32_t trials = 0;
+	for (unsigned i = 0; i < view->count; i++)
+		trials += view->shares[i].trials;
+	if (view->repairs->each)
+		snprintf(repairs, sizeof(repairs), "%" PRIu32 " repairs and ",
+			 view->repairs->count);
+	snprintf(done, sizeof(done), "%s%" PRIu32 " of %" PRIu32 " trials", repairs, trials,
+		 view->count * view->trials);
+	workload_print_partial(view->workload, done);
 }
 
 /* After the repair each member that is left gets each packet. */
@@ -231,8 +186,27 @@ void survive_csv(const struct survive_view *view)
 	struct csv csv =
 	    csv_begin(stdout, view->recovery ? SHARE_COLUMNS RECOVERY_COLUMNS : SHARE_COLUMNS);
 
-	for (unsigned i = 0; i < view->count; i++)
-		write_share(&csv, &view->shares[i], view->recovery);
+	for (unsigned i = 0; i < view->count; i++) {
+		const struct survive_share *share = &view->shares[i];
+		csv_real(&csv, share->percent);
+		csv_number(&csv, share->trials);
+		csv_number(&csv, share->routed);
+		csv_number(&csv, share->deadlock_free);
+		if (share->routed) {
+			csv_real(&csv, share->sum / share->routed);
+			csv_real(&csv, share->worst);
+			csv_real(&csv, (double)share->changed / share->routed);
+		} else {
+			for (unsigned column = 0; column < 3; column++)
+				csv_empty(&csv);
+		}
+		csv_text(&csv, share->refusal);
+		for (unsigned level = 0; view->recovery && level < HD_AR_RECOVERY_LEVELS; level++)
+			csv_real(&csv, share->delivered[level] / share->trials);
+		for (unsigned level = 0; view->recovery && level < HD_AR_RECOVERY_LEVELS; level++)
+			csv_real(&csv, share->least[level]);
+		csv_end_row(&csv);
+	}
 }
 
 static json_t *recovery_json(const struct survive_share *share)
@@ -283,13 +257,12 @@ static json_t *multicast_json(const struct survive_multicast *multicast)
 static json_t *repair_json(const struct survive_repair *repair)
 {
 	json_t *row = json_pack(
-	    "{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:f}", "kind",
+	    "{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:f, s:o}", "kind",
 	    repair->is_switch ? "switch" : "cable", "entries", (json_int_t)repair->entries,
 	    "switches", (json_int_t)repair->switches, "blocks", (json_int_t)repair->writes, "steps",
 	    (json_int_t)repair->steps, "left_lids", (json_int_t)repair->left, "loop_free",
-	    !repair->loop, "plan_ms", repair->plan_ms);
+	    !repair->loop, "plan_ms", repair->plan_ms, "lost", json_value_text(repair->lost));
 
-	row = json_value_set(row, "lost", json_value_text(repair->lost));
 	if (*repair->refusal)
 		row = json_value_set(row, "refusal", json_value_text(repair->refusal));
 	if (repair->multicast.tried)

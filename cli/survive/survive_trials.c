@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The trials of heddle survive: dealt out to processes, kept in files, and summed up. */
+#include "need.h"
 #include "survive.h"
 
 #include <ctype.h>
@@ -40,22 +41,6 @@ static bool take_word(const char **at, uint64_t *word)
 	return !errno;
 }
 
-/* A trial of a share that is not asked for now is left out. */
-static void put(struct survive_trials *trials, uint64_t share, uint64_t number,
-		const struct survive_trial *trial, const char *refusal)
-{
-	for (size_t first = 0; number < trials->each && first < trials->count;
-	     first += trials->each) {
-		const size_t place = first + (size_t)number;
-		if (bits_of(trials->shares[first / trials->each].percent) != share)
-			continue;
-		trials->list[place] = *trial;
-		trials->owner[place] = HD_NONE;
-		if (trial->refused)
-			survive_trials_refused(trials, place, refusal);
-	}
-}
-
 static bool take_line(struct survive_trials *trials, const char *line)
 {
 	const char *at = line + strlen(KEY);
@@ -73,7 +58,17 @@ static bool take_line(struct survive_trials *trials, const char *line)
 		at++;
 	else if (*at)
 		return false;
-	put(trials, share, number, &trial, at);
+	/* A trial of a share that is not asked for now is left out. */
+	for (size_t first = 0; number < trials->each && first < trials->count;
+	     first += trials->each) {
+		const size_t place = first + (size_t)number;
+		if (bits_of(trials->shares[first / trials->each].percent) != share)
+			continue;
+		trials->list[place] = trial;
+		trials->owner[place] = HD_NONE;
+		if (trial.refused)
+			survive_trials_refused(trials, place, at);
+	}
 	return trial.done == 1;
 }
 
@@ -137,16 +132,6 @@ uint64_t survive_trials_digest(const struct hd_fabric *fabric, const struct hd_r
 	return value;
 }
 
-/* Trials that are not kept are dealt out round robin, because neighbouring trials cost about the same. */
-static void deal_out(struct survive_trials *trials)
-{
-	uint32_t next = 0;
-
-	for (size_t i = 0; i < trials->count; i++)
-		if (trials->owner[i] != HD_NONE)
-			trials->owner[i] = next++ % trials->processes->parts;
-}
-
 int survive_trials_open(struct survive_trials *trials, const struct survive_share *shares,
 			unsigned share_count, uint32_t each, const char *path, uint64_t digest,
 			const struct processes *processes, struct hd_error *err)
@@ -154,21 +139,24 @@ int survive_trials_open(struct survive_trials *trials, const struct survive_shar
 	const size_t count = (size_t)share_count * each;
 	char head[HEAD_SIZE];
 
-	*trials = (struct survive_trials){.shares = shares,
-					  .processes = processes,
-					  .each = each,
-					  .count = count,
-					  .list = calloc(count + 1, sizeof(*trials->list)),
-					  .owner = calloc(count + 1, sizeof(*trials->owner)),
-					  .refusals =
-					      calloc(share_count + 1u, sizeof(*trials->refusals))};
-	bool memory = trials->list && trials->owner && trials->refusals;
-	int rc = processes_agree(processes, memory ? 0 : hd_error_no_memory(err), err);
+	*trials = (struct survive_trials){
+	    .shares = shares,
+	    .processes = processes,
+	    .each = each,
+	    .count = count,
+	    .list = need(calloc(count + 1, sizeof(*trials->list))),
+	    .owner = need(calloc(count + 1, sizeof(*trials->owner))),
+	    .refusals = need(calloc(share_count + 1u, sizeof(*trials->refusals)))};
 	snprintf(head, sizeof(head), HEAD, digest);
-	if (!rc)
-		rc = kept_work_open(&trials->state, path, head, processes, take_lines, trials, err);
-	if (!rc)
-		deal_out(trials);
+	int rc = kept_work_open(&trials->state, path, head, processes, take_lines, trials, err);
+	if (!rc) {
+		/* Trials that are not kept are dealt out round robin, because neighbouring trials cost about the
+		 * same. */
+		uint32_t next = 0;
+		for (size_t i = 0; i < trials->count; i++)
+			if (trials->owner[i] != HD_NONE)
+				trials->owner[i] = next++ % trials->processes->parts;
+	}
 	return rc;
 }
 
@@ -206,17 +194,6 @@ static int add_up(const struct processes *processes, uint64_t *words, size_t cou
 		  : 0;
 }
 
-static void sum_delivered(struct survive_share *share, const struct survive_trial *trial)
-{
-	for (unsigned level = 0; level < HD_AR_RECOVERY_LEVELS; level++) {
-		const double part =
-		    trial->pairs ? (double)trial->delivered[level] / (double)trial->pairs : 1;
-		share->delivered[level] += part;
-		if (share->trials == 1 || part < share->least[level])
-			share->least[level] = part;
-	}
-}
-
 /* In the order of the trials, so that rounding does not depend on which process ran them. */
 static void sum_share(struct survive_share *share, const struct survive_trial *trials,
 		      uint32_t count)
@@ -226,7 +203,14 @@ static void sum_share(struct survive_share *share, const struct survive_trial *t
 		if (!trial->done)
 			continue;
 		share->trials++;
-		sum_delivered(share, trial);
+		for (unsigned level = 0; level < HD_AR_RECOVERY_LEVELS; level++) {
+			const double part =
+			    trial->pairs ? (double)trial->delivered[level] / (double)trial->pairs
+					 : 1;
+			share->delivered[level] += part;
+			if (share->trials == 1 || part < share->least[level])
+				share->least[level] = part;
+		}
 		if (!trial->routed)
 			continue;
 		share->routed++;

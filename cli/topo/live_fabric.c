@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "live_fabric.h"
 #include "fabric_source.h"
+#include "need.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -57,7 +58,7 @@ static int start(int output, pid_t *child, struct hd_error *err)
 	posix_spawn_file_actions_t actions;
 
 	if (posix_spawn_file_actions_init(&actions))
-		return hd_error_no_memory(err);
+		need(NULL);
 	int rc = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	if (!rc)
 		rc = posix_spawnp(child, PROGRAM, &actions, NULL, command, environ);
@@ -81,21 +82,6 @@ static int wait_for(pid_t child, struct hd_error *err)
 	    err, -EIO, PROGRAM " failed; it needs a port of InfiniBand and the rights to use it");
 }
 
-/* Reads all that was written to a file. */
-static int read_back(FILE *file, char **text, struct hd_error *err)
-{
-	long size = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
-	char *bytes = size < 0 ? NULL : malloc((size_t)size + 1);
-
-	if (!bytes)
-		return size < 0 ? hd_error_set(err, -errno, PROGRAM ": %s", strerror(errno))
-				: hd_error_no_memory(err);
-	rewind(file);
-	bytes[fread(bytes, 1, (size_t)size, file)] = '\0';
-	*text = bytes;
-	return 0;
-}
-
 static int run_program(char **text, struct hd_error *err)
 {
 	FILE *file = tmpfile();
@@ -106,8 +92,19 @@ static int run_program(char **text, struct hd_error *err)
 	int rc = start(fileno(file), &child, err);
 	if (!rc)
 		rc = wait_for(child, err);
-	if (!rc)
-		rc = read_back(file, text, err);
+	if (!rc) {
+		/* Reads all that was written to a file. */
+		long size = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
+		if (size < 0)
+			rc = hd_error_set(err, -errno, PROGRAM ": %s", strerror(errno));
+		else {
+			char *bytes = need(malloc((size_t)size + 1));
+			rewind(file);
+			bytes[fread(bytes, 1, (size_t)size, file)] = '\0';
+			*text = bytes;
+			rc = 0;
+		}
+	}
 	fclose(file);
 	return rc;
 }

@@ -10,7 +10,6 @@
 #include "topo_diff_report.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -139,18 +138,6 @@ static int load_expected(struct diff_job *job, const struct hd_log *log, struct 
 	return fabric_source_load(&source, log, out, &err) ? message_fail(&err) : 0;
 }
 
-static int load_live(const struct diff_job *job, const struct hd_log *log, struct hd_fabric **out)
-{
-	const struct fabric_source source = {arguments_path(job->live_name), job->name_map,
-					     LMC_KEEP, NULL};
-	struct hd_error err;
-	int rc = job->live
-		     ? live_fabric_load(job->live, &job->address, job->name_map, log, out, &err)
-		     : fabric_source_load(&source, log, out, &err);
-
-	return rc ? message_fail(&err) : 0;
-}
-
 static int write_html(const struct topo_diff_view *view, const char *path, struct hd_error *err)
 {
 	struct output output;
@@ -158,8 +145,8 @@ static int write_html(const struct topo_diff_view *view, const char *path, struc
 
 	if (rc)
 		return rc;
-	rc = topo_diff_html(view, output.stream) ? hd_error_no_memory(err) : 0;
-	return output_close(&output, rc, err);
+	topo_diff_html(view, output.stream);
+	return output_close(&output, 0, err);
 }
 
 static int show(struct diff_job *job, const struct topo_diff_view *view)
@@ -190,52 +177,6 @@ static int tell_apart(struct hd_fabric **fabric, struct hd_error *err)
 	return 0;
 }
 
-/* Rates of a generated plan are no plan of the site's. */
-static int compare(struct diff_job *job, struct hd_fabric **expected, struct hd_fabric **live)
-{
-	struct hd_compare_request request = {.expected = *expected,
-					     .live = *live,
-					     .match = job->match,
-					     .rates =
-						 !job->any_rate && (!job->generated || job->width),
-					     .width = job->width,
-					     .speed = job->speed};
-	struct hd_comparison comparison = {.count = 0};
-	struct hd_error err;
-
-	progress_begin("comparing");
-	int rc = hd_fabric_compare(&request, &comparison, &err);
-	progress_end();
-	if (!rc)
-		rc = tell_apart(expected, &err);
-	if (!rc)
-		rc = tell_apart(live, &err);
-	const struct topo_diff_view view = {.expected = *expected,
-					    .live = *live,
-					    .comparison = &comparison,
-					    .expected_name = job->expected_name,
-					    .live_name = job->live_name,
-					    .request = &request};
-	int status = rc ? message_fail(&err) : show(job, &view);
-	hd_comparison_release(&comparison);
-	return status;
-}
-
-static int load_and_compare(struct diff_job *job)
-{
-	struct hd_log log = message_log(job->verbose);
-	struct hd_fabric *expected = NULL, *live = NULL;
-	int status = load_expected(job, &log, &expected);
-
-	if (!status)
-		status = load_live(job, &log, &live);
-	if (!status)
-		status = compare(job, &expected, &live);
-	hd_fabric_free(expected);
-	hd_fabric_free(live);
-	return status;
-}
-
 static int check_usage(struct diff_job *job, const struct operands *operands)
 {
 	unsigned wanted = job->live ? 1 : 2;
@@ -261,8 +202,49 @@ static int run(void *context, const struct operands *operands)
 	struct diff_job *job = context;
 	int status = check_usage(job, operands);
 
-	if (!status)
-		status = load_and_compare(job);
+	if (!status) {
+		struct hd_log log = message_log(job->verbose);
+		struct hd_fabric *expected = NULL, *live = NULL;
+		status = load_expected(job, &log, &expected);
+		if (!status) {
+			const struct fabric_source source = {arguments_path(job->live_name),
+							     job->name_map, LMC_KEEP, NULL};
+			struct hd_error err;
+			int rc = job->live ? live_fabric_load(job->live, &job->address,
+							      job->name_map, &log, &live, &err)
+					   : fabric_source_load(&source, &log, &live, &err);
+			status = rc ? message_fail(&err) : 0;
+		}
+		if (!status) {
+			/* Rates of a generated plan are no plan of the site's. */
+			struct hd_compare_request request = {
+			    .expected = expected,
+			    .live = live,
+			    .match = job->match,
+			    .rates = !job->any_rate && (!job->generated || job->width),
+			    .width = job->width,
+			    .speed = job->speed};
+			struct hd_comparison comparison = {.count = 0};
+			struct hd_error err;
+			progress_begin("comparing");
+			int rc = hd_fabric_compare(&request, &comparison, &err);
+			progress_end();
+			if (!rc)
+				rc = tell_apart(&expected, &err);
+			if (!rc)
+				rc = tell_apart(&live, &err);
+			const struct topo_diff_view view = {.expected = expected,
+							    .live = live,
+							    .comparison = &comparison,
+							    .expected_name = job->expected_name,
+							    .live_name = job->live_name,
+							    .request = &request};
+			status = rc ? message_fail(&err) : show(job, &view);
+			hd_comparison_release(&comparison);
+		}
+		hd_fabric_free(expected);
+		hd_fabric_free(live);
+	}
 	if (job->compared || !job->nagios)
 		return status;
 	return (int)message_nagios_unknown("nothing was compared; standard error has the reason");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "html.h"
+#include "need.h"
 #include "topo_diff_report.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -19,55 +19,20 @@ static void say_summary(const struct topo_diff_view *view,
 }
 
 /* Writes what say() writes, with markup escaped. */
-static int write_said(FILE *page, say_fn *say, const struct topo_diff_view *view,
-		      const struct hd_fabric_difference *difference)
+static void write_said(FILE *page, say_fn *say, const struct topo_diff_view *view,
+		       const struct hd_fabric_difference *difference)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *stream = open_memstream(&text, &size);
+	FILE *stream = need(open_memstream(&text, &size));
 
-	if (!stream)
-		return -ENOMEM;
 	say(view, difference, stream);
-	fclose(stream);
-	if (text)
-		html_text(page, text);
+	need_close(stream);
+	html_text(page, text);
 	free(text);
-	return text ? 0 : -ENOMEM;
 }
 
-static int rows(const struct topo_diff_view *view, FILE *page)
-{
-	const struct hd_comparison *comparison = view->comparison;
-	int rc = 0;
-
-	for (uint32_t i = 0; !rc && i < comparison->count && i < ROWS_MOST; i++) {
-		const struct hd_fabric_difference *one = &comparison->differences[i];
-		fprintf(page, "<tr><td>%s</td><th scope=\"row\" class=\"name\">",
-			topo_diff_kind(one->kind));
-		rc = write_said(page, topo_diff_sentence, view, one);
-		fputs("</th></tr>\n", page);
-	}
-	return rc;
-}
-
-static int table(const struct topo_diff_view *view, FILE *page)
-{
-	fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" "
-	      "aria-label=\"Differences\"><table id=\"differences\">"
-	      "<caption>Differences",
-	      page);
-	if (view->comparison->count > ROWS_MOST)
-		fprintf(page, ", the first %u of %" PRIu32, ROWS_MOST, view->comparison->count);
-	fputs("</caption><thead><tr><th scope=\"col\">kind</th><th scope=\"col\" "
-	      "class=\"name\">what</th></tr></thead><tbody>\n",
-	      page);
-	int rc = rows(view, page);
-	fputs("</tbody></table></div>\n", page);
-	return rc;
-}
-
-int topo_diff_html(const struct topo_diff_view *view, FILE *page)
+void topo_diff_html(const struct topo_diff_view *view, FILE *page)
 {
 	const struct hd_comparison *comparison = view->comparison;
 
@@ -75,7 +40,7 @@ int topo_diff_html(const struct topo_diff_view *view, FILE *page)
 	fputs("<h1>The fabric and its plan</h1>\n", page);
 	fprintf(page, "<div class=\"verdict %s\" id=\"verdict\"><p>",
 		comparison->count ? "worse" : "better");
-	int rc = write_said(page, say_summary, view, NULL);
+	write_said(page, say_summary, view, NULL);
 	fputs(".</p></div>\n<p>Plan ", page);
 	html_name(page, view->expected_name);
 	fprintf(page, ": %" PRIu32 " switches, %" PRIu32 " hosts. Fabric ",
@@ -88,8 +53,25 @@ int topo_diff_html(const struct topo_diff_view *view, FILE *page)
 		      "plan are not known by "
 		      "shape, and hosts are not told apart.</p>\n",
 		      page);
-	if (!rc && comparison->count)
-		rc = table(view, page);
+	if (comparison->count) {
+		fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" "
+		      "aria-label=\"Differences\"><table id=\"differences\">"
+		      "<caption>Differences",
+		      page);
+		if (view->comparison->count > ROWS_MOST)
+			fprintf(page, ", the first %u of %" PRIu32, ROWS_MOST,
+				view->comparison->count);
+		fputs("</caption><thead><tr><th scope=\"col\">kind</th><th scope=\"col\" "
+		      "class=\"name\">what</th></tr></thead><tbody>\n",
+		      page);
+		for (uint32_t i = 0; i < comparison->count && i < ROWS_MOST; i++) {
+			const struct hd_fabric_difference *one = &comparison->differences[i];
+			fprintf(page, "<tr><td>%s</td><th scope=\"row\" class=\"name\">",
+				topo_diff_kind(one->kind));
+			write_said(page, topo_diff_sentence, view, one);
+			fputs("</th></tr>\n", page);
+		}
+		fputs("</tbody></table></div>\n", page);
+	}
 	html_end(page);
-	return rc;
 }

@@ -2,6 +2,7 @@
 #include "topo_diff_report.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -323,22 +324,6 @@ void topo_diff_text(const struct topo_diff_view *view)
 	putchar('\n');
 }
 
-static json_t *sentence_json(const struct topo_diff_view *view,
-			     const struct hd_fabric_difference *difference)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&text, &size);
-
-	if (!stream)
-		return NULL;
-	topo_diff_sentence(view, difference, stream);
-	fclose(stream);
-	json_t *value = text ? json_value_text(text) : NULL;
-	free(text);
-	return value;
-}
-
 static json_t *node_json(const struct hd_fabric *fabric, uint32_t node)
 {
 	return json_pack("{s:s, s:o, s:o}", "type", type_of(fabric, node), "name",
@@ -362,11 +347,6 @@ static json_t *cable_json(const struct hd_fabric *fabric, uint32_t port)
 			 "speed", hd_speed_name(fabric->speed[port]));
 }
 
-static bool is_of_nodes(enum hd_fabric_difference_kind kind)
-{
-	return kind <= HD_DIFFERENCE_NODES_EXCHANGED;
-}
-
 static json_t *list_json(const struct hd_fabric *fabric, bool nodes, const uint32_t *list,
 			 uint32_t count)
 {
@@ -381,24 +361,19 @@ static json_t *list_json(const struct hd_fabric *fabric, bool nodes, const uint3
 static json_t *difference_json(const struct topo_diff_view *view,
 			       const struct hd_fabric_difference *one)
 {
-	bool nodes = is_of_nodes(one->kind);
+	bool nodes = one->kind <= HD_DIFFERENCE_NODES_EXCHANGED;
 
-	return json_pack("{s:s, s:o, s:I, s:o, s:o}", "kind", kinds[one->kind], "text",
-			 sentence_json(view, one), "steps", (json_int_t)one->mends, "expected",
+	char *text = NULL;
+	size_t size;
+	FILE *stream = need(open_memstream(&text, &size));
+	topo_diff_sentence(view, one, stream);
+	need_close(stream);
+	json_t *sentence = json_value_text(text);
+	free(text);
+	return json_pack("{s:s, s:o, s:I, s:o, s:o}", "kind", kinds[one->kind], "text", sentence,
+			 "steps", (json_int_t)one->mends, "expected",
 			 list_json(view->expected, nodes, one->expected, one->expected_count),
 			 "found", list_json(view->live, nodes, one->found, one->found_count));
-}
-
-static json_t *counts_json(const struct hd_comparison *comparison)
-{
-	json_t *counts = json_object();
-	json_int_t count[HD_DIFFERENCE_KINDS] = {0};
-
-	for (uint32_t i = 0; i < comparison->count; i++)
-		count[comparison->differences[i].kind]++;
-	for (unsigned kind = 0; kind < HD_DIFFERENCE_KINDS; kind++)
-		counts = json_value_set(counts, kinds[kind], json_integer(count[kind]));
-	return counts;
 }
 
 json_t *topo_diff_json(const struct topo_diff_view *view)
@@ -408,11 +383,17 @@ json_t *topo_diff_json(const struct topo_diff_view *view)
 
 	for (uint32_t i = 0; i < comparison->count; i++)
 		list = json_value_append(list, difference_json(view, &comparison->differences[i]));
+	json_t *counts = json_object();
+	json_int_t count[HD_DIFFERENCE_KINDS] = {0};
+	for (uint32_t i = 0; i < comparison->count; i++)
+		count[comparison->differences[i].kind]++;
+	for (unsigned kind = 0; kind < HD_DIFFERENCE_KINDS; kind++)
+		counts = json_value_set(counts, kinds[kind], json_integer(count[kind]));
 	return json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "match",
 			 topo_diff_match(comparison->match) + 3, "planned_cables",
 			 (json_int_t)comparison->planned, "cables_in_place",
 			 (json_int_t)comparison->agreeing, "steps", (json_int_t)comparison->mends,
-			 "counts", counts_json(comparison), "differences", list);
+			 "counts", counts, "differences", list);
 }
 
 static enum nagios_status nagios_status_of(const struct topo_diff_view *view)
@@ -434,18 +415,16 @@ int topo_diff_nagios(const struct topo_diff_view *view)
 	enum nagios_status status = nagios_status_of(view);
 	char *text = NULL;
 	size_t size;
-	FILE *stream = open_memstream(&text, &size);
+	FILE *stream = need(open_memstream(&text, &size));
 
-	if (!stream)
-		return (int)message_nagios_unknown("not enough memory");
 	topo_diff_summary(view, stream);
 	if (comparison->count) {
 		fputs("; the first: ", stream);
 		topo_diff_sentence(view, &comparison->differences[0], stream);
 	}
-	fclose(stream);
+	need_close(stream);
 	message_nagios_begin(status);
-	message_nagios_text(text ? text : "");
+	message_nagios_text(text);
 	free(text);
 	printf(" | differences=%" PRIu32 ";0;;0 steps=%" PRIu64 ";;;0 cables_in_place=%" PRIu32
 	       ";;;0\n",

@@ -33,7 +33,7 @@ json_t *topo_diff_json(const struct topo_diff_view *view);
 /* One line. The status: critical if a switch is missing, a warning for any other difference. */
 int topo_diff_nagios(const struct topo_diff_view *view);
 
-/* A page for a browser. Errors: -ENOMEM. */
-int topo_diff_html(const struct topo_diff_view *view, FILE *page);
+/* A page for a browser. */
+void topo_diff_html(const struct topo_diff_view *view, FILE *page);
 
 #endif

@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "progress.h"
 #include "shared_arguments.h"
 
@@ -144,49 +145,39 @@ static char *option_notes(const struct hd_generator *generator)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *stream = open_memstream(&text, &size);
+	FILE *stream = need(open_memstream(&text, &size));
 
-	if (!stream)
-		return NULL;
 	fputs("Values:", stream);
 	for (unsigned i = 0; i < generator->option_count; i++) {
 		char range[400];
 		fprintf(stream, "\n  --%-16s%s", generator->options[i].name,
 			catalogue_range(&generator->options[i], range, sizeof(range)));
 	}
-	fclose(stream);
+	need_close(stream);
 	return text;
-}
-
-static int parse_and_run(struct generate_job *job, int argc, char **argv)
-{
-	char synopsis[128];
-	char *notes = option_notes(job->generator);
-
-	snprintf(synopsis, sizeof(synopsis), "heddle topo generate %s [OPTION]... [-o FILE]",
-		 job->generator->name);
-	const struct usage usage = {
-	    .synopsis = synopsis,
-	    .summary = job->generator->summary,
-	    .arguments = job->arguments,
-	    .count = merge_arguments(job),
-	    .notes = notes,
-	    .statuses = {"the fabric was written", NULL,
-			 "bad usage, or sizes that a fabric of this kind cannot have"},
-	};
-	int status = arguments_run(&usage, argc, argv, job, run_job);
-	free(notes);
-	return status;
 }
 
 static int generate_kind(const struct hd_generator *generator, int argc, char **argv)
 {
 	struct generate_job job = {.generator = generator, .seed = 1};
 
-	job.options = hd_options_new(generator->options, generator->option_count);
-	job.arguments = calloc(generator->option_count + OWN_COUNT, sizeof(*job.arguments));
-	int status =
-	    job.options && job.arguments ? parse_and_run(&job, argc, argv) : message_no_memory();
+	job.options = need(hd_options_new(generator->options, generator->option_count));
+	job.arguments = need(calloc(generator->option_count + OWN_COUNT, sizeof(*job.arguments)));
+	char synopsis[128];
+	char *notes = option_notes(job.generator);
+	snprintf(synopsis, sizeof(synopsis), "heddle topo generate %s [OPTION]... [-o FILE]",
+		 job.generator->name);
+	const struct usage usage = {
+	    .synopsis = synopsis,
+	    .summary = job.generator->summary,
+	    .arguments = job.arguments,
+	    .count = merge_arguments(&job),
+	    .notes = notes,
+	    .statuses = {"the fabric was written", NULL,
+			 "bad usage, or sizes that a fabric of this kind cannot have"},
+	};
+	int status = arguments_run(&usage, argc, argv, &job, run_job);
+	free(notes);
 	free(job.arguments);
 	hd_options_free(job.options);
 	return status;
@@ -207,17 +198,15 @@ static char *kind_notes(void)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *stream = open_memstream(&text, &size);
+	FILE *stream = need(open_memstream(&text, &size));
 
-	if (!stream)
-		return NULL;
 	fputs("Kinds:", stream);
 	for (unsigned i = 0; i < catalogue_fabrics.count(); i++) {
 		struct catalogue_entry entry = catalogue_fabrics.entry(i);
 		fprintf(stream, "\n  %-18s%s", entry.name, entry.summary);
 	}
 	fputs("\n\n'heddle topo generate KIND --help' shows the options of a kind.", stream);
-	fclose(stream);
+	need_close(stream);
 	return text;
 }
 
@@ -236,32 +225,27 @@ static int run_list(void *context, const struct operands *operands)
 	return message_error("no kind of fabric given; 'heddle topo generate --help' lists them");
 }
 
-static int list_kinds(int argc, char **argv)
-{
-	struct list_job job = {.json = false};
-	char *notes = kind_notes();
-	const struct usage usage = {
-	    .synopsis = "heddle topo generate KIND --OPTION VALUE... [-o FILE]\n"
-			"   or: heddle topo generate {--names | --json}",
-	    .summary = "Makes a fabric of a kind and writes it, or lists the kinds.",
-	    .arguments = list_arguments,
-	    .count = sizeof(list_arguments) / sizeof(list_arguments[0]),
-	    .notes = notes,
-	    .statuses = {"the fabric was written, or the kinds were listed", NULL,
-			 "bad usage, or sizes that a fabric of the kind cannot have"},
-	};
-	int status = arguments_run(&usage, argc, argv, &job, run_list);
-
-	free(notes);
-	return status;
-}
-
 int topo_generate(int argc, char **argv)
 {
 	struct catalogue_entry entry;
 
-	if (argc < 2 || argv[1][0] == '-')
-		return list_kinds(argc, argv);
+	if (argc < 2 || argv[1][0] == '-') {
+		struct list_job job = {.json = false};
+		char *notes = kind_notes();
+		const struct usage usage = {
+		    .synopsis = "heddle topo generate KIND --OPTION VALUE... [-o FILE]\n"
+				"   or: heddle topo generate {--names | --json}",
+		    .summary = "Makes a fabric of a kind and writes it, or lists the kinds.",
+		    .arguments = list_arguments,
+		    .count = sizeof(list_arguments) / sizeof(list_arguments[0]),
+		    .notes = notes,
+		    .statuses = {"the fabric was written, or the kinds were listed", NULL,
+				 "bad usage, or sizes that a fabric of the kind cannot have"},
+		};
+		int status = arguments_run(&usage, argc, argv, &job, run_list);
+		free(notes);
+		return status;
+	}
 	if (catalogue_find(&catalogue_fabrics, argv[1], &entry))
 		return STATUS_BAD;
 	return generate_kind(hd_generator_find(entry.name), argc - 1, argv + 1);

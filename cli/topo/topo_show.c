@@ -5,11 +5,11 @@
 #include "json_value.h"
 #include "machines_source.h"
 #include "message.h"
+#include "need.h"
 #include "policy_arguments.h"
 #include "shared_arguments.h"
 
 #include <byteswap.h>
-#include <errno.h>
 #include <heddle/fabric.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,22 +31,6 @@ static void write_switch(struct csv *csv, const struct hd_fabric *fabric, uint32
 	csv_number(csv, fabric->host_base[sw + 1] - fabric->host_base[sw]);
 	csv_number(csv, fabric->isl_base[sw + 1] - fabric->isl_base[sw]);
 	csv_end_row(csv);
-}
-
-/* Prints a row for each switch. Levels count from 1, as in heddle topo show; a switch that no host
- * reaches has none. Errors: -ENOMEM. */
-static int topo_csv(const struct hd_fabric *fabric, struct hd_error *err)
-{
-	uint32_t *level = malloc(fabric->switch_count * sizeof(*level));
-	int rc = level ? hd_fabric_levels(fabric, level, err) : hd_error_no_memory(err);
-
-	if (!rc) {
-		struct csv csv = csv_begin(stdout, "switch,guid,lid,level,ports,hosts,links");
-		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-			write_switch(&csv, fabric, sw, level[sw]);
-	}
-	free(level);
-	return rc;
 }
 
 /* What `heddle topo show` shows, counted but not printed. */
@@ -132,30 +116,6 @@ static bool fits(const struct lid_port *ports, uint32_t count, unsigned lmc)
 	return true;
 }
 
-/*
- * The largest LMC for which OpenSM's LID manager has enough LIDs when it knows no LIDs yet, or -1
- * if even LMC 0 is too much. The manager takes ports in the order of their GUIDs' bytes from the
- * last to the first, after the port of the subnet manager itself, for which the first host stands
- * here. It gives each the next free LID, a multiple of 2^LMC for an adapter, and never returns to
- * the LIDs that it has passed over. So an adapter after a switch can cost twice its LIDs. Source:
- * lid_mgr_find_free_lid_range() of OpenSM 3.3.23. Errors: -ENOMEM. Cost: O(ports log ports).
- */
-static int topo_lids_largest_lmc(const struct hd_fabric *fabric, int *largest, struct hd_error *err)
-{
-	size_t most = (size_t)fabric->host_count + fabric->aside_count + fabric->switch_count;
-	struct lid_port *ports = calloc(most + 1, sizeof(*ports));
-	int lmc = HD_LMC_INFINIBAND;
-
-	if (!ports)
-		return hd_error_no_memory(err);
-	uint32_t count = list_ports(fabric, ports);
-	while (lmc >= 0 && !fits(ports, count, (unsigned)lmc))
-		lmc--;
-	free(ports);
-	*largest = lmc;
-	return 0;
-}
-
 #define WIDTHS 256
 
 static bool is_cabled(const struct hd_fabric *fabric, uint32_t node)
@@ -166,41 +126,11 @@ static bool is_cabled(const struct hd_fabric *fabric, uint32_t node)
 	return false;
 }
 
-static void count_nodes(const struct hd_fabric *fabric, struct topo_facts *facts)
-{
-	for (uint32_t node = fabric->switch_count; node < fabric->node_count; node++) {
-		facts->adapters += fabric->node_type[node] == HD_CA;
-		facts->routers += fabric->node_type[node] == HD_ROUTER;
-		facts->uncabled += !is_cabled(fabric, node);
-	}
-	facts->cables = fabric->isl_count / 2;
-}
-
-static bool count_radixes(const struct hd_fabric *fabric, struct topo_facts *facts)
-{
-	uint32_t by_radix[HD_PORTS_MAX + 1] = {0};
-
-	facts->radixes = hd_arena_alloc(&facts->arena, HD_PORTS_MAX, sizeof(*facts->radixes));
-	if (!facts->radixes)
-		return false;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		by_radix[hd_node_ports(fabric, sw)]++;
-	for (uint32_t radix = 1; radix <= HD_PORTS_MAX; radix++)
-		if (by_radix[radix])
-			facts->radixes[facts->radix_count++] =
-			    (struct radix_count){radix, by_radix[radix]};
-	return true;
-}
-
 /* Every cable is counted at its lower port, so that cables between two hosts count as well. */
-static bool count_links(const struct hd_fabric *fabric, struct topo_facts *facts)
+static void count_links(const struct hd_fabric *fabric, struct topo_facts *facts)
 {
-	struct link_count(*table)[HD_SPEED_COUNT] =
-	    hd_arena_alloc(&facts->arena, WIDTHS, sizeof(*table));
-	facts->links =
-	    hd_arena_alloc(&facts->arena, WIDTHS * HD_SPEED_COUNT, sizeof(*facts->links));
-	if (facts->arena.failed)
-		return false;
+	struct link_count(*table)[HD_SPEED_COUNT] = need_of(&facts->arena, WIDTHS, sizeof(*table));
+	facts->links = need_of(&facts->arena, WIDTHS * HD_SPEED_COUNT, sizeof(*facts->links));
 	for (uint32_t port = 0; port < fabric->port_count; port++) {
 		uint32_t peer = fabric->peer[port];
 		if (peer == HD_NONE || peer < port)
@@ -224,29 +154,6 @@ static bool count_links(const struct hd_fabric *fabric, struct topo_facts *facts
 				facts->links[facts->link_count++] = entry;
 		}
 	}
-	return true;
-}
-
-static int count_levels(const struct hd_fabric *fabric, struct topo_facts *facts,
-			struct hd_error *err)
-{
-	uint32_t switches = fabric->switch_count;
-	uint32_t *level = hd_arena_alloc(&facts->arena, switches, sizeof(*level));
-
-	facts->levels = hd_arena_alloc(&facts->arena, switches, sizeof(*facts->levels));
-	if (facts->arena.failed)
-		return hd_error_no_memory(err);
-	int rc = hd_fabric_levels(fabric, level, err);
-	for (uint32_t sw = 0; !rc && sw < switches; sw++) {
-		if (level[sw] == HD_NONE) {
-			facts->unlevelled++;
-			continue;
-		}
-		facts->levels[level[sw]]++;
-		if (level[sw] >= facts->level_count)
-			facts->level_count = level[sw] + 1;
-	}
-	return rc;
 }
 
 static void flood(const struct hd_fabric *fabric, uint32_t start, uint32_t *queue, bool *seen)
@@ -265,55 +172,68 @@ static void flood(const struct hd_fabric *fabric, uint32_t start, uint32_t *queu
 	}
 }
 
-static bool count_components(const struct hd_fabric *fabric, struct topo_facts *facts)
+/* Counts; released with hd_arena_release(&facts->arena). */
+static void topo_facts_count(const struct hd_fabric *fabric, const struct hd_machines *machines,
+			     struct topo_facts *facts)
 {
-	uint32_t *queue = hd_arena_alloc(&facts->arena, fabric->node_count, sizeof(*queue));
-	bool *seen = hd_arena_alloc(&facts->arena, fabric->node_count, sizeof(*seen));
-
-	if (facts->arena.failed)
-		return false;
+	*facts = (struct topo_facts){.radix_count = 0};
+	for (uint32_t node = fabric->switch_count; node < fabric->node_count; node++) {
+		facts->adapters += fabric->node_type[node] == HD_CA;
+		facts->routers += fabric->node_type[node] == HD_ROUTER;
+		facts->uncabled += !is_cabled(fabric, node);
+	}
+	facts->cables = fabric->isl_count / 2;
+	facts->lids = hd_fabric_lids_in_use(fabric);
+	facts->last_lid = fabric->lid_count - 1;
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		facts->lmc_hosts[fabric->lmc[fabric->host_port[host]] & HD_LMC_INFINIBAND]++;
+	uint32_t by_radix[HD_PORTS_MAX + 1] = {0};
+	facts->radixes = need_of(&facts->arena, HD_PORTS_MAX, sizeof(*facts->radixes));
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		by_radix[hd_node_ports(fabric, sw)]++;
+	for (uint32_t radix = 1; radix <= HD_PORTS_MAX; radix++)
+		if (by_radix[radix])
+			facts->radixes[facts->radix_count++] =
+			    (struct radix_count){radix, by_radix[radix]};
+	count_links(fabric, facts);
+	uint32_t *queue = need_of(&facts->arena, fabric->node_count, sizeof(*queue));
+	bool *seen = need_of(&facts->arena, fabric->node_count, sizeof(*seen));
 	for (uint32_t node = 0; node < fabric->node_count; node++) {
 		if (seen[node])
 			continue;
 		flood(fabric, node, queue, seen);
 		facts->components++;
 	}
-	return true;
-}
-
-static void count_lids(const struct hd_fabric *fabric, struct topo_facts *facts)
-{
-	facts->lids = hd_fabric_lids_in_use(fabric);
-	facts->last_lid = fabric->lid_count - 1;
-	for (uint32_t host = 0; host < fabric->host_count; host++)
-		facts->lmc_hosts[fabric->lmc[fabric->host_port[host]] & HD_LMC_INFINIBAND]++;
-}
-
-static bool count_machines(const struct hd_fabric *fabric, const struct hd_machines *machines,
-			   struct topo_facts *facts)
-{
-	facts->machines =
-	    hd_arena_alloc(&facts->arena, (size_t)fabric->host_count + 1, sizeof(uint32_t));
-	for (uint32_t i = 0; facts->machines && i < machines->count; i++)
+	facts->machines = need_of(&facts->arena, (size_t)fabric->host_count + 1, sizeof(uint32_t));
+	for (uint32_t i = 0; i < machines->count; i++)
 		facts->machines[hd_machines_size(machines, i)]++;
-	return facts->machines;
-}
-
-/* Counts; released with hd_arena_release(&facts->arena). -ENOMEM. */
-static int topo_facts_count(const struct hd_fabric *fabric, const struct hd_machines *machines,
-			    struct topo_facts *facts, struct hd_error *err)
-{
-	*facts = (struct topo_facts){.radix_count = 0};
-	count_nodes(fabric, facts);
-	count_lids(fabric, facts);
-	bool enough = count_radixes(fabric, facts) && count_links(fabric, facts) &&
-		      count_components(fabric, facts) && count_machines(fabric, machines, facts);
-	int rc = enough ? count_levels(fabric, facts, err) : hd_error_no_memory(err);
-	if (!rc)
-		rc = topo_lids_largest_lmc(fabric, &facts->largest_lmc, err);
-	if (rc)
-		hd_arena_release(&facts->arena);
-	return rc;
+	/* The largest LMC for which OpenSM's LID manager has enough LIDs when it knows no LIDs yet, or -1 if even
+	 * LMC 0 is too much. The manager takes ports in the order of their GUIDs' bytes from the last to the
+	 * first, after the port of the subnet manager itself, for which the first host stands here. It gives each
+	 * the next free LID, a multiple of 2^LMC for an adapter, and never returns to the LIDs that it has passed
+	 * over. So an adapter after a switch can cost twice its LIDs. Source: lid_mgr_find_free_lid_range() of
+	 * OpenSM 3.3.23. */
+	size_t most = (size_t)fabric->host_count + fabric->aside_count + fabric->switch_count;
+	struct lid_port *ports = need(calloc(most + 1, sizeof(*ports)));
+	int lmc = HD_LMC_INFINIBAND;
+	uint32_t count = list_ports(fabric, ports);
+	while (lmc >= 0 && !fits(ports, count, (unsigned)lmc))
+		lmc--;
+	free(ports);
+	facts->largest_lmc = lmc;
+	uint32_t switches = fabric->switch_count;
+	uint32_t *level = need_of(&facts->arena, switches, sizeof(*level));
+	facts->levels = need_of(&facts->arena, switches, sizeof(*facts->levels));
+	need_enough(hd_fabric_levels(fabric, level, NULL));
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		if (level[sw] == HD_NONE) {
+			facts->unlevelled++;
+			continue;
+		}
+		facts->levels[level[sw]]++;
+		if (level[sw] >= facts->level_count)
+			facts->level_count = level[sw] + 1;
+	}
 }
 
 struct show_job {
@@ -341,29 +261,6 @@ static const struct usage usage = {
     .statuses = {"done", NULL, "bad input or usage"},
 };
 
-static void print_nodes(const struct hd_fabric *fabric, const struct topo_facts *facts)
-{
-	printf("nodes        %" PRIu32 "\n", fabric->node_count);
-	printf("hosts        %" PRIu32 " ports on switches (%" PRIu32 " channel adapters, %" PRIu32
-	       " routers, %" PRIu32 " of them uncabled)\n",
-	       fabric->host_count, facts->adapters, facts->routers, facts->uncabled);
-	if (fabric->aside_count)
-		printf("aggregation  %" PRIu32
-		       " ports of aggregation nodes on switches, which are not hosts\n",
-		       fabric->aside_count);
-	printf("switches     %" PRIu32 "\n", fabric->switch_count);
-	for (uint32_t i = 0; i < facts->radix_count; i++)
-		printf("  %3" PRIu32 " ports  %" PRIu32 "\n", facts->radixes[i].radix,
-		       facts->radixes[i].switches);
-	for (uint32_t i = 0; i < facts->level_count; i++)
-		printf("  level %-3" PRIu32 "  %" PRIu32 "\n", i, facts->levels[i]);
-	if (facts->unlevelled)
-		printf("  no host    %" PRIu32 "\n", facts->unlevelled);
-	printf("connected    %s", facts->components == 1 ? "yes\n" : "no, ");
-	if (facts->components > 1)
-		printf("%" PRIu32 " components\n", facts->components);
-}
-
 static void print_machines(const struct hd_fabric *fabric, const struct hd_machines *machines,
 			   const struct topo_facts *facts, bool verbose)
 {
@@ -380,46 +277,6 @@ static void print_machines(const struct hd_fabric *fabric, const struct hd_machi
 		if (facts->machines[ports])
 			printf("  %3" PRIu32 " port%s  %" PRIu32 "\n", ports,
 			       ports == 1 ? " " : "s", facts->machines[ports]);
-}
-
-static void print_links(const struct topo_facts *facts)
-{
-	printf("cables       %" PRIu32 " between switches", facts->cables);
-	if (facts->self_looped)
-		printf(", %" PRIu32 " from a node to itself, which carry nothing",
-		       facts->self_looped);
-	putchar('\n');
-	for (uint32_t i = 0; i < facts->link_count; i++) {
-		const struct link_count *link = &facts->links[i];
-		printf("  %ux %-7s %" PRIu32 " between switches, %" PRIu32 " to hosts\n",
-		       link->width, hd_speed_name(link->speed), link->between_switches,
-		       link->to_hosts);
-	}
-}
-
-static void print_lids(const struct topo_facts *facts)
-{
-	if (facts->lids)
-		printf("LIDs         %" PRIu32 " in use, the last is %" PRIu32 "\n", facts->lids,
-		       facts->last_lid);
-	else
-		puts("LIDs         none");
-	for (unsigned lmc = 0; facts->lids && lmc <= HD_LMC_INFINIBAND; lmc++)
-		if (facts->lmc_hosts[lmc])
-			printf("  LMC %u      %" PRIu32 " hosts\n", lmc, facts->lmc_hosts[lmc]);
-	if (facts->largest_lmc < 0)
-		puts("largest LMC  none: there are more nodes than LIDs");
-	else
-		printf("largest LMC  %d\n", facts->largest_lmc);
-}
-
-static json_t *levels_json(const struct topo_facts *facts)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < facts->level_count; i++)
-		list = json_value_append(list, json_integer(facts->levels[i]));
-	return list;
 }
 
 static json_t *radixes_json(const struct topo_facts *facts)
@@ -448,18 +305,6 @@ static json_t *links_json(const struct topo_facts *facts)
 	return list;
 }
 
-static json_t *lids_json(const struct topo_facts *facts)
-{
-	json_t *hosts = json_array();
-
-	for (unsigned lmc = 0; lmc <= HD_LMC_INFINIBAND; lmc++)
-		hosts =
-		    json_value_append(hosts, json_integer(facts->lids ? facts->lmc_hosts[lmc] : 0));
-	return json_pack("{s:I, s:I, s:o, s:i}", "in_use", (json_int_t)facts->lids, "last",
-			 (json_int_t)facts->last_lid, "hosts_by_lmc", hosts, "largest_lmc",
-			 facts->largest_lmc);
-}
-
 static json_t *machines_json(const struct hd_fabric *fabric, const struct hd_machines *machines,
 			     const struct topo_facts *facts)
 {
@@ -479,35 +324,85 @@ static json_t *machines_json(const struct hd_fabric *fabric, const struct hd_mac
 static json_t *facts_json(const struct hd_fabric *fabric, const struct hd_machines *machines,
 			  const struct topo_facts *facts)
 {
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < facts->level_count; i++)
+		list = json_value_append(list, json_integer(facts->levels[i]));
+	json_t *hosts = json_array();
+	for (unsigned lmc = 0; lmc <= HD_LMC_INFINIBAND; lmc++)
+		hosts =
+		    json_value_append(hosts, json_integer(facts->lids ? facts->lmc_hosts[lmc] : 0));
 	return json_pack(
 	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
 	    "nodes", (json_int_t)fabric->node_count, "hosts", (json_int_t)fabric->host_count,
 	    "aggregation_nodes", (json_int_t)fabric->aside_count, "channel_adapters",
 	    (json_int_t)facts->adapters, "routers", (json_int_t)facts->routers, "uncabled",
 	    (json_int_t)facts->uncabled, "switches", (json_int_t)fabric->switch_count,
-	    "switches_by_radix", radixes_json(facts), "switches_by_level", levels_json(facts),
+	    "switches_by_radix", radixes_json(facts), "switches_by_level", list,
 	    "switches_without_host", (json_int_t)facts->unlevelled, "components",
 	    (json_int_t)facts->components, "cables_between_switches", (json_int_t)facts->cables,
 	    "self_looped_cables", (json_int_t)facts->self_looped, "links", links_json(facts),
-	    "lids", lids_json(facts), "machines", machines_json(fabric, machines, facts));
+	    "lids",
+	    json_pack("{s:I, s:I, s:o, s:i}", "in_use", (json_int_t)facts->lids, "last",
+		      (json_int_t)facts->last_lid, "hosts_by_lmc", hosts, "largest_lmc",
+		      facts->largest_lmc),
+	    "machines", machines_json(fabric, machines, facts));
 }
 
 static int show_facts(const struct show_job *job)
 {
 	struct topo_facts facts;
-	struct hd_error err;
 	int status = STATUS_CLEAN;
 
-	if (topo_facts_count(job->fabric, job->machines, &facts, &err))
-		return message_fail(&err);
+	topo_facts_count(job->fabric, job->machines, &facts);
 	if (job->json) {
 		status =
 		    json_value_print(facts_json(job->fabric, job->machines, &facts), STATUS_CLEAN);
 	} else {
-		print_nodes(job->fabric, &facts);
+		printf("nodes        %" PRIu32 "\n", job->fabric->node_count);
+		printf("hosts        %" PRIu32 " ports on switches (%" PRIu32
+		       " channel adapters, %" PRIu32 " routers, %" PRIu32 " of them uncabled)\n",
+		       job->fabric->host_count, facts.adapters, facts.routers, facts.uncabled);
+		if (job->fabric->aside_count)
+			printf("aggregation  %" PRIu32
+			       " ports of aggregation nodes on switches, which are not hosts\n",
+			       job->fabric->aside_count);
+		printf("switches     %" PRIu32 "\n", job->fabric->switch_count);
+		for (uint32_t i = 0; i < facts.radix_count; i++)
+			printf("  %3" PRIu32 " ports  %" PRIu32 "\n", facts.radixes[i].radix,
+			       facts.radixes[i].switches);
+		for (uint32_t i = 0; i < facts.level_count; i++)
+			printf("  level %-3" PRIu32 "  %" PRIu32 "\n", i, facts.levels[i]);
+		if (facts.unlevelled)
+			printf("  no host    %" PRIu32 "\n", facts.unlevelled);
+		printf("connected    %s", facts.components == 1 ? "yes\n" : "no, ");
+		if (facts.components > 1)
+			printf("%" PRIu32 " components\n", facts.components);
 		print_machines(job->fabric, job->machines, &facts, job->verbose);
-		print_links(&facts);
-		print_lids(&facts);
+		printf("cables       %" PRIu32 " between switches", facts.cables);
+		if (facts.self_looped)
+			printf(", %" PRIu32 " from a node to itself, which carry nothing",
+			       facts.self_looped);
+		putchar('\n');
+		for (uint32_t i = 0; i < facts.link_count; i++) {
+			const struct link_count *link = &facts.links[i];
+			printf("  %ux %-7s %" PRIu32 " between switches, %" PRIu32 " to hosts\n",
+			       link->width, hd_speed_name(link->speed), link->between_switches,
+			       link->to_hosts);
+		}
+		if (facts.lids)
+			printf("LIDs         %" PRIu32 " in use, the last is %" PRIu32 "\n",
+			       facts.lids, facts.last_lid);
+		else
+			puts("LIDs         none");
+		for (unsigned lmc = 0; facts.lids && lmc <= HD_LMC_INFINIBAND; lmc++)
+			if (facts.lmc_hosts[lmc])
+				printf("  LMC %u      %" PRIu32 " hosts\n", lmc,
+				       facts.lmc_hosts[lmc]);
+		if (facts.largest_lmc < 0)
+			puts("largest LMC  none: there are more nodes than LIDs");
+		else
+			printf("largest LMC  %d\n", facts.largest_lmc);
 	}
 	hd_arena_release(&facts.arena);
 	return status;
@@ -521,9 +416,17 @@ static int show_fabric(struct show_job *job, const char *path)
 	if (policy_arguments_load(&job->policy, path, LMC_KEEP, &log, &job->fabric, &err) ||
 	    machines_source_load(&job->source, job->fabric, &job->machines, &err))
 		return message_fail(&err);
-	if (job->csv)
-		return topo_csv(job->fabric, &err) ? message_fail(&err) : STATUS_CLEAN;
-	return show_facts(job);
+	if (!job->csv)
+		return show_facts(job);
+	/* Prints a row for each switch. Levels count from 1, as in heddle topo show; a switch that no host reaches
+	 * has none. */
+	uint32_t *level = need(malloc(job->fabric->switch_count * sizeof(*level)));
+	need_enough(hd_fabric_levels(job->fabric, level, NULL));
+	struct csv csv = csv_begin(stdout, "switch,guid,lid,level,ports,hosts,links");
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
+		write_switch(&csv, job->fabric, sw, level[sw]);
+	free(level);
+	return STATUS_CLEAN;
 }
 
 static int run(void *context, const struct operands *operands)

@@ -4,6 +4,7 @@
 #define CLI_WHY_H
 
 #include "json_value.h"
+#include "plugin_answer.h"
 #include "table_source.h"
 
 #include <heddle/analysis/estimate.h>
@@ -102,8 +103,8 @@ struct why_choosing {
 /* The place is a struct why_tries. */
 arguments_take_fn why_take_try;
 
-/* Fills in the choices of the view, which has an estimate. Errors: -ENOMEM. */
-int why_choose(const struct why_choosing *choosing, struct why_view *view, struct hd_error *err);
+/* Fills in the choices of the view, which has an estimate. */
+void why_choose(const struct why_choosing *choosing, struct why_view *view);
 
 /* Bytes of links by some tables. */
 struct why_loads {
@@ -121,7 +122,7 @@ static inline uint32_t why_hot_link(const struct why_view *view)
 }
 
 /* Makes a routing key for the largest flows of the estimate, and moves them to it: the loads are those of today's tables
- * before. Errors, with the reason: -ENOTSUP no tree, or traffic of another kind; -ENOMEM. */
+ * before. Errors, with the reason: -ENOTSUP no tree, or traffic of another kind. */
 int why_key_loads(const struct why_view *view, unsigned threads, struct why_loads *loads,
 		  struct hd_error *err);
 
@@ -131,5 +132,23 @@ void why_print(const struct why_view *view);
 
 /* NULL: no memory. */
 json_t *why_json(const struct why_view *view);
+
+/* ---- a running OpenSM ---- */
+
+/* What heddle why asks a running OpenSM for. */
+
+#define WHY_LIVE_NAME "OpenSM" /* of its answers in messages */
+
+/* Answers of the plugin as texts; NULL: not asked for. Zero-initialise before use. */
+struct why_live {
+	char *fabric, *tables, *counters;
+};
+
+/* Asks for the fabric, the counters and, if they are wanted, the tables. To be released also after an error. Errors:
+ * those of plugin_answer_get(); -ENODATA the plugin does not know it, with what to do. */
+int why_live_ask(const struct plugin_address *address, bool tables, struct why_live *live,
+		 struct hd_error *err);
+
+void why_live_release(struct why_live *live);
 
 #endif

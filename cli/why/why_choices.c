@@ -3,13 +3,13 @@
 #include "catalogue.h"
 #include "ebb_report.h"
 #include "message.h"
+#include "need.h"
 #include "progress.h"
 #include "why.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ALL_ENGINES_HOSTS                                                                          \
 	2000u /* larger fabrics: the engine that chooses among the others, alone */
@@ -63,21 +63,6 @@ static double hot_share(const struct why_view *view, const struct why_loads *loa
 	return worst;
 }
 
-/* In units of what the same is today: the first choice, which is judged before the others. */
-static void judge(const struct why_view *view, const struct why_loads *loads,
-		  struct why_choice *choice)
-{
-	const uint32_t isls = view->fabric->isl_count, hot = why_hot_link(view);
-	const double *today = view->estimate->link_bytes;
-	double unit = isls ? share_of(view, today, busiest(view, today, 0, isls)) : 0;
-	double hot_unit = hot == HD_NONE ? 0 : share_of(view, today, hot);
-
-	choice->busiest_link = isls ? busiest(view, loads->all, 0, isls) : HD_NONE;
-	choice->busiest = unit > 0 ? share_of(view, loads->all, choice->busiest_link) / unit : 0;
-	choice->hot = hot_unit > 0 ? hot_share(view, loads) / hot_unit : 0;
-	choice->lost = view->estimate->bytes > 0 ? loads->lost / view->estimate->bytes : 0;
-}
-
 static void find_same(struct why_view *view, struct why_choice *choice)
 {
 	for (const struct why_choice *other = view->choices; other < choice; other++)
@@ -112,51 +97,33 @@ static int find_loads(const struct why_view *view, const struct hd_fabric *fabri
 }
 
 /* Judges the loads and frees them, or notes why there are none. */
-static int end_choice(struct why_view *view, struct why_choice *choice, int rc,
-		      const struct hd_error *reason, struct why_loads *loads, struct hd_error *err)
+static void end_choice(struct why_view *view, struct why_choice *choice, int rc,
+		       const struct hd_error *reason, struct why_loads *loads)
 {
 	if (!rc) {
-		judge(view, loads, choice);
+		/* In units of what the same is today: the first choice, which is judged before the others. */
+		const uint32_t isls = view->fabric->isl_count, hot = why_hot_link(view);
+		const double *today = view->estimate->link_bytes;
+		double unit = isls ? share_of(view, today, busiest(view, today, 0, isls)) : 0;
+		double hot_unit = hot == HD_NONE ? 0 : share_of(view, today, hot);
+		choice->busiest_link = isls ? busiest(view, loads->all, 0, isls) : HD_NONE;
+		choice->busiest =
+		    unit > 0 ? share_of(view, loads->all, choice->busiest_link) / unit : 0;
+		choice->hot = hot_unit > 0 ? hot_share(view, loads) / hot_unit : 0;
+		choice->lost = view->estimate->bytes > 0 ? loads->lost / view->estimate->bytes : 0;
 		find_same(view, choice);
-	} else if (rc != -ENOMEM) {
+	} else {
+		need_enough(rc);
 		snprintf(choice->refused, sizeof(choice->refused), "%s",
 			 *reason->text ? reason->text : "refused");
 	}
 	free(loads->all);
 	free(loads->hot);
-	return rc == -ENOMEM ? hd_error_no_memory(err) : 0;
 }
 
 static struct why_choice *next_choice(struct why_view *view)
 {
 	return &view->choices[view->choice_count++];
-}
-
-static int try_engine(const struct why_choosing *choosing, struct why_view *view,
-		      const struct hd_fabric *fabric, const struct table_source *source,
-		      struct hd_error *err)
-{
-	struct why_choice *choice = next_choice(view);
-	const struct hd_route_request request = {.fabric = fabric,
-						 .options = source->options,
-						 .policy = choosing->policy,
-						 .threads = choosing->threads};
-	struct why_loads loads = {.all = NULL};
-	struct hd_routes *routes = NULL;
-	struct hd_error reason = {""};
-	unsigned lmc = hd_fabric_largest_lmc(fabric);
-
-	choice->even_lids = fabric != view->fabric;
-	if (choice->even_lids)
-		snprintf(choice->name, sizeof(choice->name), "%s, LMC %u", source->name, lmc);
-	else
-		snprintf(choice->name, sizeof(choice->name), "%s", source->name);
-	progress_update("the same traffic by %s", choice->name);
-	int rc = hd_engine_route(source->engine, &request, &routes, &reason);
-	if (!rc)
-		rc = find_loads(view, fabric, routes, NULL, &loads, &reason);
-	hd_routes_free(routes);
-	return end_choice(view, choice, rc, &reason, &loads, err);
 }
 
 /* The engines that are asked for; else all that are no choice among others, or in large fabrics only one that is. */
@@ -181,49 +148,60 @@ static uint32_t list_engines(const struct why_choosing *choosing, const struct w
 	return listed;
 }
 
-static int try_engines(const struct why_choosing *choosing, struct why_view *view,
-		       const struct hd_fabric *fabric, struct hd_error *err)
+static void try_engines(const struct why_choosing *choosing, struct why_view *view,
+			const struct hd_fabric *fabric)
 {
-	struct table_source *list = calloc(WHY_TRIES_MAX, sizeof(*list));
-	int rc = 0;
+	struct table_source *list = need(calloc(WHY_TRIES_MAX, sizeof(*list)));
 
-	if (!list)
-		return hd_error_no_memory(err);
 	const uint32_t count = list_engines(choosing, view, list);
-	for (uint32_t i = 0; !rc && i < count; i++)
-		rc = try_engine(choosing, view, fabric, &list[i], err);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct table_source *source = &list[i];
+		struct why_choice *choice = next_choice(view);
+		const struct hd_route_request request = {.fabric = fabric,
+							 .options = source->options,
+							 .policy = choosing->policy,
+							 .threads = choosing->threads};
+		struct why_loads loads = {.all = NULL};
+		struct hd_routes *routes = NULL;
+		struct hd_error reason = {""};
+		unsigned lmc = hd_fabric_largest_lmc(fabric);
+		choice->even_lids = fabric != view->fabric;
+		if (choice->even_lids)
+			snprintf(choice->name, sizeof(choice->name), "%s, LMC %u", source->name,
+				 lmc);
+		else
+			snprintf(choice->name, sizeof(choice->name), "%s", source->name);
+		progress_update("the same traffic by %s", choice->name);
+		int rc = hd_engine_route(source->engine, &request, &routes, &reason);
+		if (!rc)
+			rc = find_loads(view, fabric, routes, NULL, &loads, &reason);
+		hd_routes_free(routes);
+		end_choice(view, choice, rc, &reason, &loads);
+	}
 	free(list);
-	return rc;
 }
 
 /* The same with more LIDs. */
-static int try_lids(const struct why_choosing *choosing, struct why_view *view,
-		    struct hd_error *err)
+static void try_lids(const struct why_choosing *choosing, struct why_view *view)
 {
 	struct hd_fabric *more = NULL;
 	struct hd_error reason = {""};
 	unsigned lmc = choosing->tries->lmc;
 
 	if (!lmc || lmc == hd_fabric_largest_lmc(view->fabric))
-		return 0;
-	int rc = hd_fabric_assign_lids(view->fabric, lmc, &more, &reason);
-	if (!rc)
-		rc = try_engines(choosing, view, more, err);
-	else if (rc == -ENOMEM)
-		rc = hd_error_no_memory(err);
-	else {
+		return;
+	if (!need_enough(hd_fabric_assign_lids(view->fabric, lmc, &more, &reason))) {
+		try_engines(choosing, view, more);
+	} else {
 		struct why_choice *choice = next_choice(view);
 		snprintf(choice->name, sizeof(choice->name), "LMC %u", lmc);
 		snprintf(choice->refused, sizeof(choice->refused), "%s", reason.text);
-		rc = 0;
 	}
 	hd_fabric_free(more);
-	return rc;
 }
 
 /* Adaptive routing and a key, on the tables of today */
-static int try_adaptive(const struct why_choosing *choosing, struct why_view *view,
-			struct hd_error *err)
+static void try_adaptive(const struct why_choosing *choosing, struct why_view *view)
 {
 	struct why_choice *choice = next_choice(view);
 	struct ebb_adaptive adaptive = {.make = true};
@@ -240,24 +218,10 @@ static int try_adaptive(const struct why_choosing *choosing, struct why_view *vi
 		rc =
 		    find_loads(view, view->fabric, view->routes, &adaptive.spread, &loads, &reason);
 	ebb_adaptive_release(&adaptive);
-	return end_choice(view, choice, rc, &reason, &loads, err);
+	end_choice(view, choice, rc, &reason, &loads);
 }
 
-static int try_key(const struct why_choosing *choosing, struct why_view *view, struct hd_error *err)
-{
-	struct why_choice *choice = next_choice(view);
-	struct why_loads loads = {.all = NULL};
-	struct hd_error reason = {""};
-
-	snprintf(choice->name, sizeof(choice->name), "a routing key on today's tables");
-	progress_update("the same traffic with a routing key");
-	int rc = find_loads(view, view->fabric, view->routes, NULL, &loads, &reason);
-	if (!rc)
-		rc = why_key_loads(view, choosing->threads, &loads, &reason);
-	return end_choice(view, choice, rc, &reason, &loads, err);
-}
-
-static int judge_today(struct why_view *view, struct hd_error *err)
+static void judge_today(struct why_view *view)
 {
 	const double *bytes = view->estimate->link_bytes;
 	struct why_choice *today = next_choice(view);
@@ -271,25 +235,27 @@ static int judge_today(struct why_view *view, struct hd_error *err)
 	view->hosts =
 	    isls < links ? share_of(view, bytes, view->hosts_link) / (unit > 0 ? unit : 1) : 0;
 	int rc = find_loads(view, view->fabric, view->routes, NULL, &loads, &reason);
-	return end_choice(view, today, rc, &reason, &loads, err);
+	end_choice(view, today, rc, &reason, &loads);
 }
 
-int why_choose(const struct why_choosing *choosing, struct why_view *view, struct hd_error *err)
+void why_choose(const struct why_choosing *choosing, struct why_view *view)
 {
-	view->choices = calloc(2 * (size_t)WHY_TRIES_MAX + 4, sizeof(*view->choices));
-	if (!view->choices)
-		return hd_error_no_memory(err);
-	int rc = judge_today(view, err);
-	if (rc || choosing->tries->none)
-		return rc;
+	view->choices = need(calloc(2 * (size_t)WHY_TRIES_MAX + 4, sizeof(*view->choices)));
+	judge_today(view);
+	if (choosing->tries->none)
+		return;
 	progress_begin("the same traffic by other tables");
-	rc = try_engines(choosing, view, view->fabric, err);
+	try_engines(choosing, view, view->fabric);
+	try_lids(choosing, view);
+	try_adaptive(choosing, view);
+	struct why_choice *choice = next_choice(view);
+	struct why_loads loads = {.all = NULL};
+	struct hd_error reason = {""};
+	snprintf(choice->name, sizeof(choice->name), "a routing key on today's tables");
+	progress_update("the same traffic with a routing key");
+	int rc = find_loads(view, view->fabric, view->routes, NULL, &loads, &reason);
 	if (!rc)
-		rc = try_lids(choosing, view, err);
-	if (!rc)
-		rc = try_adaptive(choosing, view, err);
-	if (!rc)
-		rc = try_key(choosing, view, err);
+		rc = why_key_loads(view, choosing->threads, &loads, &reason);
+	end_choice(view, choice, rc, &reason, &loads);
 	progress_end();
-	return rc;
 }

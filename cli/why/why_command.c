@@ -2,11 +2,11 @@
 /* heddle why: what counters of ports say of a fabric and its tables. */
 #include "commands.h"
 #include "message.h"
+#include "need.h"
 #include "policy_arguments.h"
 #include "progress.h"
 #include "shared_arguments.h"
 #include "why.h"
-#include "why_live.h"
 
 #include <errno.h>
 #include <heddle/base/gzip.h>
@@ -125,33 +125,6 @@ static int read_counters(const struct why_job *job, const char *path, const stru
 	return rc;
 }
 
-static int load_counters(struct why_job *job, const struct hd_log *log, struct hd_error *err)
-{
-	struct hd_counters *before = NULL;
-	int rc = read_counters(job, job->counters_path, log, &job->counters, err);
-
-	if (!rc && job->before)
-		rc = read_counters(job, job->before, log, &before, err);
-	if (!rc && before) {
-		hd_counters_subtract(job->counters, before);
-		if (!job->counters->ports_read)
-			rc = hd_error_set(err, -ENODATA,
-					  "%s and %s have no counter of the same port", job->before,
-					  job->counters_path);
-		else if (job->counters->ports_back)
-			hd_log(log, HD_LOG_WARNING,
-			       "counters of %u ports went back: they were reset, and what they "
-			       "have counted since counts",
-			       job->counters->ports_back);
-	}
-	hd_counters_free(before);
-	if (!rc && job->period > 0)
-		job->counters->seconds = job->period;
-	if (!rc)
-		job->counters->wait_bytes = job->tick;
-	return rc;
-}
-
 /* Names of jobs' hosts are those of the file, so they are read before nodes with the same name get others. */
 static int load_allocation(struct why_job *job, const struct hd_log *log, struct hd_error *err)
 {
@@ -165,27 +138,6 @@ static int load_allocation(struct why_job *job, const struct hd_log *log, struct
 	rc = hd_allocation_parse(&text, job->fabric, log, &job->allocation, err);
 	hd_text_close(&text);
 	return rc;
-}
-
-/* No link can carry more than its rate in the time. */
-static void check_loads(const struct why_job *job, const struct hd_log *log)
-{
-	const struct hd_measured *measured = job->measured;
-	char label[HD_LABEL_SIZE];
-	uint32_t worst = 0;
-
-	for (uint32_t link = 1; link < measured->link_count; link++)
-		if (measured->links[link].share > measured->links[worst].share)
-			worst = link;
-	if (!measured->timed || measured->links[worst].share <= OVERLOADED)
-		return;
-	hd_log(log, HD_LOG_WARNING,
-	       "by the counters, %s has sent %.0f%% of what its link can carry: the period is too "
-	       "short, or the "
-	       "rate of the link in %s is wrong",
-	       hd_port_label(job->fabric, hd_congestion_link_port(job->fabric, worst), label,
-			     sizeof(label)),
-	       100 * measured->links[worst].share, job->fabric_path);
 }
 
 static int load(struct why_job *job, const struct hd_log *log, struct hd_error *err)
@@ -207,12 +159,52 @@ static int load(struct why_job *job, const struct hd_log *log, struct hd_error *
 					      .threads = job->threads,
 					      .log = log};
 	rc = table_source_make(&job->tables, &request, &job->routes, err);
-	if (!rc)
-		rc = load_counters(job, log, err);
+	if (!rc) {
+		struct hd_counters *before = NULL;
+		rc = read_counters(job, job->counters_path, log, &job->counters, err);
+		if (!rc && job->before)
+			rc = read_counters(job, job->before, log, &before, err);
+		if (!rc && before) {
+			hd_counters_subtract(job->counters, before);
+			if (!job->counters->ports_read)
+				rc = hd_error_set(err, -ENODATA,
+						  "%s and %s have no counter of the same port",
+						  job->before, job->counters_path);
+			else if (job->counters->ports_back)
+				hd_log(log, HD_LOG_WARNING,
+				       "counters of %u ports went back: they were reset, and what "
+				       "they "
+				       "have counted since counts",
+				       job->counters->ports_back);
+		}
+		hd_counters_free(before);
+		if (!rc && job->period > 0)
+			job->counters->seconds = job->period;
+		if (!rc)
+			job->counters->wait_bytes = job->tick;
+	}
 	if (!rc)
 		rc = hd_measured_new(job->fabric, job->counters, &job->measured, err);
-	if (!rc)
-		check_loads(job, log);
+	if (!rc) {
+		/* No link can carry more than its rate in the time. */
+		const struct hd_measured *measured = job->measured;
+		char label[HD_LABEL_SIZE];
+		uint32_t worst = 0;
+		for (uint32_t link = 1; link < measured->link_count; link++)
+			if (measured->links[link].share > measured->links[worst].share)
+				worst = link;
+		if (measured->timed && measured->links[worst].share > OVERLOADED) {
+			hd_log(log, HD_LOG_WARNING,
+			       "by the counters, %s has sent %.0f%% of what its link can carry: "
+			       "the period is too "
+			       "short, or the "
+			       "rate of the link in %s is wrong",
+			       hd_port_label(job->fabric,
+					     hd_congestion_link_port(job->fabric, worst), label,
+					     sizeof(label)),
+			       100 * measured->links[worst].share, job->fabric_path);
+		}
+	}
 	return rc;
 }
 
@@ -223,46 +215,11 @@ static int show_round(void *context, uint32_t round, uint32_t rounds)
 	return 0;
 }
 
-/* An estimate, or the reason why it cannot be made. Errors: -ENOMEM. */
-static int make_estimate(struct why_job *job, struct why_view *view, struct hd_error *err)
-{
-	const struct hd_estimate_request request = {.measured = job->measured,
-						    .routes = job->routes,
-						    .allocation = job->allocation,
-						    .progress = show_round};
-
-	progress_begin("estimating who sends to whom");
-	int rc = hd_estimate_new(&request, &job->estimate, &view->no_estimate);
-	progress_end();
-	view->estimate = job->estimate;
-	if (rc == -ENOMEM)
-		return hd_error_no_memory(err);
-	return 0;
-}
-
 /* What the counters say of waiting. */
 struct waiting {
 	bool any; /* some port has waited */
 	bool of_hosts; /* most of the hosts that have sent say how long they have waited */
 };
-
-static struct waiting look_for_waiting(const struct why_job *job)
-{
-	const uint32_t first = job->fabric->isl_count, end = first + job->fabric->host_count;
-	struct waiting waiting = {false, false};
-	uint32_t senders = 0, known = 0;
-
-	for (uint32_t link = 0; link < job->measured->link_count; link++) {
-		const struct hd_measured_link *row = &job->measured->links[link];
-		waiting.any |= row->wait > 0;
-		if (link >= first && link < end && row->bytes > 0) {
-			senders++;
-			known += row->wait >= 0;
-		}
-	}
-	waiting.of_hosts = known > senders / 2;
-	return waiting;
-}
 
 /* Where hosts do not say that they have waited, a link is a bottleneck only if it is full, too. */
 static bool is_bottleneck(const struct why_job *job, const struct waiting *waiting,
@@ -277,15 +234,25 @@ static bool is_bottleneck(const struct why_job *job, const struct waiting *waiti
 	return job->measured->timed ? full : waiting->any;
 }
 
-static int find_hot(struct why_job *job, struct why_view *view, struct hd_error *err)
+static void find_hot(struct why_job *job, struct why_view *view)
 {
-	struct hd_bottleneck *list = calloc((size_t)job->hot + 1, sizeof(*list));
-	const struct waiting waiting = look_for_waiting(job);
+	struct hd_bottleneck *list = need(calloc((size_t)job->hot + 1, sizeof(*list)));
+	const uint32_t first = job->fabric->isl_count, end = first + job->fabric->host_count;
+	struct waiting waiting = {false, false};
+	uint32_t senders = 0, known = 0;
 
-	view->hot = calloc((size_t)job->hot + 1, sizeof(*view->hot));
-	int count = list && view->hot
-			? hd_bottlenecks_find(job->measured, job->estimate, list, job->hot)
-			: -ENOMEM;
+	for (uint32_t link = 0; link < job->measured->link_count; link++) {
+		const struct hd_measured_link *row = &job->measured->links[link];
+		waiting.any |= row->wait > 0;
+		if (link >= first && link < end && row->bytes > 0) {
+			senders++;
+			known += row->wait >= 0;
+		}
+	}
+	waiting.of_hosts = known > senders / 2;
+
+	view->hot = need(calloc((size_t)job->hot + 1, sizeof(*view->hot)));
+	int count = need_enough(hd_bottlenecks_find(job->measured, job->estimate, list, job->hot));
 	for (int i = 0; i < count; i++) {
 		struct why_hot *hot = &view->hot[view->hot_count++];
 		*hot = (struct why_hot){.link = list[i].link,
@@ -295,13 +262,12 @@ static int find_hot(struct why_job *job, struct why_view *view, struct hd_error 
 		hot->bottleneck = is_bottleneck(job, &waiting, &list[i]);
 		hot->as_likely =
 		    i > 0 && hot->bottleneck && hot->score >= AS_LIKELY * view->hot[0].score;
-		if (job->estimate &&
-		    hd_estimate_find_users(job->estimate, job->routes, job->allocation, hot->link,
-					   FLOWS_SHOWN, &hot->users, err))
-			count = -ENOMEM;
+		if (job->estimate)
+			need_enough(hd_estimate_find_users(job->estimate, job->routes,
+							   job->allocation, hot->link, FLOWS_SHOWN,
+							   &hot->users, NULL));
 	}
 	free(list);
-	return count < 0 ? hd_error_no_memory(err) : 0;
 }
 
 static bool is_hot_port(const struct why_view *view, uint32_t port)
@@ -322,24 +288,6 @@ static int by_total(const void *one, const void *other)
 				    : (a->port > b->port) - (a->port < b->port);
 }
 
-static int find_errors(struct why_view *view, struct hd_error *err)
-{
-	view->errors = calloc((size_t)view->fabric->port_count + 1, sizeof(*view->errors));
-	if (!view->errors)
-		return hd_error_no_memory(err);
-	for (uint32_t port = 0; port < view->fabric->port_count; port++) {
-		struct why_error row = {.port = port};
-		for (unsigned i = HD_SYMBOL_ERRORS; i < HD_COUNTERS; i++)
-			row.total +=
-			    hd_counter_is_fault(i) ? view->counters->ports[port].value[i] : 0;
-		row.hot = row.total && is_hot_port(view, port);
-		if (row.total)
-			view->errors[view->error_count++] = row;
-	}
-	qsort(view->errors, view->error_count, sizeof(*view->errors), by_total);
-	return 0;
-}
-
 static int show(const struct why_job *job, const struct why_view *view)
 {
 	int status = why_has_bottleneck(view) || *view->doubt || view->error_count ? STATUS_FAULTS
@@ -349,56 +297,6 @@ static int show(const struct why_job *job, const struct why_view *view)
 		return json_value_print(why_json(view), status);
 	why_print(view);
 	return status;
-}
-
-static int find(struct why_job *job, struct why_view *view, const struct hd_log *log,
-		struct hd_error *err)
-{
-	const struct why_choosing choosing = {&job->tries, &job->policy.policy, log, job->threads};
-	int rc;
-
-	view->fabric = job->fabric;
-	view->routes = job->routes;
-	view->counters = job->counters;
-	view->measured = job->measured;
-	view->allocation = job->allocation;
-	rc = make_estimate(job, view, err);
-	if (!rc)
-		rc = find_hot(job, view, err);
-	if (!rc)
-		why_find_doubt(view);
-	if (!rc)
-		rc = find_errors(view, err);
-	if (!rc && view->estimate)
-		rc = why_choose(&choosing, view, err);
-	return rc;
-}
-
-static void release(struct why_job *job, struct why_view *view)
-{
-	for (uint32_t i = 0; view->hot && i < view->hot_count; i++)
-		hd_estimate_users_release(&view->hot[i].users);
-	free(view->hot);
-	free(view->errors);
-	free(view->choices);
-	hd_estimate_free(job->estimate);
-	hd_measured_free(job->measured);
-	hd_counters_free(job->counters);
-	hd_allocation_free(job->allocation);
-	hd_routes_free(job->routes);
-	hd_fabric_free(job->fabric);
-}
-
-/* Only one input can be standard input. */
-static int check_inputs(const struct why_job *job, const struct operands *operands)
-{
-	unsigned dashes = 0;
-
-	for (unsigned i = 0; i < operands->count; i++)
-		dashes += !strcmp(operands->items[i], "-");
-	dashes += job->before && !strcmp(job->before, "-");
-	dashes += job->allocation_path && !strcmp(job->allocation_path, "-");
-	return dashes > 1 ? message_error("only one input can be standard input ('-')") : 0;
 }
 
 /* Files: FABRIC, TABLES and COUNTERS. */
@@ -445,7 +343,14 @@ static int run(void *context, const struct operands *operands)
 	struct why_job *job = context;
 	struct hd_log log = message_log(job->verbose);
 	struct hd_error err = {""};
-	int status = check_inputs(job, operands);
+
+	/* Only one input can be standard input. */
+	unsigned dashes = 0;
+	for (unsigned i = 0; i < operands->count; i++)
+		dashes += !strcmp(operands->items[i], "-");
+	dashes += job->before && !strcmp(job->before, "-");
+	dashes += job->allocation_path && !strcmp(job->allocation_path, "-");
+	int status = dashes > 1 ? message_error("only one input can be standard input ('-')") : 0;
 
 	if (!status && job->tries.none && job->tries.count)
 		status = message_error("options --try and --no-try do not work together");
@@ -459,10 +364,53 @@ static int run(void *context, const struct operands *operands)
 				.allocation_path = job->allocation_path,
 				.tables_name = job->tables.name};
 	int rc = load(job, &log, &err);
-	if (!rc)
-		rc = find(job, &view, &log, &err);
+	if (!rc) {
+		const struct why_choosing choosing = {&job->tries, &job->policy.policy, &log,
+						      job->threads};
+		view.fabric = job->fabric;
+		view.routes = job->routes;
+		view.counters = job->counters;
+		view.measured = job->measured;
+		view.allocation = job->allocation;
+		/* An estimate, or the reason why it cannot be made. */
+		const struct hd_estimate_request request = {.measured = job->measured,
+							    .routes = job->routes,
+							    .allocation = job->allocation,
+							    .progress = show_round};
+		progress_begin("estimating who sends to whom");
+		need_enough(hd_estimate_new(&request, &job->estimate, &view.no_estimate));
+		progress_end();
+		view.estimate = job->estimate;
+		find_hot(job, &view);
+		why_find_doubt(&view);
+		view.errors =
+		    need(calloc((size_t)view.fabric->port_count + 1, sizeof(*view.errors)));
+		for (uint32_t port = 0; port < view.fabric->port_count; port++) {
+			struct why_error row = {.port = port};
+			for (unsigned i = HD_SYMBOL_ERRORS; i < HD_COUNTERS; i++)
+				row.total += hd_counter_is_fault(i)
+						 ? view.counters->ports[port].value[i]
+						 : 0;
+			row.hot = row.total && is_hot_port(&view, port);
+			if (row.total)
+				view.errors[view.error_count++] = row;
+		}
+		qsort(view.errors, view.error_count, sizeof(*view.errors), by_total);
+		if (view.estimate)
+			why_choose(&choosing, &view);
+	}
 	status = rc ? message_fail(&err) : show(job, &view);
-	release(job, &view);
+	for (uint32_t i = 0; view.hot && i < view.hot_count; i++)
+		hd_estimate_users_release(&view.hot[i].users);
+	free(view.hot);
+	free(view.errors);
+	free(view.choices);
+	hd_estimate_free(job->estimate);
+	hd_measured_free(job->measured);
+	hd_counters_free(job->counters);
+	hd_allocation_free(job->allocation);
+	hd_routes_free(job->routes);
+	hd_fabric_free(job->fabric);
 	return status;
 }
 

@@ -3,7 +3,6 @@
 #include "why.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define PORTS_NAMED 3u
 #define COVERED                                                                                    \
@@ -11,49 +10,11 @@
 #define EXPLAINED                                                                                  \
 	0.5 /* of the bytes between switches: with less, who waits for what is not known */
 
-/* Names the first ones. */
-static void say_stopped(const struct why_view *view, char *buffer, size_t size)
-{
-	const struct hd_counters *counters = view->counters;
-	char label[HD_LABEL_SIZE];
-	uint32_t named = 0;
-	size_t used = (size_t)snprintf(buffer, size,
-				       "counters of 32 bits of %u ports had stopped at their end (",
-				       counters->ports_full);
-
-	for (uint32_t port = 0; port < counters->port_count && named < PORTS_NAMED && used < size;
-	     port++)
-		if (counters->ports[port].stopped)
-			used += (size_t)snprintf(
-			    buffer + used, size - used, "%s%s", named++ ? ", " : "",
-			    hd_port_label(view->fabric, port, label, sizeof(label)));
-	if (used < size)
-		snprintf(buffer + used, size - used,
-			 "%s), and such ports are often the busiest; use 'perfquery -x', or "
-			 "readings that are less "
-			 "far apart",
-			 counters->ports_full > named ? ", ..." : "");
-}
-
 /* How many links the counters tell the bytes of, and how many have waited or may have. */
 struct coverage {
 	uint32_t between_switches, all, waits;
 	bool waiting;
 };
-
-static struct coverage find_coverage(const struct why_view *view)
-{
-	struct coverage coverage = {0, 0, 0, false};
-
-	for (uint32_t link = 0; link < view->measured->link_count; link++) {
-		const struct hd_measured_link *row = &view->measured->links[link];
-		coverage.between_switches += link < view->fabric->isl_count && row->bytes >= 0;
-		coverage.all += row->bytes >= 0;
-		coverage.waits += row->wait >= 0;
-		coverage.waiting |= row->wait > 0;
-	}
-	return coverage;
-}
 
 /* Whether no link between switches can be told from others, whatever was found. */
 static bool is_blind(const struct why_view *view, const struct coverage *coverage, char *buffer,
@@ -73,21 +34,24 @@ static bool is_blind(const struct why_view *view, const struct coverage *coverag
 	return true;
 }
 
-static void forget_bottlenecks(struct why_view *view)
-{
-	for (uint32_t i = 0; i < view->hot_count; i++)
-		view->hot[i].bottleneck = view->hot[i].as_likely = false;
-}
-
 void why_find_doubt(struct why_view *view)
 {
-	const struct coverage coverage = find_coverage(view);
+	struct coverage coverage = {0, 0, 0, false};
+
+	for (uint32_t link = 0; link < view->measured->link_count; link++) {
+		const struct hd_measured_link *row = &view->measured->links[link];
+		coverage.between_switches += link < view->fabric->isl_count && row->bytes >= 0;
+		coverage.all += row->bytes >= 0;
+		coverage.waits += row->wait >= 0;
+		coverage.waiting |= row->wait > 0;
+	}
 	char *buffer = view->doubt;
 	const size_t size = sizeof(view->doubt);
 
-	if (is_blind(view, &coverage, buffer, size))
-		forget_bottlenecks(view);
-	else if (why_has_bottleneck(view))
+	if (is_blind(view, &coverage, buffer, size)) {
+		for (uint32_t i = 0; i < view->hot_count; i++)
+			view->hot[i].bottleneck = view->hot[i].as_likely = false;
+	} else if (why_has_bottleneck(view))
 		return;
 	else if (coverage.all < COVERED * view->measured->link_count)
 		snprintf(buffer, size, "the bytes of %u of %u links alone are known", coverage.all,
@@ -101,6 +65,26 @@ void why_find_doubt(struct why_view *view)
 			 "of the bytes "
 			 "between switches alone",
 			 100 * view->estimate->explained);
-	if (view->counters->ports_full)
-		say_stopped(view, buffer, size);
+	if (view->counters->ports_full) {
+		/* Names the first ones. */
+		const struct hd_counters *counters = view->counters;
+		char label[HD_LABEL_SIZE];
+		uint32_t named = 0;
+		size_t used = (size_t)snprintf(
+		    buffer, size, "counters of 32 bits of %u ports had stopped at their end (",
+		    counters->ports_full);
+		for (uint32_t port = 0;
+		     port < counters->port_count && named < PORTS_NAMED && used < size; port++)
+			if (counters->ports[port].stopped)
+				used += (size_t)snprintf(
+				    buffer + used, size - used, "%s%s", named++ ? ", " : "",
+				    hd_port_label(view->fabric, port, label, sizeof(label)));
+		if (used < size)
+			snprintf(
+			    buffer + used, size - used,
+			    "%s), and such ports are often the busiest; use 'perfquery -x', or "
+			    "readings that are less "
+			    "far apart",
+			    counters->ports_full > named ? ", ..." : "");
+	}
 }

@@ -35,21 +35,6 @@ static json_t *host_json(const struct why_view *view, uint32_t host)
 	    view->fabric->node_name[view->fabric->port_node[view->fabric->host_port[host]]]);
 }
 
-static json_t *flows_json(const struct why_view *view, const struct hd_estimate_users *users)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < users->flow_count; i++) {
-		json_t *row = json_object();
-		row = json_value_set(row, "source", host_json(view, users->flows[i].source));
-		row = json_value_set(row, "destination",
-				     host_json(view, users->flows[i].destination));
-		row = json_value_set(row, "bytes", json_real(users->flows[i].bytes));
-		list = json_value_append(list, row);
-	}
-	return list;
-}
-
 static json_t *jobs_json(const struct why_view *view, const struct hd_estimate_users *users)
 {
 	json_t *list = json_array();
@@ -76,7 +61,16 @@ static json_t *users_json(const struct why_view *view, const struct hd_estimate_
 	object = json_value_set(object, "sources", json_integer(users->sources));
 	object = json_value_set(object, "destinations", json_integer(users->destinations));
 	object = json_value_set(object, "bytes", json_real(users->bytes));
-	object = json_value_set(object, "flows", flows_json(view, users));
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < users->flow_count; i++) {
+		json_t *row = json_object();
+		row = json_value_set(row, "source", host_json(view, users->flows[i].source));
+		row = json_value_set(row, "destination",
+				     host_json(view, users->flows[i].destination));
+		row = json_value_set(row, "bytes", json_real(users->flows[i].bytes));
+		list = json_value_append(list, row);
+	}
+	object = json_value_set(object, "flows", list);
 	return json_value_set(object, "jobs", jobs_json(view, users));
 }
 

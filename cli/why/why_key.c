@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What a routing key would do for the traffic: routes of their own for the largest flows of the estimate. */
+#include "need.h"
 #include "why.h"
 
 #include <errno.h>
@@ -7,7 +8,6 @@
 #include <heddle/keyd/key.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define OFFSETS 8u /* that a key may use */
 #define COVERED 0.5 /* of the bytes between switches that the flows of a key must have */
@@ -28,7 +28,7 @@ struct keying {
 };
 
 /* Adds the largest flow of each source host: a host that sends to many at a time has no key. */
-static int add_host(struct keying *job, uint32_t host, uint32_t first, uint32_t end)
+static void add_host(struct keying *job, uint32_t host, uint32_t first, uint32_t end)
 {
 	const struct hd_estimate *estimate = job->view->estimate;
 	struct flow best = {host, HD_NONE, 0};
@@ -40,13 +40,9 @@ static int add_host(struct keying *job, uint32_t host, uint32_t first, uint32_t 
 			best = (struct flow){host, i, bytes};
 	}
 	if (best.cell == HD_NONE)
-		return 0;
-	struct flow *flows = hd_grow(job->flows, job->count, 1, &job->room, sizeof(*flows));
-	if (!flows)
-		return -ENOMEM;
-	job->flows = flows;
-	flows[job->count++] = best;
-	return 0;
+		return;
+	job->flows = need(hd_grow(job->flows, job->count, 1, &job->room, sizeof(*job->flows)));
+	job->flows[job->count++] = best;
 }
 
 static int list_flows(struct keying *job, struct hd_error *err)
@@ -55,21 +51,18 @@ static int list_flows(struct keying *job, struct hd_error *err)
 	const struct hd_fabric *fabric = job->view->fabric;
 	double sum = 0, covered = 0;
 	uint32_t first = 0, end = 0;
-	int rc = 0;
 
-	for (uint32_t source = 0; !rc && source < estimate->source_count; source++, first = end) {
+	for (uint32_t source = 0; source < estimate->source_count; source++, first = end) {
 		const uint32_t sw = estimate->sources[source].sw;
 		while (end < estimate->cell_count && estimate->cells[end].source == source) {
 			sum += estimate->cells[end].hops ? estimate->cells[end].bytes : 0;
 			end++;
 		}
-		for (uint32_t host = fabric->host_base[sw]; !rc && host < fabric->host_base[sw + 1];
+		for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1];
 		     host++)
 			if (estimate->host_source[host] == source)
-				rc = add_host(job, host, first, end);
+				add_host(job, host, first, end);
 	}
-	if (rc)
-		return hd_error_no_memory(err);
 	for (uint32_t i = 0; i < job->count; i++)
 		covered += job->flows[i].bytes;
 	if (!job->count || covered < COVERED * sum)
@@ -87,9 +80,7 @@ static int make_key(struct keying *job, unsigned threads, struct hd_error *err)
 
 	if (rc)
 		return rc;
-	job->wanted = calloc(job->count, sizeof(*job->wanted));
-	if (!job->wanted)
-		return hd_error_no_memory(err);
+	job->wanted = need(calloc(job->count, sizeof(*job->wanted)));
 	for (uint32_t i = 0; i < job->count; i++)
 		job->wanted[i] = (struct hd_key_flow){
 		    job->flows[i].source, job->view->estimate->cells[job->flows[i].cell].host};
@@ -109,24 +100,6 @@ static void add(double *link_bytes, const uint32_t *links, uint32_t count, doubl
 		link_bytes[links[i]] = fmax(link_bytes[links[i]] + bytes, 0);
 }
 
-static void move_flow(const struct keying *job, uint32_t index, struct why_loads *loads)
-{
-	const struct hd_estimate *estimate = job->view->estimate;
-	const struct flow *flow = &job->flows[index];
-	const struct hd_estimate_cell *cell = &estimate->cells[flow->cell];
-	const struct hd_key_route *route = &job->key->routes[index];
-	bool hot = loads->hot && hd_estimate_crosses(estimate, cell, why_hot_link(job->view));
-	uint32_t links[2 * HD_KEY_LEVELS];
-
-	if (route->left_out)
-		return;
-	uint32_t count = hd_key_path(job->tree, route, NULL, links);
-	add(loads->all, estimate->links + cell->path, cell->hops, -flow->bytes);
-	add(loads->all, links, count, flow->bytes);
-	add(hot ? loads->hot : NULL, estimate->links + cell->path, cell->hops, -flow->bytes);
-	add(hot ? loads->hot : NULL, links, count, flow->bytes);
-}
-
 int why_key_loads(const struct why_view *view, unsigned threads, struct why_loads *loads,
 		  struct hd_error *err)
 {
@@ -135,8 +108,23 @@ int why_key_loads(const struct why_view *view, unsigned threads, struct why_load
 
 	if (!rc)
 		rc = make_key(&job, threads, err);
-	for (uint32_t i = 0; !rc && i < job.count; i++)
-		move_flow(&job, i, loads);
+	for (uint32_t i = 0; !rc && i < job.count; i++) {
+		const struct hd_estimate *estimate = job.view->estimate;
+		const struct flow *flow = &job.flows[i];
+		const struct hd_estimate_cell *cell = &estimate->cells[flow->cell];
+		const struct hd_key_route *route = &job.key->routes[i];
+		bool hot =
+		    loads->hot && hd_estimate_crosses(estimate, cell, why_hot_link(job.view));
+		uint32_t links[2 * HD_KEY_LEVELS];
+		if (!route->left_out) {
+			uint32_t count = hd_key_path(job.tree, route, NULL, links);
+			add(loads->all, estimate->links + cell->path, cell->hops, -flow->bytes);
+			add(loads->all, links, count, flow->bytes);
+			add(hot ? loads->hot : NULL, estimate->links + cell->path, cell->hops,
+			    -flow->bytes);
+			add(hot ? loads->hot : NULL, links, count, flow->bytes);
+		}
+	}
 	hd_key_free(job.key);
 	hd_key_tree_free(job.tree);
 	free(job.wanted);

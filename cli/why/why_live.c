@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "why_live.h"
 #include "live_fabric.h"
 #include "progress.h"
+#include "why.h"
 
 #include <errno.h>
 #include <stdlib.h>

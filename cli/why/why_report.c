@@ -22,37 +22,10 @@ static const char *host_name(const struct why_view *view, uint32_t host)
 	return view->fabric->node_name[view->fabric->port_node[view->fabric->host_port[host]]];
 }
 
-/* The host at the end of a link of a host. */
-static const char *link_host(const struct why_view *view, uint32_t link)
-{
-	return host_name(view, (link - view->fabric->isl_count) % view->fabric->host_count);
-}
-
-static bool to_host(const struct why_view *view, uint32_t link)
-{
-	return link >= view->fabric->isl_count + view->fabric->host_count;
-}
-
 /* What counts of a choice: where the bottleneck is a link between switches, what its traffic would meet. */
 static double weight_of(const struct why_view *view, const struct why_choice *choice)
 {
 	return why_hot_link(view) == HD_NONE ? choice->busiest : choice->hot;
-}
-
-/* The best choice among those that lose nothing; NULL: none is much better than today's. */
-static const struct why_choice *best_choice(const struct why_view *view)
-{
-	const struct why_choice *best = NULL;
-
-	for (uint32_t i = 1; i < view->choice_count; i++) {
-		const struct why_choice *choice = &view->choices[i],
-					*least = best ? best : view->choices;
-		double worth = best ? 0 : WORTH;
-		if (!*choice->refused && choice->lost <= view->choices[0].lost + WORTH &&
-		    weight_of(view, choice) < weight_of(view, least) - worth)
-			best = choice;
-	}
-	return best;
 }
 
 static void add_text(char *buffer, size_t size, const char *format, ...) HD_PRINTF(3, 4);
@@ -70,7 +43,8 @@ static void add_text(char *buffer, size_t size, const char *format, ...)
 static void say_host(const struct why_view *view, const struct why_hot *hot, char *buffer,
 		     size_t size)
 {
-	const char *name = link_host(view, hot->link);
+	const char *name =
+	    host_name(view, (hot->link - view->fabric->isl_count) % view->fabric->host_count);
 
 	if (hot->slow_host)
 		add_text(
@@ -80,7 +54,9 @@ static void say_host(const struct why_view *view, const struct why_hot *hot, cha
 	else
 		add_text(buffer, size,
 			 "The bottleneck is the cable %s the host '%s': no routing changes that.",
-			 to_host(view, hot->link) ? "to" : "from", name);
+			 hot->link >= view->fabric->isl_count + view->fabric->host_count ? "to"
+											 : "from",
+			 name);
 }
 
 /* Where several are as likely, all of them. */
@@ -132,20 +108,6 @@ static bool say_behind(const struct why_view *view, char *buffer, size_t size)
 	return false;
 }
 
-static void say_choice(const struct why_view *view, char *buffer, size_t size)
-{
-	const struct why_choice *best = best_choice(view);
-
-	if (best)
-		add_text(buffer, size,
-			 " With %s, what crosses it would meet links that carry at most %.0f%% of "
-			 "what it carries now.",
-			 best->name, 100 * best->hot);
-	else if (view->choice_count > 1)
-		add_text(buffer, size,
-			 " No other tables that were tried would help its traffic much.");
-}
-
 static bool was_sent(const struct why_view *view)
 {
 	for (uint32_t link = 0; link < view->measured->link_count; link++)
@@ -167,8 +129,27 @@ const char *why_verdict(const struct why_view *view, char *buffer, size_t size)
 		return buffer;
 	say_link(view, buffer, size);
 	say_errors(view, buffer, size);
-	if (!why_is_host_link(view, view->hot[0].link) && !say_behind(view, buffer, size))
-		say_choice(view, buffer, size);
+	if (!why_is_host_link(view, view->hot[0].link) && !say_behind(view, buffer, size)) {
+		/* The best choice among those that lose nothing. */
+		const struct why_choice *best = NULL;
+		for (uint32_t i = 1; i < view->choice_count; i++) {
+			const struct why_choice *choice = &view->choices[i],
+						*least = best ? best : view->choices;
+			double worth = best ? 0 : WORTH;
+			if (!*choice->refused && choice->lost <= view->choices[0].lost + WORTH &&
+			    weight_of(view, choice) < weight_of(view, least) - worth)
+				best = choice;
+		}
+		if (best)
+			add_text(buffer, size,
+				 " With %s, what crosses it would meet links that carry at most "
+				 "%.0f%% of "
+				 "what it carries now.",
+				 best->name, 100 * best->hot);
+		else if (view->choice_count > 1)
+			add_text(buffer, size,
+				 " No other tables that were tried would help its traffic much.");
+	}
 	if (view->counters->ports_full)
 		add_text(
 		    buffer, size,
@@ -230,26 +211,6 @@ static void print_hot(const struct why_view *view)
 		if (view->estimate)
 			print_users(view, hot);
 	}
-}
-
-static void print_errors(const struct why_view *view)
-{
-	char text[HD_LABEL_SIZE];
-
-	if (!view->error_count)
-		return;
-	puts("\nPorts with errors:");
-	for (uint32_t i = 0; i < view->error_count && i < ERRORS_SHOWN; i++) {
-		const struct why_error *row = &view->errors[i];
-		printf("  %s:", hd_port_label(view->fabric, row->port, text, sizeof(text)));
-		for (unsigned k = HD_SYMBOL_ERRORS; k < HD_COUNTERS; k++)
-			if (view->counters->ports[row->port].value[k])
-				printf(" %s %" PRIu64, hd_counter_name(k),
-				       view->counters->ports[row->port].value[k]);
-		puts(row->hot ? "  (hot link)" : "");
-	}
-	if (view->error_count > ERRORS_SHOWN)
-		printf("  and %u more\n", view->error_count - ERRORS_SHOWN);
 }
 
 static void print_estimate(const struct why_view *view)
@@ -350,7 +311,21 @@ void why_print(const struct why_view *view)
 	printf("\nTables: %s\n\n%s\n", view->tables_name,
 	       why_verdict(view, verdict, sizeof(verdict)));
 	print_hot(view);
-	print_errors(view);
+	char text[HD_LABEL_SIZE];
+	if (view->error_count) {
+		puts("\nPorts with errors:");
+		for (uint32_t i = 0; i < view->error_count && i < ERRORS_SHOWN; i++) {
+			const struct why_error *row = &view->errors[i];
+			printf("  %s:", hd_port_label(view->fabric, row->port, text, sizeof(text)));
+			for (unsigned k = HD_SYMBOL_ERRORS; k < HD_COUNTERS; k++)
+				if (view->counters->ports[row->port].value[k])
+					printf(" %s %" PRIu64, hd_counter_name(k),
+					       view->counters->ports[row->port].value[k]);
+			puts(row->hot ? "  (hot link)" : "");
+		}
+		if (view->error_count > ERRORS_SHOWN)
+			printf("  and %u more\n", view->error_count - ERRORS_SHOWN);
+	}
 	print_estimate(view);
 	print_choices(view);
 }

@@ -103,14 +103,6 @@ void arguments_print_row(const char *text, const char *summary)
 	putchar('\n');
 }
 
-static void print_statuses(const struct usage *usage)
-{
-	printf("\nExit status:\n");
-	for (unsigned status = 0; status < STATUS_COUNT; status++)
-		if (usage->statuses[status])
-			printf("  %u  %s\n", status, usage->statuses[status]);
-}
-
 static void print_help(const struct usage *usage)
 {
 	printf("Usage: %s\n%s\n\nOptions:\n", usage->synopsis, usage->summary);
@@ -126,7 +118,10 @@ static void print_help(const struct usage *usage)
 	arguments_print_row("  -h, --help", "print this");
 	if (usage->notes)
 		printf("\n%s\n", usage->notes);
-	print_statuses(usage);
+	printf("\nExit status:\n");
+	for (unsigned status = 0; status < STATUS_COUNT; status++)
+		if (usage->statuses[status])
+			printf("  %u  %s\n", status, usage->statuses[status]);
 }
 
 struct getopt_tables {
@@ -207,20 +202,6 @@ int arguments_refuse(const struct usage *usage, const char *format, ...)
 	return show_synopsis(usage);
 }
 
-static int refuse_option(const struct usage *usage, int result, const char *text)
-{
-	char letter[3] = {'-', (char)optopt, '\0'};
-	const char *name = optopt && optopt < FIRST_LONG ? letter : text;
-
-	if (result == ':')
-		message_error("option '%s' needs a value", name);
-	else if (optopt >= FIRST_LONG)
-		message_error("option '%s' takes no value", text);
-	else
-		refuse_unknown(usage, name);
-	return show_synopsis(usage);
-}
-
 /* Whether a word is one of "a|b|c". */
 static bool is_choice(const char *word, const char *choices)
 {
@@ -268,8 +249,18 @@ int arguments_run(const struct usage *usage, int argc, char **argv, void *job,
 			print_help(usage);
 			return STATUS_CLEAN;
 		}
-		if (result == '?' || result == ':')
-			return refuse_option(usage, result, argv[optind - 1]);
+		if (result == '?' || result == ':') {
+			const char *text = argv[optind - 1];
+			char letter[3] = {'-', (char)optopt, '\0'};
+			const char *name = optopt && optopt < FIRST_LONG ? letter : text;
+			if (result == ':')
+				message_error("option '%s' needs a value", name);
+			else if (optopt >= FIRST_LONG)
+				message_error("option '%s' takes no value", text);
+			else
+				refuse_unknown(usage, name);
+			return show_synopsis(usage);
+		}
 		if (result == OPERAND)
 			operands.items[operands.count++] = optarg;
 		else if (take(usage, result, operands.count, argc, argv, job))

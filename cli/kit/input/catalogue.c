@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 
 #include <heddle/analysis.h>
 #include <heddle/base/suggest.h>
@@ -48,20 +49,14 @@ void catalogue_forget_engines(void)
 	tried = false;
 }
 
-/* The path of the executable, without symbolic links. A chroot may have no /proc: then as exec() got it. */
-static bool find_program(char program[PATH_MAX])
-{
-	const char *started = (const char *)getauxval(AT_EXECFN);
-
-	return realpath("/proc/self/exe", program) || (started && realpath(started, program));
-}
-
 static void path_from_program(const char *folder, const char *name, char *path, size_t size)
 {
 	char program[PATH_MAX];
 
 	*path = '\0';
-	if (!find_program(program))
+	/* The path of the executable, without symbolic links. A chroot may have no /proc: then as exec() got it. */
+	const char *started = (const char *)getauxval(AT_EXECFN);
+	if (!realpath("/proc/self/exe", program) && !(started && realpath(started, program)))
 		return;
 	*strrchr(program, '/') = '\0';
 	snprintf(path, size, "%s/%s/heddle/%s", program, folder, name);
@@ -135,12 +130,19 @@ const struct catalogue catalogue_engines = {"engine", count_engines, engine_entr
 const struct catalogue catalogue_patterns = {"pattern", count_patterns, pattern_entry};
 const struct catalogue catalogue_fabrics = {"kind of fabric", count_fabrics, fabric_entry};
 
-static int refuse_name(const struct catalogue *catalogue, const char *name)
+int catalogue_find(const struct catalogue *catalogue, const char *name,
+		   struct catalogue_entry *entry)
 {
+	for (unsigned i = 0; i < catalogue->count(); i++) {
+		struct catalogue_entry one = catalogue->entry(i);
+		if (!strcmp(one.name, name)) {
+			*entry = one;
+			return 0;
+		}
+	}
 	struct hd_suggestion suggestion = hd_suggestion_for(name);
 	char names[NAMES_SIZE] = "";
 	size_t used = 0;
-
 	for (unsigned i = 0; i < catalogue->count(); i++) {
 		const char *known = catalogue->entry(i).name;
 		hd_suggestion_offer(&suggestion, known);
@@ -154,28 +156,13 @@ static int refuse_name(const struct catalogue *catalogue, const char *name)
 	return message_error("unknown %s '%s'; there are: %s", catalogue->thing, name, names);
 }
 
-int catalogue_find(const struct catalogue *catalogue, const char *name,
-		   struct catalogue_entry *entry)
-{
-	for (unsigned i = 0; i < catalogue->count(); i++) {
-		struct catalogue_entry one = catalogue->entry(i);
-		if (!strcmp(one.name, name)) {
-			*entry = one;
-			return 0;
-		}
-	}
-	return refuse_name(catalogue, name);
-}
-
 static int set_options(const struct catalogue *catalogue, const struct catalogue_entry *entry,
 		       char *pairs, struct hd_options **out)
 {
 	struct hd_error err = {""};
-	struct hd_options *options = hd_options_new(entry->options, entry->option_count);
-
-	if (!options)
-		return message_no_memory();
+	struct hd_options *options = need(hd_options_new(entry->options, entry->option_count));
 	int rc = hd_options_set_pairs(options, pairs, &err);
+
 	if (!rc)
 		rc = hd_options_complete(options, &err);
 	if (rc) {
@@ -189,11 +176,9 @@ static int set_options(const struct catalogue *catalogue, const struct catalogue
 int catalogue_choose(const struct catalogue *catalogue, const char *text,
 		     struct catalogue_entry *entry, struct hd_options **options)
 {
-	char *copy = strdup(text), *pairs = copy;
-
-	if (!copy)
-		return message_no_memory();
+	char *copy = need(strdup(text)), *pairs = copy;
 	int status = catalogue_find(catalogue, strsep(&pairs, ":"), entry);
+
 	if (!status)
 		status = set_options(catalogue, entry, pairs, options);
 	free(copy);

@@ -39,25 +39,21 @@ static struct lid_use count_lids(const struct hd_fabric *fabric, int lmc)
 	return use;
 }
 
-static int assign_lids(const char *path, int lmc, struct hd_fabric **fabric, struct hd_error *err)
-{
-	struct hd_fabric *assigned = NULL;
-	int rc = hd_fabric_assign_lids(*fabric, lmc == LMC_ANY ? 0 : (unsigned)lmc, &assigned, err);
-
-	if (rc)
-		return hd_error_prefix(err, rc, "%s", path);
-	hd_fabric_free(*fabric);
-	*fabric = assigned;
-	return 0;
-}
-
 static int settle_lids(const char *path, int lmc, const struct hd_log *log,
 		       struct hd_fabric **fabric, struct hd_error *err)
 {
 	struct lid_use use = count_lids(*fabric, lmc);
 
-	if ((*fabric)->lid_count == 1 || use.other_lmc)
-		return assign_lids(path, lmc, fabric, err);
+	if ((*fabric)->lid_count == 1 || use.other_lmc) {
+		struct hd_fabric *assigned = NULL;
+		int rc = hd_fabric_assign_lids(*fabric, lmc == LMC_ANY ? 0 : (unsigned)lmc,
+					       &assigned, err);
+		if (rc)
+			return hd_error_prefix(err, rc, "%s", path);
+		hd_fabric_free(*fabric);
+		*fabric = assigned;
+		return 0;
+	}
 	if (use.without)
 		hd_log(log, HD_LOG_WARNING,
 		       "%s: %" PRIu32 " of %" PRIu32

@@ -2,29 +2,9 @@
 #include "policy_arguments.h"
 #include "fabric_source.h"
 #include "message.h"
+#include "need.h"
 
 #include <stdlib.h>
-
-static int read_files(struct policy_arguments *arguments, struct hd_error *err)
-{
-	int rc = hd_policy_files_read(&arguments->contents, arguments->files, true, err);
-
-	arguments->policy = hd_policy_files_view(&arguments->contents);
-	arguments->policy.max_reverse_hops = arguments->max_reverse_hops;
-	arguments->policy.connect_roots = arguments->connect_roots;
-	return rc;
-}
-
-static int set_aside(struct policy_arguments *arguments, struct hd_fabric *fabric,
-		     const struct hd_log *log, struct hd_error *err)
-{
-	bool *aside = hd_fabric_listed_aside(fabric, &arguments->policy, log);
-	int rc = aside ? hd_fabric_set_aside(fabric, aside, err) : hd_error_no_memory(err);
-
-	free(aside);
-	arguments->policy.aggregation_count = 0; /* no engine has to do it again */
-	return rc;
-}
 
 int policy_arguments_load(struct policy_arguments *arguments, const char *path, int lmc,
 			  const struct hd_log *log, struct hd_fabric **out, struct hd_error *err)
@@ -32,14 +12,22 @@ int policy_arguments_load(struct policy_arguments *arguments, const char *path, 
 	const struct fabric_source source = {path, arguments->name_map, lmc,
 					     arguments->fabric_text};
 	struct hd_fabric *fabric = NULL;
-	int rc = read_files(arguments, err);
+	int rc = hd_policy_files_read(&arguments->contents, arguments->files, true, err);
+
+	arguments->policy = hd_policy_files_view(&arguments->contents);
+	arguments->policy.max_reverse_hops = arguments->max_reverse_hops;
+	arguments->policy.connect_roots = arguments->connect_roots;
 
 	if (!rc)
 		rc = fabric_source_load(&source, log, &fabric, err);
 	if (!rc && !arguments->keep_names)
 		rc = fabric_source_tell_apart(&fabric, err);
-	if (!rc && arguments->policy.aggregation_count)
-		rc = set_aside(arguments, fabric, log, err);
+	if (!rc && arguments->policy.aggregation_count) {
+		bool *aside = need(hd_fabric_listed_aside(fabric, &arguments->policy, log));
+		rc = hd_fabric_set_aside(fabric, aside, err);
+		free(aside);
+		arguments->policy.aggregation_count = 0; /* no engine has to do it again */
+	}
 	if (rc)
 		hd_fabric_free(fabric);
 	else

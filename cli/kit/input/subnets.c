@@ -2,11 +2,10 @@
 #include "subnets.h"
 #include "fabric_source.h"
 #include "message.h"
-#include "progress.h"
+#include "need.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,27 +41,21 @@ int subnets_take(const struct typed *typed, void *place)
 				     typed->text);
 	if (parse_prefix(typed->text, (size_t)(equals - typed->text), &item.prefix, &err))
 		return message_error("option '--subnet': %s", err.text);
-	struct subnets_item *items = realloc(subnets->items, (subnets->count + 1) * sizeof(*items));
-	if (!items)
-		return message_no_memory();
-	subnets->items = items;
-	item.fabric_path = strdup(equals + 1);
-	if (!item.fabric_path)
-		return message_no_memory();
+	subnets->items =
+	    need(realloc(subnets->items, (subnets->count + 1) * sizeof(*subnets->items)));
+	item.fabric_path = need(strdup(equals + 1));
 	char *colon = strchr(item.fabric_path, ':');
 	if (colon) {
 		*colon = '\0';
 		item.tables_path = colon + 1;
 	}
-	items[subnets->count++] = item;
+	subnets->items[subnets->count++] = item;
 	return 0;
 }
 
 char *subnets_map_path(const char *folder, uint64_t prefix)
 {
-	char *path = NULL;
-
-	return asprintf(&path, "%s/%016" PRIx64 ".map", folder, prefix) < 0 ? NULL : path;
+	return need_format("%s/%016" PRIx64 ".map", folder, prefix);
 }
 
 static int load_tables(const struct subnets *subnets, struct subnets_item *item,
@@ -87,8 +80,6 @@ static int load_map(const struct subnets *subnets, struct subnets_item *item, st
 		return hd_error_set(err, -EINVAL,
 				    "no maps given; --maps FOLDER names their folder");
 	char *path = subnets_map_path(subnets->maps, item->prefix);
-	if (!path)
-		return hd_error_no_memory(err);
 	int rc = hd_map_read(path, &item->map, err);
 	free(path);
 	return rc;
@@ -96,10 +87,8 @@ static int load_map(const struct subnets *subnets, struct subnets_item *item, st
 
 static int join(struct subnets *subnets, struct hd_error *err)
 {
-	struct hd_subnet *list = calloc(subnets->count, sizeof(*list));
+	struct hd_subnet *list = need(calloc(subnets->count, sizeof(*list)));
 
-	if (!list)
-		return hd_error_no_memory(err);
 	for (uint32_t i = 0; i < subnets->count; i++) {
 		const struct subnets_item *item = &subnets->items[i];
 		list[i] = (struct hd_subnet){item->prefix, item->fabric_path, item->fabric,

@@ -6,6 +6,7 @@
  * most half the switches, so that a switch cut off by failures makes no pods.
  */
 #include "switch_groups.h"
+#include "need.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -30,11 +31,10 @@ struct switch_key {
 uint32_t *switch_groups_levels(const struct hd_fabric *fabric, struct hd_arena *arena,
 			       uint32_t *levels)
 {
-	uint32_t *level = hd_arena_alloc(arena, fabric->switch_count, sizeof(*level));
-	struct hd_error err;
+	uint32_t *level = need_of(arena, fabric->switch_count, sizeof(*level));
 
-	if (!level || hd_fabric_levels(fabric, level, &err))
-		return NULL;
+	if (hd_fabric_levels(fabric, level, NULL))
+		need(NULL);
 	*levels = 1;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		level[sw] = level[sw] == HD_NONE ? 0 : level[sw];
@@ -57,12 +57,14 @@ static void join(uint32_t *root, uint32_t a, uint32_t b)
 	root[a > b ? a : b] = a < b ? a : b;
 }
 
-/* Joins what cables between different levels of low .. high join. */
-static void join_levels(struct grouping *grouping, uint32_t low, uint32_t high)
+/* Gives the switches of these levels their parts if these are parts; true if so. */
+static bool take_parts(struct grouping *grouping, uint32_t low, uint32_t high)
 {
+	uint32_t switches = grouping->fabric->switch_count, total = 0, largest = 0;
+
+	/* Joins what cables between different levels of low .. high join. */
 	const struct hd_fabric *fabric = grouping->fabric;
 	const uint32_t *level = grouping->level;
-
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		grouping->root[sw] = sw;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
@@ -74,14 +76,6 @@ static void join_levels(struct grouping *grouping, uint32_t low, uint32_t high)
 				join(grouping->root, sw, fabric->isl_to[i]);
 		}
 	}
-}
-
-/* Gives the switches of these levels their parts if these are parts; true if so. */
-static bool take_parts(struct grouping *grouping, uint32_t low, uint32_t high)
-{
-	uint32_t switches = grouping->fabric->switch_count, total = 0, largest = 0;
-
-	join_levels(grouping, low, high);
 	memset(grouping->size, 0, switches * sizeof(*grouping->size));
 	for (uint32_t sw = 0; sw < switches; sw++) {
 		if (grouping->level[sw] < low || grouping->level[sw] > high)
@@ -97,21 +91,6 @@ static bool take_parts(struct grouping *grouping, uint32_t low, uint32_t high)
 		    grouping->level[sw] <= high)
 			grouping->part[sw] = root_of(grouping->root, sw);
 	return true;
-}
-
-static void find_parts(struct grouping *grouping)
-{
-	uint32_t top = grouping->levels - 1, high = top, low = 0;
-
-	for (uint32_t sw = 0; sw < grouping->fabric->switch_count; sw++)
-		grouping->part[sw] = HD_NONE;
-	while (!take_parts(grouping, 0, high) && high > 0)
-		high--;
-	while (!take_parts(grouping, low, top) && low < top)
-		low++;
-	for (uint32_t sw = 0; sw < grouping->fabric->switch_count; sw++)
-		if (grouping->part[sw] == HD_NONE)
-			grouping->part[sw] = sw;
 }
 
 static unsigned long number_at(const char **text)
@@ -180,39 +159,53 @@ static bool begins_part(const struct grouping *grouping, uint32_t i)
 	return i == 0 || keys[i].level != keys[i - 1].level || keys[i].lead != keys[i - 1].lead;
 }
 
-/* parts[l]: how many parts level l has. */
-static void count_parts(const struct grouping *grouping, uint32_t *parts)
-{
-	memset(parts, 0, grouping->levels * sizeof(*parts));
-	for (uint32_t i = 0; i < grouping->fabric->switch_count; i++)
-		parts[grouping->keys[i].level] += begins_part(grouping, i);
-}
-
-/* parts[l] becomes how many parts of level l share a group. Levels with few parts keep them apart. */
-static void share_groups(uint32_t *parts, uint32_t levels, uint32_t most)
-{
-	uint32_t cap = most, groups;
-
-	do { /* the most groups of a level that leave room for the others */
-		groups = 0;
-		for (uint32_t level = 0; level < levels; level++)
-			groups += parts[level] < cap ? parts[level] : cap;
-	} while (groups > most && --cap > 1);
-	for (uint32_t level = 0; level < levels; level++)
-		parts[level] = parts[level] > cap ? (parts[level] + cap - 1) / cap : 1;
-}
-
-static void fill_groups(const struct grouping *grouping, const uint32_t *each,
+void switch_groups_make(const struct hd_fabric *fabric, uint32_t most, struct hd_arena *arena,
 			struct switch_groups *out)
 {
-	uint32_t part_in_level = 0;
+	uint32_t switches = fabric->switch_count;
+	struct grouping grouping = {.fabric = fabric};
 
-	for (uint32_t i = 0; i < grouping->fabric->switch_count; i++) {
-		const struct switch_key *key = &grouping->keys[i];
+	*out = (struct switch_groups){0};
+	grouping.level = switch_groups_levels(fabric, arena, &grouping.levels);
+	grouping.part = need_of(arena, switches, sizeof(uint32_t));
+	grouping.root = need_of(arena, switches, sizeof(uint32_t));
+	grouping.size = need_of(arena, switches, sizeof(uint32_t));
+	grouping.keys = need_of(arena, switches, sizeof(*grouping.keys));
+	uint32_t *parts = need_of(arena, grouping.levels, sizeof(*parts));
+	out->groups = need_of(arena, switches, sizeof(*out->groups));
+	out->of = need_of(arena, switches, sizeof(*out->of));
+	uint32_t top = grouping.levels - 1, high = top, low = 0;
+	for (uint32_t sw = 0; sw < grouping.fabric->switch_count; sw++)
+		grouping.part[sw] = HD_NONE;
+	while (!take_parts(&grouping, 0, high) && high > 0)
+		high--;
+	while (!take_parts(&grouping, low, top) && low < top)
+		low++;
+	for (uint32_t sw = 0; sw < grouping.fabric->switch_count; sw++)
+		if (grouping.part[sw] == HD_NONE)
+			grouping.part[sw] = sw;
+	sort_switches(&grouping);
+	/* parts[l]: how many parts level l has. */
+	memset(parts, 0, grouping.levels * sizeof(*parts));
+	for (uint32_t i = 0; i < grouping.fabric->switch_count; i++)
+		parts[grouping.keys[i].level] += begins_part(&grouping, i);
+	out->levels = grouping.levels;
+	/* parts[l] becomes how many parts of level l share a group. Levels with few parts keep them apart. */
+	uint32_t cap = most, groups;
+	do { /* the most groups of a level that leave room for the others */
+		groups = 0;
+		for (uint32_t level = 0; level < grouping.levels; level++)
+			groups += parts[level] < cap ? parts[level] : cap;
+	} while (groups > most && --cap > 1);
+	for (uint32_t level = 0; level < grouping.levels; level++)
+		parts[level] = parts[level] > cap ? (parts[level] + cap - 1) / cap : 1;
+	uint32_t part_in_level = 0;
+	for (uint32_t i = 0; i < grouping.fabric->switch_count; i++) {
+		const struct switch_key *key = &grouping.keys[i];
 		bool new_level = i == 0 || key->level != key[-1].level;
-		bool new_part = begins_part(grouping, i);
+		bool new_part = begins_part(&grouping, i);
 		part_in_level = new_level ? 0 : part_in_level + new_part;
-		if (new_level || (new_part && part_in_level % each[key->level] == 0))
+		if (new_level || (new_part && part_in_level % parts[key->level] == 0))
 			out->groups[out->count++] =
 			    (struct switch_group){.level = key->level, .first = key->sw};
 		struct switch_group *group = &out->groups[out->count - 1];
@@ -220,30 +213,4 @@ static void fill_groups(const struct grouping *grouping, const uint32_t *each,
 		group->last = key->sw;
 		out->of[key->sw] = out->count - 1;
 	}
-}
-
-int switch_groups_make(const struct hd_fabric *fabric, uint32_t most, struct hd_arena *arena,
-		       struct switch_groups *out, struct hd_error *err)
-{
-	uint32_t switches = fabric->switch_count;
-	struct grouping grouping = {.fabric = fabric};
-
-	*out = (struct switch_groups){0};
-	grouping.level = switch_groups_levels(fabric, arena, &grouping.levels);
-	grouping.part = hd_arena_alloc(arena, switches, sizeof(uint32_t));
-	grouping.root = hd_arena_alloc(arena, switches, sizeof(uint32_t));
-	grouping.size = hd_arena_alloc(arena, switches, sizeof(uint32_t));
-	grouping.keys = hd_arena_alloc(arena, switches, sizeof(*grouping.keys));
-	uint32_t *parts = hd_arena_alloc(arena, grouping.levels, sizeof(*parts));
-	out->groups = hd_arena_alloc(arena, switches, sizeof(*out->groups));
-	out->of = hd_arena_alloc(arena, switches, sizeof(*out->of));
-	if (!grouping.level || hd_arena_check(arena))
-		return hd_error_no_memory(err);
-	find_parts(&grouping);
-	sort_switches(&grouping);
-	count_parts(&grouping, parts);
-	out->levels = grouping.levels;
-	share_groups(parts, grouping.levels, most);
-	fill_groups(&grouping, parts, out);
-	return 0;
 }

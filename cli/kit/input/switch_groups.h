@@ -25,13 +25,13 @@ struct switch_groups {
 
 /*
  * At most `most` groups, or one for each level if there are more levels. Everything belongs to the
- * arena. Errors: -ENOMEM. O(levels * links + switches log switches).
+ * arena. O(levels * links + switches log switches).
  */
-int switch_groups_make(const struct hd_fabric *fabric, uint32_t most, struct hd_arena *arena,
-		       struct switch_groups *out, struct hd_error *err);
+void switch_groups_make(const struct hd_fabric *fabric, uint32_t most, struct hd_arena *arena,
+			struct switch_groups *out);
 
 /* Levels of switches: as hd_fabric_levels(), but 0 for a switch that no path joins to a host.
- * [switch_count], of the arena. NULL: no memory. */
+ * [switch_count], of the arena. */
 uint32_t *switch_groups_levels(const struct hd_fabric *fabric, struct hd_arena *arena,
 			       uint32_t *levels);
 

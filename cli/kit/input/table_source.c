@@ -3,6 +3,7 @@
 #include "catalogue.h"
 #include "interrupt.h"
 #include "message.h"
+#include "need.h"
 #include "progress.h"
 
 #include <stdio.h>
@@ -78,26 +79,14 @@ static int read_tables(const struct table_source *source, const struct table_req
 		return hd_routes_examine_text(source->text, strlen(source->text), source->name,
 					      request->fabric, request->log, request->defects, out,
 					      err);
-	const char **paths = malloc(source->path_count * sizeof(*paths));
+	const char **paths = need(malloc(source->path_count * sizeof(*paths)));
 
-	if (!paths)
-		return hd_error_no_memory(err);
 	for (size_t i = 0; i < source->path_count; i++)
 		paths[i] = arguments_path(source->paths[i]);
 	int rc = hd_routes_examine(paths, source->path_count, request->fabric, request->log,
 				   request->defects, out, err);
 	free(paths);
 	return rc;
-}
-
-/* Once: a source can be asked for tables of several fabrics. */
-static void note_choice(struct table_source *source, const struct hd_routes *routes)
-{
-	const size_t length = strlen(source->name);
-
-	if (*routes->chosen && !strchr(source->name, '('))
-		snprintf(source->name + length, sizeof(source->name) - length, " (%s)",
-			 routes->chosen);
 }
 
 int table_source_make(struct table_source *source, const struct table_request *request,
@@ -108,8 +97,14 @@ int table_source_make(struct table_source *source, const struct table_request *r
 	if (source->engine) {
 		progress_begin("routing with %s", source->engine->name);
 		rc = table_source_route(source, request, out, err);
-		if (!rc)
-			note_choice(source, *out);
+		if (!rc) {
+			/* Once: a source can be asked for tables of several fabrics. */
+			const struct hd_routes *routes = *out;
+			const size_t length = strlen(source->name);
+			if (*routes->chosen && !strchr(source->name, '('))
+				snprintf(source->name + length, sizeof(source->name) - length,
+					 " (%s)", routes->chosen);
+		}
 	} else {
 		progress_begin("reading tables");
 		rc = read_tables(source, request, out, err);

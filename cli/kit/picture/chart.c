@@ -2,7 +2,6 @@
 #include "chart.h"
 #include "html.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #define HEIGHT 220.0 /* of the plot, in pixels */
@@ -87,22 +86,6 @@ static uint32_t next_mark(const struct chart *chart, uint32_t last)
 	return next;
 }
 
-static void draw_mark_line(FILE *page, uint32_t line, double percent, double top, double y)
-{
-	fprintf(page,
-		"<line class=\"mark s%u d%u\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%g\" "
-		"y2=\"%g\"/>\n",
-		line % COLOURS, line % DASHES, percent, percent, y + 3, top + HEIGHT);
-}
-
-static void draw_mark_letter(FILE *page, uint32_t line, double percent, double y)
-{
-	fprintf(page,
-		"<text class=\"mark t%u\" x=\"%.2f%%\" y=\"%g\" text-anchor=\"middle\">%c"
-		"</text>\n",
-		line % COLOURS, percent, y, chart_letter(line));
-}
-
 enum mark_part { MARK_ROOM, MARK_LINES, MARK_LETTERS };
 
 /* Draws a part of the marks, and returns how many rows of letters there are. */
@@ -116,10 +99,19 @@ static uint32_t marks(FILE *page, const struct chart *chart, double top, enum ma
 	     line = next_mark(chart, line)) {
 		double percent = 100 * x_share(chart, chart->lines[line].mark);
 		double y = top - 4 - mark_row(&placed, percent) * MARK_ROW;
-		if (part == MARK_LINES)
-			draw_mark_line(page, line, percent, top, y);
-		else if (part == MARK_LETTERS)
-			draw_mark_letter(page, line, percent, y);
+		if (part == MARK_LINES) {
+			fprintf(
+			    page,
+			    "<line class=\"mark s%u d%u\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%g\" "
+			    "y2=\"%g\"/>\n",
+			    line % COLOURS, line % DASHES, percent, percent, y + 3, top + HEIGHT);
+		} else if (part == MARK_LETTERS) {
+			fprintf(page,
+				"<text class=\"mark t%u\" x=\"%.2f%%\" y=\"%g\" "
+				"text-anchor=\"middle\">%c"
+				"</text>\n",
+				line % COLOURS, percent, y, chart_letter(line));
+		}
 	}
 	return placed.rows;
 }
@@ -143,32 +135,6 @@ static void draw_x_axis(FILE *page, const struct chart *chart, double top)
 		top + HEIGHT, top + HEIGHT, top + HEIGHT + 38, chart->x_title);
 }
 
-static void draw_y_axis(FILE *page, const struct chart *chart, double top)
-{
-	double step = chart_step(chart->y_end, 5);
-
-	fprintf(page, "<text x=\"-54\" y=\"13\">%s</text>\n", chart->y_title);
-	for (unsigned i = 0; i * step <= chart->y_end * (1 + 1e-9); i++) {
-		double y = top + HEIGHT * (1 - i * step / chart->y_end);
-		fprintf(page,
-			"<line class=\"scale\" x1=\"0\" x2=\"100%%\" y1=\"%.1f\" y2=\"%.1f\"/>"
-			"<text x=\"-8\" y=\"%.1f\" text-anchor=\"end\">%.*f%s</text>\n",
-			y, y, y + 4, decimals(step), i * step, chart->y_unit);
-	}
-}
-
-static void draw_path(FILE *page, const struct chart *chart, uint32_t number)
-{
-	const struct chart_line *line = &chart->lines[number];
-
-	fprintf(page, "<path class=\"s%u d%u\" d=\"", number % COLOURS, number % DASHES);
-	for (uint32_t i = 0; i < line->count; i++)
-		fprintf(page, "%c%.4g %.4g", i ? 'L' : 'M',
-			SPAN * x_share(chart, line->points[i].x),
-			HEIGHT * (1 - line->points[i].y / chart->y_end));
-	fputs("\"/>\n", page);
-}
-
 static void draw_fill(FILE *page, const struct chart *chart, uint32_t number)
 {
 	const struct chart_line *line = &chart->lines[number];
@@ -184,31 +150,6 @@ static void draw_fill(FILE *page, const struct chart *chart, uint32_t number)
 		HEIGHT);
 }
 
-static void draw_lines(FILE *page, const struct chart *chart, double top)
-{
-	fprintf(page,
-		"<svg x=\"0\" y=\"%g\" width=\"100%%\" height=\"%g\" viewBox=\"0 0 %g %g\" "
-		"preserveAspectRatio=\"none\">\n",
-		top, HEIGHT, SPAN, HEIGHT);
-	for (uint32_t i = 0; chart->filled && i < chart->count; i++)
-		draw_fill(page, chart, i);
-	for (uint32_t i = 0; i < chart->count; i++)
-		draw_path(page, chart, i);
-	fputs("</svg>\n", page);
-}
-
-static void describe(FILE *page, const struct chart *chart)
-{
-	fprintf(page, "<title id=\"%s-title\">%s</title><desc id=\"%s-desc\">Axes: %s; %s.",
-		chart->id, chart->title, chart->id, chart->x_title, chart->y_title);
-	for (uint32_t i = 0; i < chart->count; i++) {
-		fprintf(page, " %c: ", chart_letter(i));
-		html_text(page, chart->lines[i].figures);
-		fputc('.', page);
-	}
-	fputs("</desc>\n", page);
-}
-
 void chart_draw(FILE *page, const struct chart *chart)
 {
 	double top = HEAD + MARK_ROW * marks(page, chart, 0, MARK_ROOM);
@@ -217,9 +158,39 @@ void chart_draw(FILE *page, const struct chart *chart)
 		"<svg class=\"plot\" id=\"%s\" height=\"%g\" role=\"img\" "
 		"aria-labelledby=\"%s-title\" aria-describedby=\"%s-desc\">\n",
 		chart->id, top + HEIGHT + FOOT, chart->id, chart->id);
-	describe(page, chart);
-	draw_y_axis(page, chart, top);
-	draw_lines(page, chart, top);
+	fprintf(page, "<title id=\"%s-title\">%s</title><desc id=\"%s-desc\">Axes: %s; %s.",
+		chart->id, chart->title, chart->id, chart->x_title, chart->y_title);
+	for (uint32_t i = 0; i < chart->count; i++) {
+		fprintf(page, " %c: ", chart_letter(i));
+		html_text(page, chart->lines[i].figures);
+		fputc('.', page);
+	}
+	fputs("</desc>\n", page);
+	double step = chart_step(chart->y_end, 5);
+	fprintf(page, "<text x=\"-54\" y=\"13\">%s</text>\n", chart->y_title);
+	for (unsigned i = 0; i * step <= chart->y_end * (1 + 1e-9); i++) {
+		double y = top + HEIGHT * (1 - i * step / chart->y_end);
+		fprintf(page,
+			"<line class=\"scale\" x1=\"0\" x2=\"100%%\" y1=\"%.1f\" y2=\"%.1f\"/>"
+			"<text x=\"-8\" y=\"%.1f\" text-anchor=\"end\">%.*f%s</text>\n",
+			y, y, y + 4, decimals(step), i * step, chart->y_unit);
+	}
+	fprintf(page,
+		"<svg x=\"0\" y=\"%g\" width=\"100%%\" height=\"%g\" viewBox=\"0 0 %g %g\" "
+		"preserveAspectRatio=\"none\">\n",
+		top, HEIGHT, SPAN, HEIGHT);
+	for (uint32_t i = 0; chart->filled && i < chart->count; i++)
+		draw_fill(page, chart, i);
+	for (uint32_t i = 0; i < chart->count; i++) {
+		const struct chart_line *line = &chart->lines[i];
+		fprintf(page, "<path class=\"s%u d%u\" d=\"", i % COLOURS, i % DASHES);
+		for (uint32_t k = 0; k < line->count; k++)
+			fprintf(page, "%c%.4g %.4g", k ? 'L' : 'M',
+				SPAN * x_share(chart, line->points[k].x),
+				HEIGHT * (1 - line->points[k].y / chart->y_end));
+		fputs("\"/>\n", page);
+	}
+	fputs("</svg>\n", page);
 	draw_x_axis(page, chart, top);
 	marks(page, chart, top, MARK_LINES);
 	/* over the lines of other marks */

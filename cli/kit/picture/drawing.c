@@ -4,6 +4,7 @@
  * command or a script, and a disk that is full is noticed: gnuplot does not look.
  */
 #include "drawing.h"
+#include "need.h"
 #include "output.h"
 
 #include <errno.h>
@@ -46,14 +47,6 @@ int drawing_check(const struct drawing_program *program, struct hd_error *err)
 	return not_installed(program, err);
 }
 
-static void become(char *const *command, int input, int output)
-{
-	signal(SIGXFSZ, SIG_DFL);
-	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
-		execvp(command[0], command);
-	_exit(NO_PROGRAM);
-}
-
 static int wait_for(pid_t child, const struct drawing_program *program, struct hd_error *err)
 {
 	const char *name = program->command[0];
@@ -78,15 +71,15 @@ static int start(char *const *command, int output, FILE **script, pid_t *child,
 	if (pipe2(ends, O_CLOEXEC))
 		return hd_error_set(err, -errno, "pipe: %s", strerror(errno));
 	/* The stream comes first, because without it there must be no child. */
-	*script = fdopen(ends[1], "w");
-	if (!*script) {
-		close(ends[1]);
-		rc = hd_error_no_memory(err);
-	} else if ((*child = fork()) < 0) {
+	*script = need(fdopen(ends[1], "w"));
+	if ((*child = fork()) < 0) {
 		rc = hd_error_set(err, -errno, "fork: %s", strerror(errno));
 		fclose(*script);
 	} else if (!*child) {
-		become(command, ends[0], output);
+		signal(SIGXFSZ, SIG_DFL);
+		if (dup2(ends[0], STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
+			execvp(command[0], command);
+		_exit(NO_PROGRAM);
 	}
 	close(ends[0]);
 	return rc;

@@ -16,36 +16,6 @@ int gnuplot_take_path(const struct typed *typed, void *place)
 			     typed->argument->name, typed->text);
 }
 
-/* Bins with patterns: first and one past the last. */
-static void used_bins(const struct hd_congestion_report *report, uint32_t *first, uint32_t *end)
-{
-	*first = HD_PATTERN_BINS + 1;
-	*end = 0;
-	for (uint32_t i = 0; i <= HD_PATTERN_BINS; i++) {
-		if (!report->bins[i])
-			continue;
-		*first = i < *first ? i : *first;
-		*end = i + 1;
-	}
-}
-
-static void write_bars(FILE *script, const struct hd_congestion_report *report)
-{
-	uint32_t first, end;
-
-	used_bins(report, &first, &end);
-	uint32_t width = (end - first + BARS_MOST - 1) / BARS_MOST;
-	fprintf(script, "set boxwidth %g\n$bars << EOD\n", (double)width / HD_PATTERN_BINS);
-	for (uint32_t i = first; i < end; i += width) {
-		uint64_t patterns = 0;
-		for (uint32_t bin = i; bin < i + width && bin <= HD_PATTERN_BINS; bin++)
-			patterns += report->bins[bin];
-		fprintf(script, "%g %g\n", (i + width / 2.0) / HD_PATTERN_BINS,
-			(double)patterns / (double)report->patterns);
-	}
-	fprintf(script, "EOD\n");
-}
-
 /* In gnuplot's single-quoted strings a quote is written twice. */
 static void gnuplot_quote(FILE *script, const char *text)
 {
@@ -58,28 +28,6 @@ static void gnuplot_quote(FILE *script, const char *text)
 	fputc('\'', script);
 }
 
-static void write_script(FILE *script, bool svg, const char *title, const char *share,
-			 const struct hd_congestion_report *report)
-{
-	fprintf(script, "set terminal %s size 800,480\n",
-		svg ? "svg background rgb 'white'" : "pngcairo");
-	fputs("set title ", script);
-	gnuplot_quote(script, title);
-	fprintf(script,
-		" noenhanced\nset xlabel 'effective bandwidth of a pattern (mean of %s)'\n"
-		"set ylabel 'share of patterns'\n"
-		"set style fill solid 0.7 noborder\nset yrange [0:*]\nset grid ytics\n",
-		share);
-	write_bars(script, report);
-	fprintf(script,
-		"set arrow from first %.6f, graph 0 to first %.6f, graph 1 nohead front lw 2\n",
-		report->mean, report->mean);
-	fprintf(script,
-		"plot $bars with boxes notitle, NaN with lines lw 2 lc rgb 'black' "
-		"title sprintf('mean %%.4f', %.6f)\n",
-		report->mean);
-}
-
 struct histogram {
 	bool svg;
 	const char *title, *share;
@@ -90,7 +38,42 @@ static void write_histogram(FILE *script, const void *context)
 {
 	const struct histogram *histogram = context;
 
-	write_script(script, histogram->svg, histogram->title, histogram->share, histogram->report);
+	fprintf(script, "set terminal %s size 800,480\n",
+		histogram->svg ? "svg background rgb 'white'" : "pngcairo");
+	fputs("set title ", script);
+	gnuplot_quote(script, histogram->title);
+	fprintf(script,
+		" noenhanced\nset xlabel 'effective bandwidth of a pattern (mean of %s)'\n"
+		"set ylabel 'share of patterns'\n"
+		"set style fill solid 0.7 noborder\nset yrange [0:*]\nset grid ytics\n",
+		histogram->share);
+	uint32_t first, end;
+	/* Bins with patterns: first and one past the last. */
+	first = HD_PATTERN_BINS + 1;
+	end = 0;
+	for (uint32_t i = 0; i <= HD_PATTERN_BINS; i++) {
+		if (!histogram->report->bins[i])
+			continue;
+		first = i < first ? i : first;
+		end = i + 1;
+	}
+	uint32_t width = (end - first + BARS_MOST - 1) / BARS_MOST;
+	fprintf(script, "set boxwidth %g\n$bars << EOD\n", (double)width / HD_PATTERN_BINS);
+	for (uint32_t i = first; i < end; i += width) {
+		uint64_t patterns = 0;
+		for (uint32_t bin = i; bin < i + width && bin <= HD_PATTERN_BINS; bin++)
+			patterns += histogram->report->bins[bin];
+		fprintf(script, "%g %g\n", (i + width / 2.0) / HD_PATTERN_BINS,
+			(double)patterns / (double)histogram->report->patterns);
+	}
+	fprintf(script, "EOD\n");
+	fprintf(script,
+		"set arrow from first %.6f, graph 0 to first %.6f, graph 1 nohead front lw 2\n",
+		histogram->report->mean, histogram->report->mean);
+	fprintf(script,
+		"plot $bars with boxes notitle, NaN with lines lw 2 lc rgb 'black' "
+		"title sprintf('mean %%.4f', %.6f)\n",
+		histogram->report->mean);
 }
 
 static char *const command[] = {"gnuplot", "-", NULL};
@@ -170,17 +153,6 @@ static double shift_of(const struct gnuplot_chart *chart, uint32_t line)
 	return BARS * ((bar + 0.5) / bars - 0.5);
 }
 
-static void write_line(FILE *script, const struct gnuplot_chart *chart, uint32_t index)
-{
-	const struct gnuplot_line *line = &chart->lines[index];
-
-	fprintf(script, "$line%u << EOD\n", index);
-	for (uint32_t i = 0; i < line->count; i++)
-		fprintf(script, "%.9g %.9g %.9g %.9g\n", line->points[i].x + shift_of(chart, index),
-			line->points[i].y, line->points[i].least, line->points[i].greatest);
-	fputs("EOD\n", script);
-}
-
 static bool has_spread(const struct gnuplot_line *line)
 {
 	for (uint32_t i = 0; i < line->count; i++)
@@ -205,17 +177,6 @@ static bool names_fit(const struct gnuplot_chart *chart)
 	return chart->name_count * (longest_name(chart) + 1) * LETTER_WIDTH < WIDTH * 5 / 6;
 }
 
-/* Room for names that stand upright below the bars. */
-static void write_terminal(FILE *script, const struct gnuplot_chart *chart, bool svg)
-{
-	unsigned width = chart->name_count * NAME_WIDTH + WIDTH / 4;
-	unsigned height = HEIGHT + (names_fit(chart) ? 0 : longest_name(chart) * LETTER_WIDTH);
-
-	fprintf(script, "set terminal %s size %u,%u\n",
-		svg ? "svg background rgb 'white'" : "pngcairo", width > WIDTH ? width : WIDTH,
-		height);
-}
-
 /* In names of tics, % begins a format. */
 static void write_name(FILE *script, const char *name)
 {
@@ -231,22 +192,50 @@ static void write_name(FILE *script, const char *name)
 	gnuplot_quote(script, text);
 }
 
-static void write_names(FILE *script, const struct gnuplot_chart *chart)
+static void write_chart(FILE *script, const void *context)
 {
-	fprintf(script, "set xtics noenhanced %s(", names_fit(chart) ? "" : "rotate by 90 right ");
-	for (uint32_t i = 0; i < chart->name_count; i++) {
-		fputs(i ? ", " : "", script);
-		write_name(script, chart->names[i]);
-		fprintf(script, " %u", i);
+	const struct job *job = context;
+	const struct gnuplot_chart *chart = job->chart;
+
+	/* Room for names that stand upright below the bars. */
+	unsigned width = chart->name_count * NAME_WIDTH + WIDTH / 4;
+	unsigned height = HEIGHT + (names_fit(chart) ? 0 : longest_name(chart) * LETTER_WIDTH);
+	fprintf(script, "set terminal %s size %u,%u\n",
+		job->svg ? "svg background rgb 'white'" : "pngcairo", width > WIDTH ? width : WIDTH,
+		height);
+	write_label(script, "title", chart->title);
+	write_label(script, "xlabel", chart->x_title);
+	write_label(script, "ylabel", chart->y_title);
+	fputs("set yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\nset grid ytics\n"
+	      "set style fill solid 0.7 noborder\n",
+	      script);
+	fputs(chart->count > 1 ? "set key above\n" : "set key off\n", script);
+	if (chart->rule > 0)
+		fprintf(script, "set arrow from graph 0, first %g to graph 1, first %g nohead\n",
+			chart->rule, chart->rule);
+	if (chart->logarithmic)
+		fputs("set logscale x\n", script);
+	if (chart->name_count) {
+		fprintf(script, "set xtics noenhanced %s(",
+			names_fit(chart) ? "" : "rotate by 90 right ");
+		for (uint32_t i = 0; i < chart->name_count; i++) {
+			fputs(i ? ", " : "", script);
+			write_name(script, chart->names[i]);
+			fprintf(script, " %u", i);
+		}
+		fprintf(script, ")\nset xrange [-0.6:%g]\nset boxwidth %g\n",
+			chart->name_count - 0.4, 0.94 * BARS / bar_count(chart));
 	}
-	fprintf(script, ")\nset xrange [-0.6:%g]\nset boxwidth %g\n", chart->name_count - 0.4,
-		0.94 * BARS / bar_count(chart));
-}
-
-static void write_plot(FILE *script, const struct gnuplot_chart *chart)
-{
+	for (uint32_t i = 0; i < chart->count; i++) {
+		const struct gnuplot_line *line = &chart->lines[i];
+		fprintf(script, "$line%u << EOD\n", i);
+		for (uint32_t k = 0; k < line->count; k++)
+			fprintf(script, "%.9g %.9g %.9g %.9g\n",
+				line->points[k].x + shift_of(chart, i), line->points[k].y,
+				line->points[k].least, line->points[k].greatest);
+		fputs("EOD\n", script);
+	}
 	const char *style = chart->name_count ? "boxes" : "linespoints lw 2 pt 7 ps 0.6";
-
 	fputs("plot ", script);
 	for (uint32_t i = 0, bars = 0; i < chart->count; i++) {
 		const struct gnuplot_line *line = &chart->lines[i];
@@ -265,31 +254,6 @@ static void write_plot(FILE *script, const struct gnuplot_chart *chart)
 		bars += !line->marks || !on_bar;
 	}
 	fputc('\n', script);
-}
-
-static void write_chart(FILE *script, const void *context)
-{
-	const struct job *job = context;
-	const struct gnuplot_chart *chart = job->chart;
-
-	write_terminal(script, chart, job->svg);
-	write_label(script, "title", chart->title);
-	write_label(script, "xlabel", chart->x_title);
-	write_label(script, "ylabel", chart->y_title);
-	fputs("set yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\nset grid ytics\n"
-	      "set style fill solid 0.7 noborder\n",
-	      script);
-	fputs(chart->count > 1 ? "set key above\n" : "set key off\n", script);
-	if (chart->rule > 0)
-		fprintf(script, "set arrow from graph 0, first %g to graph 1, first %g nohead\n",
-			chart->rule, chart->rule);
-	if (chart->logarithmic)
-		fputs("set logscale x\n", script);
-	if (chart->name_count)
-		write_names(script, chart);
-	for (uint32_t i = 0; i < chart->count; i++)
-		write_line(script, chart, i);
-	write_plot(script, chart);
 }
 
 int gnuplot_draw(const char *path, const struct gnuplot_chart *chart, struct hd_error *err)

@@ -16,26 +16,20 @@ int graphviz_take_path(const struct typed *typed, void *place)
 			     typed->argument->name, path);
 }
 
-static int write_plain(const char *path, drawing_fn *write, const void *context,
-		       struct hd_error *err)
-{
-	struct output output;
-	int rc = output_open(&output, path, err);
-
-	if (rc)
-		return rc;
-	write(output.stream, context);
-	return output_close(&output, 0, err);
-}
-
 int graphviz_draw(const char *path, drawing_fn *write, const void *context, struct hd_error *err)
 {
 	static char *const svg[] = {"dot", "-Tsvg", NULL};
 	static char *const png[] = {"dot", "-Tpng", NULL};
 	const struct drawing_program dot = {"Graphviz", drawing_ends_in(path, ".svg") ? svg : png};
 
-	if (drawing_ends_in(path, ".dot"))
-		return write_plain(path, write, context, err);
+	if (drawing_ends_in(path, ".dot")) {
+		struct output output;
+		int rc = output_open(&output, path, err);
+		if (rc)
+			return rc;
+		write(output.stream, context);
+		return output_close(&output, 0, err);
+	}
 	return drawing_make(&dot, path, write, context, err);
 }
 

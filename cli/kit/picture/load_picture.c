@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "load_picture.h"
 #include "html.h"
+#include "need.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -26,18 +27,6 @@ struct drawing {
 	struct line *lines;
 	uint32_t line_count, levels;
 };
-
-static void place_switches(struct drawing *drawing)
-{
-	const struct switch_groups *groups = &drawing->picture->groups;
-
-	drawing->levels = groups->levels;
-	/* Groups are in the order of names, so that pods stand together. */
-	for (uint32_t group = 0; group < groups->count; group++)
-		for (uint32_t sw = 0; sw < drawing->picture->fabric->switch_count; sw++)
-			if (groups->of[sw] == group)
-				drawing->place[sw] = drawing->width[drawing->picture->level[sw]]++;
-}
 
 static double x_of(const struct drawing *drawing, uint32_t sw)
 {
@@ -67,30 +56,6 @@ static int by_flows(const void *a, const void *b)
 	return by_switches(a, b);
 }
 
-/* One line for each pair of switches; the busiest last, so that it is on top. */
-static void find_lines(struct drawing *drawing)
-{
-	const struct hd_fabric *fabric = drawing->picture->fabric;
-	struct line *lines = drawing->lines;
-	uint32_t kept = 0;
-
-	for (uint32_t link = 0; link < fabric->isl_count; link++) {
-		uint32_t from = hd_isl_from(fabric, link), to = fabric->isl_to[link];
-		lines[link] = (struct line){from < to ? from : to, from < to ? to : from,
-					    (double)drawing->report->link_flows[link] /
-						(double)drawing->report->rounds};
-	}
-	qsort(lines, fabric->isl_count, sizeof(*lines), by_switches);
-	for (uint32_t i = 0; i < fabric->isl_count; i++) {
-		if (kept && !by_switches(&lines[kept - 1], &lines[i]))
-			lines[kept - 1].flows = fmax(lines[kept - 1].flows, lines[i].flows);
-		else
-			lines[kept++] = lines[i];
-	}
-	qsort(lines, kept, sizeof(*lines), by_flows);
-	drawing->line_count = kept;
-}
-
 static void draw_line(FILE *page, const struct drawing *drawing, const struct line *line)
 {
 	const char *const *names = drawing->picture->fabric->node_name;
@@ -107,28 +72,45 @@ static void draw_line(FILE *page, const struct drawing *drawing, const struct li
 	fprintf(page, ": %.3f</title></path>\n", line->flows);
 }
 
-/* The width is in percent of the row, so that switches never touch. */
-static void draw_switches(FILE *page, const struct drawing *drawing)
+/* load_picture_draw() for a fabric of which `drawn` is true. */
+static void load_lines_draw(FILE *page, const struct load_picture *picture,
+			    const struct hd_congestion_report *report, const char *id, char letter)
 {
-	const struct hd_fabric *fabric = drawing->picture->fabric;
+	struct hd_arena arena = {0};
+	uint32_t switches = picture->fabric->switch_count;
+	struct drawing drawing = {.picture = picture, .report = report};
 
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		double room = 100.0 / drawing->width[drawing->picture->level[sw]];
-		double width = fmin(2.4, room * 0.7);
-		fprintf(
-		    page,
-		    "<rect x=\"%.2f%%\" y=\"%g\" width=\"%.2f%%\" height=\"10\" rx=\"2\"><title>",
-		    x_of(drawing, sw) / SPAN * 100 - width / 2, y_of(drawing, sw) - 5, width);
-		html_short(page, fabric->node_name[sw]);
-		fputs("</title></rect>\n", page);
+	drawing.place = need_of(&arena, switches, sizeof(uint32_t));
+	drawing.width = need_of(&arena, switches, sizeof(uint32_t));
+	drawing.lines = need_of(&arena, picture->fabric->isl_count, sizeof(*drawing.lines));
+	const struct switch_groups *groups = &drawing.picture->groups;
+	drawing.levels = groups->levels;
+	/* Groups are in the order of names, so that pods stand together. */
+	for (uint32_t group = 0; group < groups->count; group++)
+		for (uint32_t sw = 0; sw < drawing.picture->fabric->switch_count; sw++)
+			if (groups->of[sw] == group)
+				drawing.place[sw] = drawing.width[drawing.picture->level[sw]]++;
+	/* One line for each pair of switches; the busiest last, so that it is on top. */
+	const struct hd_fabric *fabric = drawing.picture->fabric;
+	struct line *lines = drawing.lines;
+	uint32_t kept = 0;
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		uint32_t from = hd_isl_from(fabric, link), to = fabric->isl_to[link];
+		lines[link] = (struct line){from < to ? from : to, from < to ? to : from,
+					    (double)drawing.report->link_flows[link] /
+						(double)drawing.report->rounds};
 	}
-}
-
-static void draw(FILE *page, const struct drawing *drawing, const char *id, char letter)
-{
-	double height = 2 * EDGE + ROW * (drawing->levels - 1);
-	const struct line *busiest = &drawing->lines[drawing->line_count - 1];
-
+	qsort(lines, fabric->isl_count, sizeof(*lines), by_switches);
+	for (uint32_t i = 0; i < fabric->isl_count; i++) {
+		if (kept && !by_switches(&lines[kept - 1], &lines[i]))
+			lines[kept - 1].flows = fmax(lines[kept - 1].flows, lines[i].flows);
+		else
+			lines[kept++] = lines[i];
+	}
+	qsort(lines, kept, sizeof(*lines), by_flows);
+	drawing.line_count = kept;
+	double height = 2 * EDGE + ROW * (drawing.levels - 1);
+	const struct line *busiest = &drawing.lines[drawing.line_count - 1];
 	fprintf(page,
 		"<svg class=\"links\" id=\"%s\" height=\"%g\" role=\"img\" "
 		"aria-labelledby=\"%s-title\" aria-describedby=\"%s-desc\">\n"
@@ -137,34 +119,24 @@ static void draw(FILE *page, const struct drawing *drawing, const char *id, char
 		" pairs with cables. The largest load is %.3f flows a round.</desc>\n"
 		"<svg width=\"100%%\" height=\"%g\" viewBox=\"0 0 %g %g\" "
 		"preserveAspectRatio=\"none\">\n",
-		id, height, id, id, id, letter, id, drawing->levels, drawing->line_count,
+		id, height, id, id, id, letter, id, drawing.levels, drawing.line_count,
 		busiest->flows, height, SPAN, height);
-	for (uint32_t i = 0; i < drawing->line_count; i++)
-		draw_line(page, drawing, &drawing->lines[i]);
+	for (uint32_t i = 0; i < drawing.line_count; i++)
+		draw_line(page, &drawing, &drawing.lines[i]);
 	fputs("</svg>\n", page);
-	draw_switches(page, drawing);
-	fputs("</svg>\n", page);
-}
-
-/* load_picture_draw() for a fabric of which `drawn` is true. */
-static int load_lines_draw(FILE *page, const struct load_picture *picture,
-			   const struct hd_congestion_report *report, const char *id, char letter)
-{
-	struct hd_arena arena = {0};
-	uint32_t switches = picture->fabric->switch_count;
-	struct drawing drawing = {.picture = picture, .report = report};
-
-	drawing.place = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
-	drawing.width = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
-	drawing.lines = hd_arena_alloc(&arena, picture->fabric->isl_count, sizeof(*drawing.lines));
-	int rc = hd_arena_check(&arena);
-	if (!rc) {
-		place_switches(&drawing);
-		find_lines(&drawing);
-		draw(page, &drawing, id, letter);
+	/* The width is in percent of the row, so that switches never touch. */
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		double room = 100.0 / drawing.width[drawing.picture->level[sw]];
+		double width = fmin(2.4, room * 0.7);
+		fprintf(
+		    page,
+		    "<rect x=\"%.2f%%\" y=\"%g\" width=\"%.2f%%\" height=\"10\" rx=\"2\"><title>",
+		    x_of(&drawing, sw) / SPAN * 100 - width / 2, y_of(&drawing, sw) - 5, width);
+		html_short(page, fabric->node_name[sw]);
+		fputs("</title></rect>\n", page);
 	}
+	fputs("</svg>\n", page);
 	hd_arena_release(&arena);
-	return rc;
 }
 
 #define DRAWN_SWITCHES 48u
@@ -199,19 +171,15 @@ static uint32_t groups_for(uint32_t pictures)
 	return groups;
 }
 
-int load_picture_prepare(const struct hd_fabric *fabric, uint32_t pictures, double hottest,
-			 struct hd_arena *arena, struct load_picture *out, struct hd_error *err)
+void load_picture_prepare(const struct hd_fabric *fabric, uint32_t pictures, double hottest,
+			  struct hd_arena *arena, struct load_picture *out)
 {
 	uint32_t levels = 0;
-	int rc;
 
 	*out = (struct load_picture){.fabric = fabric, .hottest = hottest};
 	out->level = switch_groups_levels(fabric, arena, &levels);
-	if (!out->level)
-		return hd_error_no_memory(err);
-	rc = switch_groups_make(fabric, groups_for(pictures), arena, &out->groups, err);
-	out->drawn = !rc && is_small_tree(fabric, out->level, levels, pictures);
-	return rc;
+	switch_groups_make(fabric, groups_for(pictures), arena, &out->groups);
+	out->drawn = is_small_tree(fabric, out->level, levels, pictures);
 }
 
 #define EMPTY (-1.0)
@@ -223,24 +191,6 @@ struct matrix {
 	double *load; /* [size * size], by row; EMPTY: no link */
 	double largest;
 };
-
-/* A row is where links come from, a column where they go to. */
-static void fill_matrix(struct matrix *matrix)
-{
-	const struct hd_fabric *fabric = matrix->picture->fabric;
-	const uint32_t *of = matrix->picture->groups.of;
-
-	for (uint32_t cell = 0; cell < matrix->size * matrix->size; cell++)
-		matrix->load[cell] = EMPTY;
-	for (uint32_t link = 0; link < fabric->isl_count; link++) {
-		uint32_t row = of[hd_isl_from(fabric, link)], column = of[fabric->isl_to[link]];
-		double *cell = &matrix->load[row * matrix->size + column];
-		double flows =
-		    (double)matrix->report->link_flows[link] / (double)matrix->report->rounds;
-		*cell = flows > *cell ? flows : *cell;
-		matrix->largest = flows > matrix->largest ? flows : matrix->largest;
-	}
-}
 
 /* One path for each colour; neighbours in a row that have it share a box. */
 static void draw_cells(FILE *page, const struct matrix *matrix, unsigned heat)
@@ -296,22 +246,30 @@ static void draw_levels(FILE *page, const struct matrix *matrix)
 	}
 }
 
-static void draw_frame(FILE *page, const struct matrix *matrix)
+void load_picture_draw(FILE *page, const struct load_picture *picture,
+		       const struct hd_congestion_report *report, const char *id, char letter)
 {
-	const struct switch_groups *groups = &matrix->picture->groups;
-	double unit = 100.0 / matrix->size;
+	struct matrix matrix = {
+	    .picture = picture, .report = report, .size = picture->groups.count};
 
-	fputs("<rect class=\"frame\" width=\"100%\" height=\"100%\"/>\n"
-	      "<text x=\"-8\" y=\"-22\">from the group of the row to that of the column</text>\n",
-	      page);
-	for (uint32_t i = 0; i < groups->count; i++) {
-		if (matrix->size <= NUMBERED || (i + 1) % 5 == 0 || i == 0)
-			draw_number(page, unit * (i + 0.5), i + 1);
+	if (picture->drawn) {
+		load_lines_draw(page, picture, report, id, letter);
+		return;
 	}
-}
-
-static void draw_matrix(FILE *page, const struct matrix *matrix, const char *id, char letter)
-{
+	matrix.load = need(calloc((size_t)matrix.size * matrix.size, sizeof(*matrix.load)));
+	/* A row is where links come from, a column where they go to. */
+	const struct hd_fabric *fabric = matrix.picture->fabric;
+	const uint32_t *of = matrix.picture->groups.of;
+	for (uint32_t cell = 0; cell < matrix.size * matrix.size; cell++)
+		matrix.load[cell] = EMPTY;
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		uint32_t row = of[hd_isl_from(fabric, link)], column = of[fabric->isl_to[link]];
+		double *cell = &matrix.load[row * matrix.size + column];
+		double flows =
+		    (double)matrix.report->link_flows[link] / (double)matrix.report->rounds;
+		*cell = flows > *cell ? flows : *cell;
+		matrix.largest = flows > matrix.largest ? flows : matrix.largest;
+	}
 	fprintf(page,
 		"<svg class=\"matrix\" id=\"%s\" role=\"img\" aria-labelledby=\"%s-title\" "
 		"aria-describedby=\"%s-desc\">\n<title id=\"%s-title\">Loads of the links of "
@@ -319,48 +277,22 @@ static void draw_matrix(FILE *page, const struct matrix *matrix, const char *id,
 		" rows and columns. The largest load is %.3f flows a round.</desc>\n"
 		"<svg width=\"100%%\" height=\"100%%\" viewBox=\"0 0 %" PRIu32 " %" PRIu32
 		"\" preserveAspectRatio=\"none\" shape-rendering=\"crispEdges\">\n",
-		id, id, id, id, letter, id, matrix->size, matrix->largest, matrix->size,
-		matrix->size);
+		id, id, id, id, letter, id, matrix.size, matrix.largest, matrix.size, matrix.size);
 	for (unsigned heat = 0; heat <= HTML_HEATS; heat++)
-		draw_cells(page, matrix, heat);
+		draw_cells(page, &matrix, heat);
 	fputs("</svg>\n", page);
-	draw_frame(page, matrix);
-	draw_levels(page, matrix);
-	fputs("</svg>\n", page);
-}
-
-int load_picture_draw(FILE *page, const struct load_picture *picture,
-		      const struct hd_congestion_report *report, const char *id, char letter)
-{
-	struct matrix matrix = {
-	    .picture = picture, .report = report, .size = picture->groups.count};
-
-	if (picture->drawn)
-		return load_lines_draw(page, picture, report, id, letter);
-	matrix.load = calloc((size_t)matrix.size * matrix.size, sizeof(*matrix.load));
-	if (!matrix.load)
-		return -ENOMEM;
-	fill_matrix(&matrix);
-	draw_matrix(page, &matrix, id, letter);
-	free(matrix.load);
-	return 0;
-}
-
-static void group_row(FILE *page, const struct load_picture *picture, uint32_t i)
-{
-	const struct switch_group *group = &picture->groups.groups[i];
-	const char *const *names = picture->fabric->node_name;
-
-	fprintf(page,
-		"<tr><th scope=\"row\">%" PRIu32 "</th><td>%" PRIu32 "</td><td>%" PRIu32
-		"</td><td class=\"name\">",
-		i + 1, group->level, group->switches);
-	html_name(page, names[group->first]);
-	if (group->switches > 1) {
-		fputs(" to ", page);
-		html_name(page, names[group->last]);
+	const struct switch_groups *groups = &matrix.picture->groups;
+	double unit = 100.0 / matrix.size;
+	fputs("<rect class=\"frame\" width=\"100%\" height=\"100%\"/>\n"
+	      "<text x=\"-8\" y=\"-22\">from the group of the row to that of the column</text>\n",
+	      page);
+	for (uint32_t i = 0; i < groups->count; i++) {
+		if (matrix.size <= NUMBERED || (i + 1) % 5 == 0 || i == 0)
+			draw_number(page, unit * (i + 0.5), i + 1);
 	}
-	fputs("</td></tr>\n", page);
+	draw_levels(page, &matrix);
+	fputs("</svg>\n", page);
+	free(matrix.load);
 }
 
 void load_picture_explain(FILE *page, const struct load_picture *picture)
@@ -380,7 +312,19 @@ void load_picture_explain(FILE *page, const struct load_picture *picture)
 	    "<th scope=\"col\">group</th><th scope=\"col\">level</th><th scope=\"col\">switches"
 	    "</th><th scope=\"col\" class=\"name\">names</th></tr></thead><tbody>\n",
 	    page);
-	for (uint32_t i = 0; i < picture->groups.count; i++)
-		group_row(page, picture, i);
+	for (uint32_t i = 0; i < picture->groups.count; i++) {
+		const struct switch_group *group = &picture->groups.groups[i];
+		const char *const *names = picture->fabric->node_name;
+		fprintf(page,
+			"<tr><th scope=\"row\">%" PRIu32 "</th><td>%" PRIu32 "</td><td>%" PRIu32
+			"</td><td class=\"name\">",
+			i + 1, group->level, group->switches);
+		html_name(page, names[group->first]);
+		if (group->switches > 1) {
+			fputs(" to ", page);
+			html_name(page, names[group->last]);
+		}
+		fputs("</td></tr>\n", page);
+	}
 	fputs("</tbody></table></div></details>\n", page);
 }

@@ -21,18 +21,17 @@ struct load_picture {
 
 /*
  * Prepares `pictures` pictures of one fabric, whose loads are up to `hottest`. Everything belongs
- * to the arena. Errors: -ENOMEM.
+ * to the arena.
  */
-int load_picture_prepare(const struct hd_fabric *fabric, uint32_t pictures, double hottest,
-			 struct hd_arena *arena, struct load_picture *out, struct hd_error *err);
+void load_picture_prepare(const struct hd_fabric *fabric, uint32_t pictures, double hottest,
+			  struct hd_arena *arena, struct load_picture *out);
 
 /*
  * Draws the mean loads, flows a round, of one report. `id` is a word of its own in the page,
  * `letter` names the tables. All pictures of a page together have some thousand shapes at most.
- * Errors: -ENOMEM; then it has written nothing.
  */
-int load_picture_draw(FILE *page, const struct load_picture *picture,
-		      const struct hd_congestion_report *report, const char *id, char letter);
+void load_picture_draw(FILE *page, const struct load_picture *picture,
+		       const struct hd_congestion_report *report, const char *id, char letter);
 
 /* Says how to read the pictures, as paragraphs and a list of the groups. */
 void load_picture_explain(FILE *page, const struct load_picture *picture);
