@@ -105,15 +105,17 @@ static uint64_t hash_all(uint64_t first, uint64_t count, bool adaptive)
 static void test_deterministic_traffic(void **state)
 {
 	(void)state;
-	assert_int_equal(hash_all(31000, UNDER_SANITIZERS(24, 120), false),
-			 UNDER_SANITIZERS(UINT64_C(0xdf0e968acf546f9f), UINT64_C(0x6563dd704871f6e2)));
+	assert_int_equal(
+	    hash_all(31000, UNDER_SANITIZERS(24, 120), false),
+	    UNDER_SANITIZERS(UINT64_C(0xdf0e968acf546f9f), UINT64_C(0x6563dd704871f6e2)));
 }
 
 static void test_adaptive_and_multicast_traffic(void **state)
 {
 	(void)state;
-	assert_int_equal(hash_all(32000, UNDER_SANITIZERS(48, 240), true),
-			 UNDER_SANITIZERS(UINT64_C(0xc3edc39ae170b70d), UINT64_C(0x26d2a1adfb2f0f0)));
+	assert_int_equal(
+	    hash_all(32000, UNDER_SANITIZERS(48, 240), true),
+	    UNDER_SANITIZERS(UINT64_C(0xc3edc39ae170b70d), UINT64_C(0x26d2a1adfb2f0f0)));
 }
 
 int main(void)
