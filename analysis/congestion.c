@@ -30,10 +30,6 @@ struct pattern_drawing {
 	uint32_t *mapped; /* [ranks] where `host` points if the mapping is random */
 };
 
-/* Writes the round's flows as host indices; returns their number. */
-uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round,
-			       struct hd_flow *flows);
-
 /* 0 or -ENOMEM. All memory is from the arena. */
 static int pattern_drawing_init(struct pattern_drawing *drawing, const struct hd_pattern *pattern,
 				const struct hd_ranks *ranks, enum hd_mapping mapping,
@@ -75,8 +71,9 @@ static void pattern_drawing_begin(struct pattern_drawing *drawing, uint64_t inde
 	drawing->host = drawing->mapped;
 }
 
-uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round,
-			       struct hd_flow *flows)
+/* Writes the round's flows as host indices; returns their number. */
+static uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round,
+				      struct hd_flow *flows)
 {
 	drawing->draw.stream = stream_at(drawing->seed, drawing->index, round);
 	uint32_t count =

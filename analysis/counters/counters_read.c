@@ -43,12 +43,6 @@ struct counter_dialect {
 	int (*read_line)(struct counter_reader *reader, struct hd_cursor line, bool *taken);
 };
 
-extern const struct counter_dialect counters_perfquery, counters_ibqueryerrors, counters_perfmgr,
-    counters_perfmgr_table, counters_csv;
-
-/* Times at which a port was read, and at which its counters began. */
-void counter_reader_time(struct counter_reader *reader, double read_at, double began_at);
-
 /* ---- names ---- */
 
 /* What OpenSM's performance manager calls them, in both of its forms, and what infiniband-diags called them
@@ -260,7 +254,8 @@ static int counter_reader_set(struct counter_reader *reader, enum hd_counter cou
 	return 0;
 }
 
-void counter_reader_time(struct counter_reader *reader, double read_at, double began_at)
+/* Times at which a port was read, and at which its counters began. */
+static void counter_reader_time(struct counter_reader *reader, double read_at, double began_at)
 {
 	struct hd_counters *counters = reader->counters;
 
@@ -340,7 +335,7 @@ static int read_perfquery(struct counter_reader *reader, struct hd_cursor line, 
 	return counter_reader_set(reader, counter, value);
 }
 
-const struct counter_dialect counters_perfquery = {
+static const struct counter_dialect counters_perfquery = {
     .name = "perfquery",
     .matches = is_perfquery,
     .read_line = read_perfquery,
@@ -394,7 +389,7 @@ static int read_ibqueryerrors(struct counter_reader *reader, struct hd_cursor li
 	return 0;
 }
 
-const struct counter_dialect counters_ibqueryerrors = {
+static const struct counter_dialect counters_ibqueryerrors = {
     .name = "ibqueryerrors",
     .matches = is_ibqueryerrors,
     .read_line = read_ibqueryerrors,
@@ -479,7 +474,7 @@ static int read_perfmgr(struct counter_reader *reader, struct hd_cursor line, bo
 	return counter_reader_set(reader, counter, value);
 }
 
-const struct counter_dialect counters_perfmgr = {
+static const struct counter_dialect counters_perfmgr = {
     .name = "OpenSM's performance manager",
     .matches = is_perfmgr,
     .read_line = read_perfmgr,
@@ -606,7 +601,7 @@ static int read_perfmgr_table(struct counter_reader *reader, struct hd_cursor li
 				      : read_row(reader, line, "\t");
 }
 
-const struct counter_dialect counters_perfmgr_table = {
+static const struct counter_dialect counters_perfmgr_table = {
     .name = "OpenSM's performance manager",
     .matches = is_perfmgr_table,
     .read_line = read_perfmgr_table,
@@ -635,7 +630,7 @@ static int read_csv(struct counter_reader *reader, struct hd_cursor line, bool *
 	return 0;
 }
 
-const struct counter_dialect counters_csv = {
+static const struct counter_dialect counters_csv = {
     .name = "a table",
     .matches = is_csv,
     .read_line = read_csv,
