@@ -5,6 +5,7 @@
 #include "csv.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "plan_source.h"
 #include "policy_arguments.h"
 #include "progress.h"
@@ -190,6 +191,8 @@ static int run(void *context, const struct operands *operands)
 	int status = table_source_take_operands(&job->tables, &usage, operands, 0,
 						"FABRIC and TABLES (with -e: FABRIC)");
 
+	if (job->nagios)
+		need_end = message_nagios_no_memory;
 	if (!status)
 		status = policy_arguments_refuse(&job->policy, job->tables.engine);
 	if (!status)

@@ -4,6 +4,7 @@
 #include "doctor_site.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "shared_arguments.h"
 
 #include <errno.h>
@@ -231,6 +232,8 @@ static int run(void *context, const struct operands *operands)
 	int status = arguments_expect(&usage, operands, "no operand", 0, 0);
 	struct hd_error err;
 
+	if (job->nagios)
+		need_end = message_nagios_no_memory;
 	if (!status && job->nagios && job->json)
 		status = message_error("--nagios cannot be used with --json");
 	if (status)

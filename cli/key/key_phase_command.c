@@ -5,6 +5,7 @@
 #include "json_value.h"
 #include "key_service.h"
 #include "message.h"
+#include "need.h"
 #include "shared_arguments.h"
 
 #include <heddle/keyd/key_pattern.h>
@@ -253,6 +254,9 @@ int key_release(int argc, char **argv)
 {
 	bool epilog = key_slurm_asked(argc, argv, "--slurm-epilog");
 	struct release_job job = {.json = false};
+
+	if (epilog)
+		need_end = key_slurm_no_memory;
 	int status = arguments_run(&usage, argc, argv, &job, run);
 
 	hd_key_client_free(job.client);

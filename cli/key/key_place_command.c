@@ -7,6 +7,7 @@
 #include "key_service.h"
 #include "key_traffic.h"
 #include "message.h"
+#include "need.h"
 #include "shared_arguments.h"
 
 #include <errno.h>
@@ -266,6 +267,9 @@ int key_place(int argc, char **argv)
 {
 	bool prolog = key_slurm_asked(argc, argv, "--slurm-prolog");
 	struct place_job job = {.uid = -1, .choose = KEY_PROPOSE_DEFAULT};
+
+	if (prolog)
+		need_end = key_slurm_no_memory;
 	int status = arguments_run(&usage, argc, argv, &job, run);
 
 	hd_key_client_job_free(job.placed);

@@ -125,6 +125,12 @@ void key_slurm_log(const char *format, ...)
 	syslog(LOG_WARNING, "%s", text);
 }
 
+int key_slurm_no_memory(void)
+{
+	key_slurm_log("out of memory: the job goes on without routing keys");
+	return STATUS_CLEAN;
+}
+
 /* Takes the user's rights for opening files. */
 static int become(uid_t uid, struct hd_error *err)
 {

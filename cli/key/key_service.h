@@ -80,6 +80,9 @@ bool key_slurm_job(struct key_slurm_job *out);
 /* Writes a message to syslog and to standard error, which slurmctld may log. */
 void key_slurm_log(const char *format, ...) HD_PRINTF(1, 2);
 
+/* Logs that memory is short, for need_end. Returns STATUS_CLEAN: the job must not fail. */
+int key_slurm_no_memory(void);
+
 /*
  * hd_key_pattern_new() for "file:PATH" of a job's user, who may not have the prolog read a file that
  * he may not read. As root, the file is read with the rights of the user. Any other prolog reads only

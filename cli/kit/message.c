@@ -33,6 +33,11 @@ enum nagios_status message_nagios_unknown(const char *reason)
 	return NAGIOS_UNKNOWN;
 }
 
+int message_nagios_no_memory(void)
+{
+	return (int)message_nagios_unknown("out of memory");
+}
+
 int message_error_list(const char *format, va_list arguments)
 {
 	char text[8192]; /* enough for two paths */

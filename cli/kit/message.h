@@ -35,6 +35,9 @@ void message_nagios_text(const char *text);
 /* Prints the line that says that nothing is known, and why. Returns NAGIOS_UNKNOWN. */
 enum nagios_status message_nagios_unknown(const char *reason);
 
+/* The same where memory is short, for need_end. */
+int message_nagios_no_memory(void);
+
 /* ---- standard error ---- */
 
 /* What a command says on standard error. */

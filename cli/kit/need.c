@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "need.h"
 #include "message.h"
+#include "output.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+int (*need_end)(void) = message_no_memory;
+
+/* Without exit(): libraries such as that of MPI, and other threads, may be at work. */
 void *need(void *block)
 {
-	if (!block)
-		exit(message_no_memory());
-	return block;
+	if (block)
+		return block;
+	const int status = need_end();
+
+	output_remove_unfinished();
+	fflush(stdout);
+	_exit(status);
 }
 
 void *need_bytes(size_t size)

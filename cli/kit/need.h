@@ -8,6 +8,10 @@
 #include <heddle/base/error.h>
 #include <stdio.h>
 
+/* Says that memory is short, and returns the status with which the program ends; message_no_memory() at first. For commands
+ * that promise another one. */
+extern int (*need_end)(void);
+
 /* The block, or a stream on memory. NULL ends the program. */
 void *need(void *block);
 

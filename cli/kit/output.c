@@ -19,10 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The files to remove when a signal ends the program. */
+/* The files to remove when the program ends before they have their names. */
 static struct hd_replacement *volatile unfinished[OUTPUTS_MAX];
 
-static void remove_unfinished(void)
+void output_remove_unfinished(void)
 {
 	for (size_t i = 0; i < OUTPUTS_MAX; i++)
 		if (unfinished[i] && *unfinished[i]->temporary)
@@ -31,7 +31,7 @@ static void remove_unfinished(void)
 
 static void end_by_signal(int number)
 {
-	remove_unfinished();
+	output_remove_unfinished();
 	signal(number, SIG_DFL);
 	raise(number);
 }
@@ -79,10 +79,6 @@ static int begin(struct output *output, struct hd_error *err)
 		return hd_error_prefix(err, rc, "cannot write %s", output->path);
 	replace_unfinished(NULL, output->replacement);
 	static const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-	static bool caught;
-	if (!caught)
-		atexit(remove_unfinished);
-	caught = true;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		struct sigaction before;
 		struct sigaction action = {.sa_handler = end_by_signal};

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
+#include "need.h"
 #include "plugin_answer.h"
 #include "shared_arguments.h"
 
@@ -309,6 +310,8 @@ static int run(void *context, const struct operands *operands)
 	const struct status_job *job = context;
 	int status = arguments_expect(&usage, operands, "no operand", 0, 0);
 
+	if (job->nagios)
+		need_end = message_nagios_no_memory;
 	if (!status && job->nagios && job->json)
 		status = message_error("--nagios cannot be used with --json");
 	if (!status) {

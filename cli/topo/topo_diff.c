@@ -5,6 +5,7 @@
 #include "json_value.h"
 #include "live_fabric.h"
 #include "message.h"
+#include "need.h"
 #include "progress.h"
 #include "shared_arguments.h"
 #include "topo_diff_report.h"
@@ -188,6 +189,8 @@ static int check_usage(struct diff_job *job, const struct operands *operands)
 		return status;
 	job->expected_name = operands->items[0];
 	job->live_name = job->live ? live_fabric_name(job->live) : operands->items[1];
+	if (job->nagios)
+		need_end = message_nagios_no_memory;
 	if (job->nagios && job->json)
 		return message_error("--nagios cannot be used with --json");
 	if (!job->live && !strcmp(job->expected_name, "-") && !strcmp(job->live_name, "-"))

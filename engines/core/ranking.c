@@ -357,6 +357,9 @@ int ranking_join(struct ranking *ranking)
 			direct_links(ranking);
 			descend(ranking, lowered, reached);
 		}
+		/* misses_hosts() has marked the part that `top` is in: other tops there stay tops */
+		for (uint32_t sw = 0; sw < switches; sw++)
+			reached[sw] |= scratch[sw];
 	}
 	return 0;
 }

@@ -99,6 +99,7 @@ static int add_node(struct splitting *splitting, uint32_t node, uint64_t guid, b
 {
 	const struct hd_fabric *fabric = splitting->shared->fabric;
 	struct hd_node_spec spec = {.type = (enum hd_node_type)fabric->node_type[node],
+				    .system_guid = fabric->system_guid[node],
 				    .guid = guid,
 				    .port_count = hd_node_ports(fabric, node),
 				    .name = fabric->node_name[node],

@@ -8,9 +8,8 @@
  *	            made by, in place of one that has not been measured yet
  *	the thread  routes the same fabric afresh, compares, and keeps the figures for `status`
  *
- * The thread runs only when the processor has nothing else to do, and rests RESTS times as long as it has computed, so it
- * takes less than 1% of a core. It never holds a lock while it computes, and nothing waits for it but the end of OpenSM,
- * which stops it at once. The engine of a module is not asked: it may rely on being asked by OpenSM's sweeps only.
+ * The thread has the lowest priority, and rests RESTS times as long as it has computed, so it takes less than 1% of a
+ * core. It never holds a lock while it computes, and the end of OpenSM stops it at once. The engine of a module is not asked: it may rely on being asked by OpenSM's sweeps only.
  */
 #include "monotonic.h"
 #include "opensm_headers.h"
@@ -25,17 +24,20 @@
 #include <errno.h>
 #include <heddle/engines.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BALANCE_GOOD 0.95
+#define LOWEST 19 /* nice value */
 #define RESTS 100 /* times as long as it has computed */
 
 /* What is to be measured. */
 struct question {
+	uint64_t number; /* of the tables */
 	struct routing *routing; /* held */
 	struct hd_policy_files files;
 	struct hd_policy policy; /* in them */
@@ -51,6 +53,7 @@ struct balance {
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
 	struct question *next; /* NULL: nothing is to be measured */
+	uint64_t number; /* of the tables in force, from 1 */
 	bool ours; /* the tables in force are of an engine of Heddle */
 	bool current; /* what is below is of the tables in force */
 	double worth[2]; /* of these, and of a routing afresh */
@@ -100,8 +103,9 @@ static void measure(struct balance *balance, const struct question *question)
 	int rc = hd_engine_weigh(routing->engine, &request, routing_base(routing), worth, &err);
 
 	pthread_mutex_lock(&balance->lock);
-	balance->current = !balance->next && balance->ours;
-	snprintf(balance->reason, sizeof(balance->reason), "%s", rc ? err.text : "");
+	balance->current = question->number == balance->number;
+	if (balance->current)
+		snprintf(balance->reason, sizeof(balance->reason), "%s", rc ? err.text : "");
 	if (!rc) {
 		memcpy(balance->worth, worth, sizeof(worth));
 		balance->measured = time(NULL);
@@ -122,10 +126,9 @@ static void rest(struct balance *balance, double until)
 static void *run_balance(void *context)
 {
 	struct balance *balance = context;
-	const struct sched_param none = {0};
 	double until = 0;
 
-	pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
+	setpriority(PRIO_PROCESS, (id_t)gettid(), LOWEST);
 	pthread_mutex_lock(&balance->lock);
 	while (!atomic_load(&balance->ends)) {
 		struct question *question = balance->next;
@@ -213,20 +216,25 @@ static void settled(void *state)
 		routing = routing_hold(context->published->origin ? context->published->origin
 								  : context->published);
 	cl_plock_release(&context->osm->lock);
-	if (!balance->runs || is_same(routing, balance->last)) {
-		routing_release(routing);
-		return;
-	}
+	const bool same = is_same(routing, balance->last);
 	routing_release(balance->last);
 	balance->last = routing;
-	if (routing && ask(balance, routing, &question, &err))
-		question = NULL;
+	if (!balance->runs || (same && routing))
+		return;
+	int rc = routing ? ask(balance, routing, &question, &err) : 0;
+	if (rc == -ENOMEM) { /* the next sweep asks again */
+		routing_release(balance->last);
+		balance->last = NULL;
+	}
 	pthread_mutex_lock(&balance->lock);
+	balance->number++;
+	if (question)
+		question->number = balance->number;
 	old = balance->next;
 	balance->next = question;
 	balance->ours = routing != NULL;
 	balance->current = false;
-	memcpy(balance->reason, err.text, sizeof(balance->reason));
+	snprintf(balance->reason, sizeof(balance->reason), "%s", rc ? err.text : "");
 	pthread_cond_signal(&balance->changed);
 	pthread_mutex_unlock(&balance->lock);
 	free_question(old);

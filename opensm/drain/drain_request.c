@@ -51,8 +51,9 @@ static int take_lines(struct drain_request *request, struct hd_error *err)
 	if (request->progress)
 		line = strtok_r(NULL, "\n", &rest);
 	if (!line || !find_word(line, &request->word))
-		return hd_error_set(err, -EINVAL,
-				    "this is no request: expected list, apply, undo or undo-all");
+		return hd_error_set(
+		    err, -EINVAL,
+		    "this is no request: expected list, apply, undo, undo-all or reroute");
 	while ((line = strtok_r(NULL, "\n", &rest))) {
 		if (request->count == DRAIN_NAMES_MOST)
 			return hd_error_set(err, -EINVAL, "more than %u names", DRAIN_NAMES_MOST);
