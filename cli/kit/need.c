@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "need.h"
 #include "message.h"
-#include "output.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 int (*need_end)(void) = message_no_memory;
+void (*need_clean)(void);
 
 /* Without exit(): libraries such as that of MPI, and other threads, may be at work. */
 void *need(void *block)
@@ -17,7 +17,8 @@ void *need(void *block)
 		return block;
 	const int status = need_end();
 
-	output_remove_unfinished();
+	if (need_clean)
+		need_clean();
 	fflush(stdout);
 	_exit(status);
 }

@@ -12,6 +12,9 @@
  * that promise another one. */
 extern int (*need_end)(void);
 
+/* Called before the program ends, to remove what is half done. NULL: nothing is. */
+extern void (*need_clean)(void);
+
 /* The block, or a stream on memory. NULL ends the program. */
 void *need(void *block);
 

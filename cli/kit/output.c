@@ -22,7 +22,7 @@
 /* The files to remove when the program ends before they have their names. */
 static struct hd_replacement *volatile unfinished[OUTPUTS_MAX];
 
-void output_remove_unfinished(void)
+static void remove_unfinished(void)
 {
 	for (size_t i = 0; i < OUTPUTS_MAX; i++)
 		if (unfinished[i] && *unfinished[i]->temporary)
@@ -31,7 +31,7 @@ void output_remove_unfinished(void)
 
 static void end_by_signal(int number)
 {
-	output_remove_unfinished();
+	remove_unfinished();
 	signal(number, SIG_DFL);
 	raise(number);
 }
@@ -78,6 +78,7 @@ static int begin(struct output *output, struct hd_error *err)
 	if (rc)
 		return hd_error_prefix(err, rc, "cannot write %s", output->path);
 	replace_unfinished(NULL, output->replacement);
+	need_clean = remove_unfinished;
 	static const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		struct sigaction before;

@@ -77,7 +77,4 @@ enum fabric_output_format {
 int output_save_fabric(const struct hd_fabric *fabric, enum fabric_output_format format,
 		       const char *path);
 
-/* Removes the files that have not got their names yet. For one who ends the program. */
-void output_remove_unfinished(void);
-
 #endif
