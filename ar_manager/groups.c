@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which of the groups that a switch wants it gets, and under which numbers. planner.c calls it for each switch.
+ * Which of the groups that a switch wants it gets, and under which numbers. planner.c and plan_again.c call it
+ * for each switch.
  *
  * If there are more wishes than room, those with the most entries and ports get a group. A group that the switch
  * had before keeps its number, or hands it to one that is a part of it; the others take the lowest numbers that are

@@ -323,7 +323,7 @@ static int settle_ranges(struct making *making, struct hd_error *err)
 		}
 		if (range->rc)
 			return hd_error_set(err, range->rc, "%s", range->err.text);
-		/* * Takes over the tightest switch of a stage if no earlier one is tighter. What
+		/* Takes over the tightest switch of a stage if no earlier one is tighter. What
 		 * a switch above the leaves has to carry depends on the cables that were chosen
 		 * below it: that counts only where the leaves have cables enough. */
 		struct hd_key *key = making->key;

@@ -88,8 +88,7 @@ int hd_key_overlay(const struct hd_key_tree *tree, const struct hd_key *key,
 	}
 	if (!rc) {
 		qsort(packed, count, sizeof(*packed), overlay_compare);
-		/* Each entry once; returns their number. Two ports for one LID of a switch would
-		 * be a defect. */
+		/* Each entry once. Two ports for one LID of a switch would be a defect. */
 		const struct hd_fabric *fabric = tree->fabric;
 		uint32_t kept = 0;
 		for (uint32_t i = 0; i < count; i++) {

@@ -244,7 +244,7 @@ static int take_either(struct finding *finding)
 	rc = hd_tree_find(finding->fabric, &no_facts, 1, &finding->arena, &levels, NULL);
 	if (rc)
 		return rc;
-	/* * Fills in a tree, whose fabric is set, from levels that hd_tree_find() has found in
+	/* Fills in a tree, whose fabric is set, from levels that hd_tree_find() has found in
 	 * it, or in what is left of it: `fabric`. Cost: O(links + leaves * spines). */
 	struct hd_key_tree *tree = finding->tree;
 	const struct hd_fabric *fabric = finding->fabric;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What has changed since the previous plan. plan_tree.c and plan_lag call plan_changes_find() before a plan is
+ * What has changed since the previous plan. plan_tree.c calls plan_changes_find() before a plan is
  * made, and then plan_changes_hops() for the hop counts.
  *
  * Switches and their links are compared with what the previous plan remembers (plan_memory.h), then the owners of

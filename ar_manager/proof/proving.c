@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The dependencies of packets, lane by lane. proof.c, circling.c and cutting.c call proving_init(), and then
- * collect.
+ * The dependencies of packets, lane by lane. proof.c and cutting.c call proving_init(), and then
+ * proof_graphs_collect().
  *
  * LIDs that take the same links on the same lanes are followed once. From the senders, lanes spread over the links
  * that packets may take (next_hops.h); each pair of links at a switch becomes a dependency of the lane. Threads

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Threads for work that takes long, and the mailbox in which they leave it. keyd_main.c makes three sets of them:
- * for keys, for credentials, for texts.
+ * Threads for work that takes long, and the mailbox in which they leave it. keyd_main.c makes three sets of them,
+ * for keys, for credentials and for texts, and keyd_propose.c one.
  *
  * A task runs in a thread and finishes in the event thread, in the order in which tasks end. When the daemon
  * stops, tasks that have not finished are dropped.

@@ -538,9 +538,8 @@ int key_climb_shift(const struct hd_key_tree *tree, const struct hd_key *key,
 		}
 		climbing.ways.others = loads->flows;
 		if (meets_others(&climbing, loads)) {
-			/* * Moves ways so that their links carry fewer flows together with those
-			 * of others, and not more than `most` of the items. The most flows on a
-			 * link never become more. Errors and cost: as key_ways_find(). */
+			/* ways move so that their links carry fewer flows together with those of others; the
+			 * most flows on a link never become more */
 			struct key_ways *ways = &climbing.ways;
 			struct leading leading = {
 			    .ways = ways, .fabric = ways->ranks->fabric, .limit = key->contention};

@@ -459,7 +459,7 @@ static int take_pattern(int value, const char *text, int remote)
 		snprintf(pattern, sizeof(pattern), "%s", placed);
 		return 0;
 	}
-	/* * sbatch gives the option of the first component to each other component again, from
+	/* sbatch gives the option of the first component to each other component again, from
 	 * its environment, after what the script says for that component. salloc and srun do so
 	 * before. */
 	const char *first = getenv("_SLURM_SPANK_OPTION_heddle_spank_routing_pattern");
@@ -468,10 +468,8 @@ static int take_pattern(int value, const char *text, int remote)
 	is_chosen = true;
 	free(flows);
 	flows = NULL;
-	/* * Checks a pattern where it is submitted, and writes it to out[SPANK_PATTERN_LONGEST +
-	 * 1] with the absolute path of its file. A file is read as the user, now; *flows gets
-	 * what is in it, to be freed, and stays as it is for other patterns and large files. 0,
-	 * or a negative errno with the reason in reason[size]. */
+	/* A pattern is checked where it is submitted, and gets the absolute path of its file. A file is read as the user,
+	 * now; `flows` gets what is in it, and stays NULL for other patterns and large files. */
 	struct hd_error err = {""};
 	int rc = hd_key_pattern_check(text, &err);
 	if (!rc && strlen(text) > SPANK_PATTERN_LONGEST)

@@ -196,7 +196,7 @@ int keyd_op_make_keys(struct keyd_op *op)
 
 	if (!keyd->view)
 		return keyd_op_no_view(keyd, &op->problem);
-	/* The host of each rank in the view, or NULL with the problem. */
+	/* The host of each rank in the view. */
 	const struct keyd_step *step = op->step;
 	struct keyd_problem *problem = &op->problem;
 	hosts = malloc((step->rank_count + 1) * sizeof(*hosts));
