@@ -267,7 +267,7 @@ SOCKET_ANSWERS = [
     json.dumps(PARTS).encode().replace(b"lost", b"lost" + WORST), LINES, b"0\n" + HOSTILE, b"1\n" + HOSTILE, b"2\n" + LINES,
     b'heddle_a{name="' + HOSTILE + b'"} 1\n# EOF\n']
 SOCKET_RUNS = {"status": ["status"], "metrics": ["metrics"], "drain": ["drain --list", "drain --apply S1_0"],
-               "topo diff": ["topo diff tree"], "why": ["why"]}
+               "topo diff": ["topo diff tree"], "why": ["why"], "reroute": ["reroute"]}
 
 
 def with_socket(*names):
