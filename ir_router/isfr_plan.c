@@ -193,9 +193,6 @@ static int plan_tree(const struct planning *planning, struct hd_isfr_subnet *sub
 	memset(subnet->top, 0xFF, subnet->groups * sizeof(uint32_t));
 	memset(subnet->port, 0xFF, (size_t)subnet->groups * subnet->cables * sizeof(uint32_t));
 	memset(subnet->number, 0xFF, hosts * sizeof(uint32_t));
-	int rc = 0;
-	if (rc)
-		return rc;
 	memcpy(subnet->top, tree->at[top], subnet->groups * sizeof(uint32_t));
 	for (uint32_t i = ports_begin(planning); i < ports_end(planning); i++) {
 		const struct hd_router_port *port = port_at(planning, i);

@@ -151,11 +151,9 @@ int hd_ar_plan_repinned(struct hd_ar_plan *pinned, const struct hd_fabric *fabri
 	    pinned->lid_count != fabric->lid_count ||
 	    routes->switch_count != fabric->switch_count || routes->lid_count != fabric->lid_count)
 		return hd_error_set(err, -EINVAL, "the plan is not one of this fabric");
-	int rc = 0;
-	if (rc)
-		return rc;
 	if (hd_ar_plan_copy_new(pinned, fabric, NULL, &copy))
 		return hd_error_no_memory(err);
+	int rc = 0;
 	for (uint32_t i = 0; !rc && i < places->count; i++) {
 		const struct hd_ar_pin *place = &places->list[i];
 		rc = put_entry(&copy, unpinned, place, hd_ar_pins_has(pins, place->sw, place->lid),

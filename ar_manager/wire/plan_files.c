@@ -286,8 +286,6 @@ static int read_group(struct reader *reader, struct hd_cursor line, uint32_t num
 	if (number >= sw->group_count)
 		sw->group_count = number + 1;
 	struct hd_ar_group *group = &groups[number];
-	if (!group)
-		return hd_error_no_memory(reader->err);
 	if (!hd_port_set_is_empty(&group->ports[sub]))
 		return bad(reader, "the group is given twice");
 	sw->used += hd_ar_group_is_empty(group) && !hd_port_set_is_empty(&ports);

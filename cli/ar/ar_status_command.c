@@ -103,7 +103,6 @@ static int write_switch(struct writing *writing)
 			}
 		}
 		const struct hd_routes *routes = writing->live->job.routes;
-		rc = 0;
 		fputs("LID : Static port : State : Group\n", writing->stream);
 		for (uint32_t lid = 0; !rc && lid < routes->lid_count; lid++) {
 			uint8_t port = routes->lft[(size_t)writing->sw * routes->stride + lid];

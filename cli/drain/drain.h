@@ -121,6 +121,19 @@ json_t *drain_json(const struct drain_job *job);
 
 /* ---- a running OpenSM ---- */
 
+/* Of a struct drain_job. */
+#define DRAIN_ADDRESS_ARGUMENTS                                                                    \
+	{'s', "socket", "PATH",                                                                    \
+	 "the socket of [drain] in heddle.conf, or a pattern (default: " HD_DRAIN_SOCKET           \
+	 ", else the only " HD_DRAIN_SOCKETS ")",                                                  \
+	 ARGUMENT_TEXT(struct drain_job, address.socket)},                                         \
+	{                                                                                          \
+		0, "timeout", "MS",                                                                \
+		    "wait at most so many milliseconds for the answer (1..3600000, default "       \
+		    "600000)",                                                                     \
+		    ARGUMENT_NUMBER(struct drain_job, address.timeout_ms, 1, 3600000)              \
+	}
+
 /* --apply, --undo and --list, and heddle reroute. The exit status. */
 int drain_live(const struct drain_job *job, const char *const *names, uint32_t count);
 

@@ -37,13 +37,7 @@ static const struct argument arguments[] = {
     {0, "undo", NULL, "have it use again what was drained", ARGUMENT_FLAG(struct drain_job, undo)},
     {0, "all", NULL, "with --undo: all that is drained", ARGUMENT_FLAG(struct drain_job, all)},
     {'l', "list", NULL, "list what is drained", ARGUMENT_FLAG(struct drain_job, list)},
-    {'s', "socket", "PATH",
-     "the socket of [drain] in heddle.conf, or a pattern (default: " HD_DRAIN_SOCKET
-     ", else the only " HD_DRAIN_SOCKETS ")",
-     ARGUMENT_TEXT(struct drain_job, address.socket)},
-    {0, "timeout", "MS",
-     "wait at most so many milliseconds for the answer (1..3600000, default 600000)",
-     ARGUMENT_NUMBER(struct drain_job, address.timeout_ms, 1, 3600000)},
+    DRAIN_ADDRESS_ARGUMENTS,
     {'n', "count", "N", "draw N patterns for the bandwidth (default 1000)",
      ARGUMENT_NUMBER(struct drain_job, workload.count, 1, WORKLOAD_COUNT_MAX)},
     {0, "seed", "S", "seed of the patterns (default 1)",
@@ -119,12 +113,9 @@ static int run(void *context, const struct operands *operands)
 	if (!job->fabric_path)
 		return drain_live(job, (const char *const *)operands->items, operands->count);
 	static const struct argument engine = {.name = "engine"};
-	if (job->engine.engine)
-		status = 0;
-	else {
+	if (!job->engine.engine)
 		status = table_source_take_engine(
 		    &(struct typed){.argument = &engine, .text = "auto"}, &job->engine);
-	}
 	if (status)
 		return status;
 	job->log = message_log(job->workload.verbose);

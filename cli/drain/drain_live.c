@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * heddle drain --apply, --undo and --list, and heddle reroute: asks the plugin in a running OpenSM. doc/guide/drain.md describes the socket:
- * a request is a word, the names, each on a line, and an empty line. The answer is a line with the exit status, and lines
- * for people.
+ * heddle drain --apply, --undo and --list, and heddle reroute: asks the plugin in a running OpenSM. doc/guide/drain.md
+ * describes the socket: a request is a word, the names, each on a line, and an empty line. The answer is a line with the
+ * exit status, and lines for people.
  */
 #include "drain.h"
 #include "message.h"

@@ -265,7 +265,6 @@ int drain_predict(struct drain_job *job, struct hd_error *err)
 
 	if (!rc) {
 		struct drain_prediction *prediction = &job->prediction;
-		rc = 0;
 		prediction->pulled =
 		    need(calloc(prediction->count + 1u, sizeof(*prediction->pulled)));
 		prediction->cut_hosts = need(calloc(job->fabric->host_count + 1u, sizeof(bool)));

@@ -5,13 +5,7 @@
 #include "shared_arguments.h"
 
 static const struct argument arguments[] = {
-    {'s', "socket", "PATH",
-     "the socket of [drain] in heddle.conf, or a pattern (default: " HD_DRAIN_SOCKET
-     ", else the only " HD_DRAIN_SOCKETS ")",
-     ARGUMENT_TEXT(struct drain_job, address.socket)},
-    {0, "timeout", "MS",
-     "wait at most so many milliseconds for the answer (1..3600000, default 600000)",
-     ARGUMENT_NUMBER(struct drain_job, address.timeout_ms, 1, 3600000)},
+    DRAIN_ADDRESS_ARGUMENTS,
     {0, "unproved", NULL, "even if no order of the changes is proved",
      ARGUMENT_FLAG(struct drain_job, unproved)},
 };

@@ -270,7 +270,6 @@ static int run_job(struct ebb_job *job, const char *path)
 		return status;
 	}
 	if (job->application.path) {
-		rc = 0;
 		for (uint32_t i = 0;
 		     !rc && !job->workload.partial && i < job->application.file->count; i++)
 			rc = measure_part(job, i, &err);

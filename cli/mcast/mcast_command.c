@@ -148,7 +148,6 @@ static int run(void *context, const struct operands *operands)
 	int rc = fabric_source_load(&source, &job->log, &job->fabric, &err);
 	if (!rc) {
 		/* The ports of the members and of the source. */
-		rc = 0;
 		job->source = HD_NONE;
 		for (int i = 0; !rc && i < job->name_count; i++)
 			rc = add_member(job, job->names[i], &err);

@@ -279,7 +279,6 @@ int mcast_plan_random(const struct mcast_job *job)
 	if (!rc) {
 		progress_begin("planning %" PRId64 " trees", job->groups);
 		uint64_t seed = (uint64_t)job->seed;
-		rc = 0;
 		for (uint32_t host = 0; host < job->fabric->host_count; host++)
 			hosts[host] = host;
 		for (int64_t i = 0; !rc && i < job->groups; i++) {

@@ -144,6 +144,8 @@ static int match(const char *pattern, char **out, struct hd_error *err)
 	glob_t found = {0};
 	int rc = glob(pattern, GLOB_NOCHECK, NULL, &found);
 
+	if (rc == GLOB_NOSPACE)
+		need(NULL);
 	if (rc)
 		return hd_error_set(err, -EIO, "%s: cannot be read", pattern);
 	if (found.gl_pathc > 1) {

@@ -203,7 +203,6 @@ static int plan_trees(const struct survive_trees *trees, const struct hd_fabric 
 		out->moved = plan->groups - plan->hit;
 		out->writes = plan->write_count;
 		out->steps = plan->steps;
-		rc = 0;
 		for (uint32_t i = 0; !rc && i < trees->groups->count; i++) {
 			const struct hd_repair_mfts_group group = {
 			    trees->groups->mlids[i],

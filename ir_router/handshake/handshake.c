@@ -477,41 +477,32 @@ int hd_handshake_publish(struct hd_handshake *handshake, const struct hd_handsha
 					    "router port 0x%016" PRIx64 " is not in order",
 					    port->guid);
 	}
-	int rc = 0;
+	for (uint32_t i = 0; i < lists->host_count; i++) {
+		const struct hd_handshake_host *host = &lists->hosts[i];
 
-	if (!rc) {
-		for (uint32_t i = 0; i < lists->host_count; i++) {
-			const struct hd_handshake_host *host = &lists->hosts[i];
-
-			if (!hd_router_lid_is_unicast(host->lid))
-				return hd_error_set(err, -EINVAL, "host 0x%016" PRIx64 ": LID %u",
-						    host->guid, host->lid);
-			if (host->guid <= (i ? host[-1].guid : 0))
-				return hd_error_set(err, -EINVAL,
-						    "host 0x%016" PRIx64 " is not in order",
-						    host->guid);
-		}
+		if (!hd_router_lid_is_unicast(host->lid))
+			return hd_error_set(err, -EINVAL, "host 0x%016" PRIx64 ": LID %u",
+					    host->guid, host->lid);
+		if (host->guid <= (i ? host[-1].guid : 0))
+			return hd_error_set(err, -EINVAL, "host 0x%016" PRIx64 " is not in order",
+					    host->guid);
 	}
-	if (!rc) {
-		for (uint32_t i = 0; i < lists->mapped_count; i++) {
-			const struct hd_handshake_mapped *at = &lists->mapped[i], *before = at - 1;
+	for (uint32_t i = 0; i < lists->mapped_count; i++) {
+		const struct hd_handshake_mapped *at = &lists->mapped[i], *before = at - 1;
 
-			if (at->prefix == handshake->prefix ||
-			    !hd_router_prefix_is_global(at->prefix) || !at->port_guid)
-				return hd_error_set(err, -EINVAL,
-						    "the map has the prefix 0x%016" PRIx64
-						    " and the router port 0x%016" PRIx64,
-						    at->prefix, at->port_guid);
-			if (i && (at->prefix < before->prefix ||
-				  (at->prefix == before->prefix && at->guid <= before->guid)))
-				return hd_error_set(err, -EINVAL,
-						    "GID 0x%016" PRIx64 ":0x%016" PRIx64
-						    " of the map is not in order",
-						    at->prefix, at->guid);
-		}
+		if (at->prefix == handshake->prefix || !hd_router_prefix_is_global(at->prefix) ||
+		    !at->port_guid)
+			return hd_error_set(err, -EINVAL,
+					    "the map has the prefix 0x%016" PRIx64
+					    " and the router port 0x%016" PRIx64,
+					    at->prefix, at->port_guid);
+		if (i && (at->prefix < before->prefix ||
+			  (at->prefix == before->prefix && at->guid <= before->guid)))
+			return hd_error_set(err, -EINVAL,
+					    "GID 0x%016" PRIx64 ":0x%016" PRIx64
+					    " of the map is not in order",
+					    at->prefix, at->guid);
 	}
-	if (rc)
-		return rc;
 	if (copy_lists(handshake, lists))
 		return hd_error_no_memory(err);
 	handshake->epoch++;

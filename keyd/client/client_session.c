@@ -108,8 +108,6 @@ static int munge(const char *socket, const struct message *message, int64_t dead
 		free(minting);
 		return client_problem_memory(problem);
 	}
-	if (!minting)
-		return client_problem_memory(problem);
 	int rc = client_aside_run(&minting->aside, deadline);
 	if (rc)
 		return client_problem_set(problem, rc,

@@ -213,8 +213,6 @@ int keyd_op_make_keys(struct keyd_op *op)
 			return -EINVAL;
 		}
 	}
-	if (!hosts)
-		return -EINVAL;
 	keyd_step_drop_keys(op->step); /* of another view */
 	op->making = (struct keyd_keys_request){.view = keyd_view_hold(keyd->view),
 						.placement = &op->job->placement,
