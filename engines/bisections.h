@@ -20,6 +20,9 @@
 #define BISECTIONS_LEAST 4u
 #define BISECTIONS_MOST 20000u
 
+/* So many times what tables in place are worth must others be worth, to which most entries would have to move. */
+#define BISECTIONS_GAIN 1.015
+
 /*
  * worth[i] of tables[i], 0 .. 1, for `count` tables of the fabric's shape. All have the same
  * bisections, which depend on nothing but the number of hosts, so that even small differences say

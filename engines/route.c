@@ -360,9 +360,8 @@ static int route_by_attempts(struct routing_job *job, struct attempt *attempt,
 
 /* ---- growth ---- */
 
-/* So much more must tables be worth that are made afresh; with many new links, most entries move anyway. */
-#define AFRESH_GAIN 1.015
-#define AFRESH_GAIN_MUCH 1.005
+#define AFRESH_GAIN_MUCH                                                                           \
+	1.005 /* in place of BISECTIONS_GAIN with many new links: most entries move anyway */
 #define AFRESH_ENTRIES 2000000u /* on larger fabrics only many new links are worth the time */
 
 /* What the baseline says of a fabric that may have grown. */
@@ -450,7 +449,7 @@ static int try_fresh(struct routing_job *job, const struct hd_routes *routes,
 {
 	const struct hd_route_request *request = job->request;
 	const struct baseline_links links = look_at_baseline(request);
-	const double gain = links.much || links.many_lids ? AFRESH_GAIN_MUCH : AFRESH_GAIN;
+	const double gain = links.much || links.many_lids ? AFRESH_GAIN_MUCH : BISECTIONS_GAIN;
 	int rc = may_adopt(job, routes, &links) ? make_fresh(job, &links, attempt, fresh, err) : 0;
 
 	*better = false;

@@ -507,8 +507,6 @@ static bool ranks_moved(const struct hd_route_request *request)
 	return false;
 }
 
-#define OTHER_RANKS_GAIN 1.015 /* so much more must other ranks be worth than those in place */
-
 /* By the ranks of the tables in place, with as few changes as all hosts need to reach each other, or by those of a routing
  * afresh where that gives clearly more bandwidth: a single root that is low in the tree can be narrow. */
 static int run_joined(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
@@ -525,7 +523,7 @@ static int run_joined(struct ranking *ranking, struct hd_routes **out, struct hd
 	if (!rc)
 		rc = bisections_worth(request->fabric, both, 2, request->threads, &request->go_on,
 				      worth);
-	const bool better = !rc && worth[1] > OTHER_RANKS_GAIN * worth[0];
+	const bool better = !rc && worth[1] > BISECTIONS_GAIN * worth[0];
 	hd_routes_free(better ? joined : other);
 	if (rc == -ENOMEM || rc == -ECANCELED)
 		hd_routes_free(joined);
