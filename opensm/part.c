@@ -83,6 +83,14 @@ static void note_begun(struct part_context *context)
 	cl_plock_release(&context->osm->lock);
 }
 
+struct routing *part_hold_published(const struct part_context *context)
+{
+	cl_plock_acquire(&context->osm->lock);
+	struct routing *published = context->published ? routing_hold(context->published) : NULL;
+	cl_plock_release(&context->osm->lock);
+	return published;
+}
+
 void part_sweep_begins(struct part_context *context)
 {
 	/* another OpenSM may have written other tables since this one was the master */

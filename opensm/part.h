@@ -274,4 +274,7 @@ void part_publish(struct part_context *context, struct routing *routing);
  */
 void part_replace(struct part_context *context, struct routing *routing);
 
+/* context->published, held; NULL: none is. Takes OpenSM's lock. */
+struct routing *part_hold_published(const struct part_context *context);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Measures what the tables in force are worth beside those of a routing afresh: they keep what is in place, so they could
- * become worse over the years. `heddle status` shows the share. Below BALANCE_GOOD it is degraded, and
+ * Measures what the tables in force are worth beside those of a routing afresh: they keep what is in place, so they
+ * could become worse over the years. `heddle status` shows the share. Below BALANCE_GOOD it is degraded, and
  * `heddle reroute` mends it.
  *
  *	settled     after each sweep with new tables: hands over the routing, with the options and the policy that it was
@@ -9,7 +9,8 @@
  *	the thread  routes the same fabric afresh, compares, and keeps the figures for `status`
  *
  * The thread has the lowest priority, and rests RESTS times as long as it has computed, so it takes less than 1% of a
- * core. It never holds a lock while it computes, and the end of OpenSM stops it at once. The engine of a module is not asked: it may rely on being asked by OpenSM's sweeps only.
+ * core. It never holds a lock while it computes, and the end of OpenSM stops it at once. The engine of a module is not
+ * asked: it may rely on being asked by OpenSM's sweeps only.
  */
 #include "monotonic.h"
 #include "opensm_headers.h"
@@ -20,7 +21,6 @@
 #include "settings.h"
 #include "status_report.h"
 
-#include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <heddle/engines.h>
 #include <pthread.h>
@@ -53,7 +53,7 @@ struct balance {
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
 	struct question *next; /* NULL: nothing is to be measured */
-	uint64_t number; /* of the tables in force, from 1 */
+	uint64_t number; /* of the tables in force; 0: no sweep has ended yet */
 	bool ours; /* the tables in force are of an engine of Heddle */
 	bool current; /* what is below is of the tables in force */
 	double worth[2]; /* of these, and of a routing afresh */
@@ -206,16 +206,14 @@ static bool is_same(const struct routing *one, const struct routing *other)
 static void settled(void *state)
 {
 	struct balance *balance = state;
-	struct part_context *context = balance->context;
 	struct question *question = NULL, *old;
 	struct hd_error err = {""};
-	struct routing *routing = NULL;
+	struct routing *published = part_hold_published(balance->context), *routing = NULL;
 
-	cl_plock_acquire(&context->osm->lock);
-	if (context->published)
-		routing = routing_hold(context->published->origin ? context->published->origin
-								  : context->published);
-	cl_plock_release(&context->osm->lock);
+	/* keys make no difference here, and their part reuses routings that nobody else holds */
+	if (published)
+		routing = routing_hold(published->origin ? published->origin : published);
+	routing_release(published);
 	const bool same = is_same(routing, balance->last);
 	routing_release(balance->last);
 	balance->last = routing;
@@ -273,7 +271,7 @@ static void status(void *state, struct status_report *report)
 	struct balance *balance = state;
 
 	pthread_mutex_lock(&balance->lock);
-	const bool ours = balance->ours, current = balance->current;
+	const bool swept = balance->number, ours = balance->ours, current = balance->current;
 	const double worth[2] = {balance->worth[0], balance->worth[1]};
 	const time_t measured = balance->measured;
 	char reason[HD_ERROR_TEXT];
@@ -284,7 +282,9 @@ static void status(void *state, struct status_report *report)
 	const bool known = ours && measured;
 
 	status_report_section(report, "balance");
-	if (!ours)
+	if (!balance->runs)
+		status_report_text(report, "summary", "not measured: no thread");
+	else if (swept && !ours)
 		status_report_text(report, "summary", "the tables are not Heddle's");
 	else if (*reason)
 		status_report_text(report, "summary", "not measured: %s", reason);

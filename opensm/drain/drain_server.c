@@ -24,7 +24,6 @@
 #include "routing.h"
 #include "socket_server.h"
 
-#include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -137,22 +136,12 @@ static void ask_for_sweep(struct drain_server *server)
 	server->again = monotonic_ms() + AGAIN_MS;
 }
 
-static struct routing *hold_published(const struct part_context *context)
-{
-	struct routing *routing;
-
-	cl_plock_acquire(&context->osm->lock);
-	routing = context->published ? routing_hold(context->published) : NULL;
-	cl_plock_release(&context->osm->lock);
-	return routing;
-}
-
 /* What is wanted then, and what was asked for. */
 static int decide(struct drain_server *server, const struct drain_request *request,
 		  struct drained_set *wanted, struct drained_set *asked, struct hd_error *err)
 {
 	struct drained *drained = server->context->drained;
-	struct routing *routing = hold_published(server->context);
+	struct routing *routing = part_hold_published(server->context);
 
 	pthread_mutex_lock(&drained->lock);
 	int rc = drained_set_copy(&drained->wanted, wanted) ? hd_error_no_memory(err) : 0;
@@ -247,7 +236,7 @@ static void want(struct drain_server *server, struct socket_client *client,
 static void reroute(struct drain_server *server, struct socket_client *client,
 		    const struct drain_request *request)
 {
-	struct routing *routing = hold_published(server->context);
+	struct routing *routing = part_hold_published(server->context);
 	struct hd_error err;
 	uint32_t user;
 	int rc = 0;

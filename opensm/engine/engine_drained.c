@@ -129,7 +129,7 @@ static int check_order(const struct trial *trial, const struct hd_fabric *alive,
 	const struct hd_options *sweep = hd_config_options(engines->context->config, "sweep");
 	const uint64_t most = (uint64_t)hd_options_get(sweep, "max_entries")->number;
 	const uint64_t changes = rc ? 0 : hd_routes_count_changes(held, wanted);
-	if (!rc && engines->afresh && changes > most)
+	if (!rc && engines->afresh && most && changes > most)
 		rc = hd_error_set(err, -E2BIG,
 				  "%" PRIu64 " entries would change, and a sweep orders at most "
 				  "max_entries = %" PRIu64 " of [sweep] in heddle.conf",

@@ -9,7 +9,6 @@
 #include "settings.h"
 #include "state_file.h"
 
-#include <complib/cl_passivelock.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,19 +56,6 @@ static void move(struct engines *engines, char *path)
 	engines->mark = path ? file_mark(path) : (struct file_mark){0};
 }
 
-/* At the end of OpenSM a repair may replace it meanwhile. */
-static struct routing *hold_published(const struct part_context *context)
-{
-	struct routing *published;
-
-	cl_plock_acquire(&context->osm->lock);
-	published = context->published;
-	if (published)
-		routing_hold(published);
-	cl_plock_release(&context->osm->lock);
-	return published;
-}
-
 void engines_stored_save(struct engines *engines)
 {
 	struct part_context *context = engines->context;
@@ -84,7 +70,8 @@ void engines_stored_save(struct engines *engines)
 		return;
 	}
 	const double begin = monotonic_ms();
-	struct routing *published = hold_published(context);
+	/* at the end of OpenSM a repair may replace it meanwhile */
+	struct routing *published = part_hold_published(context);
 	struct hd_error err;
 	if (!state_file_store(path, engine_list(engines), &engines->memory, published, &err)) {
 		engines->memory.changed = false;
